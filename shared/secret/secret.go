@@ -1,0 +1,2 @@
+package secret
+type String struct{}
