@@ -1,0 +1,86 @@
+package acquirer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// What an acquirer's methods return besides an answer. Anything else counts as ErrUnknown: nothing is guessed.
+var (
+	// ErrUnknown: the request may or may not have had its effect (a timeout, a broken connection).
+	ErrUnknown = errors.New("acquirer: outcome unknown")
+	// ErrUnavailable: the request certainly had no effect.
+	ErrUnavailable = errors.New("acquirer: unavailable")
+	// ErrNotFound: Inquire knows no request by this reference.
+	ErrNotFound = errors.New("acquirer: no such reference")
+)
+
+// Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a repeated reference as the same
+// request: the first answer is given again.
+type Acquirer interface {
+	// Authorize reserves, and with Capture also takes, the amount. A decline is an Answer, not an error.
+	Authorize(ctx context.Context, r Authorize) (Answer, error)
+	// Capture takes part or all of an authorized amount.
+	Capture(ctx context.Context, r Follow) (Answer, error)
+	// Void releases an authorization or cancels what has not settled. To void what the acquirer never saw is approved: it is also how
+	// the engine reverses a request whose answer was lost.
+	Void(ctx context.Context, r Follow) (Answer, error)
+	// Refund gives captured money back.
+	Refund(ctx context.Context, r Follow) (Answer, error)
+	// Inquire returns the answer once given to the request with this reference, or ErrNotFound.
+	Inquire(ctx context.Context, reference string) (Answer, error)
+}
+
+// Authorize asks for money from a card.
+type Authorize struct {
+	Reference string // unique per request, the acquirer's idempotency key
+	Amount    int64  // minor units
+	Currency  string // ISO 4217, lower case
+	Capture   bool   // take the money at once when approved
+	Card      Card
+	Billing   Billing
+}
+
+// Card is the card as the payer gave it. It must not outlive the call.
+type Card struct {
+	Number   secret.String // digits only
+	CVC      secret.String // zero when none was given
+	ExpMonth int           // 1 to 12
+	ExpYear  int           // four digits
+}
+
+// Billing is what the issuer verifies the payer's address by. Empty fields were not given.
+type Billing struct {
+	AddressLine string
+	PostalCode  string
+}
+
+// Follow asks for a step on an earlier authorization.
+type Follow struct {
+	Reference     string // unique per request, the acquirer's idempotency key
+	Authorization string // Reference of the authorization it follows
+	Amount        int64  // minor units; for a void, what was authorized
+	Currency      string // ISO 4217, lower case
+}
+
+// Answer is the acquirer's word on a request.
+type Answer struct {
+	Approved             bool
+	Code                 string    // approval code, 6 upper-case letters and digits; empty unless approved
+	NetworkTransactionID string    // empty where the network gave none
+	ResponseCode         string    // ISO 8583 field 39, "00" when approved
+	DeclineCode          string    // one of the contract's decline codes; empty when approved
+	Amount               int64     // minor units approved; equal to the request's unless partially approved
+	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero where that has no meaning
+	Checks               Checks
+}
+
+// Checks is what the issuer verified, each a v1 check result: match, no_match, unavailable, not_provided or not_processed.
+type Checks struct {
+	CVC         string
+	AddressLine string
+	PostalCode  string
+}
