@@ -70,6 +70,7 @@ const (
 	CaptureStatusFailed    CaptureStatus = "failed"
 	CaptureStatusPending   CaptureStatus = "pending"
 	CaptureStatusSucceeded CaptureStatus = "succeeded"
+	CaptureStatusVoided    CaptureStatus = "voided"
 )
 
 // Valid indicates whether the value is a known member of the CaptureStatus enum.
@@ -80,6 +81,8 @@ func (e CaptureStatus) Valid() bool {
 	case CaptureStatusPending:
 		return true
 	case CaptureStatusSucceeded:
+		return true
+	case CaptureStatusVoided:
 		return true
 	default:
 		return false

@@ -1,0 +1,88 @@
+package payment
+
+// Refusal is why a step was refused. Its code is the contract's.
+type Refusal struct {
+	Code    string
+	Message string
+	Param   string // the field at fault, "" when it is the transaction's state
+}
+
+func (r *Refusal) Error() string { return "payment: " + r.Code }
+
+// The codes of refusals.
+const (
+	NotCapturable           = "transaction_not_capturable"
+	NotVoidable             = "transaction_not_voidable"
+	NotRefundable           = "transaction_not_refundable"
+	NotSettleable           = "transaction_not_settleable"
+	AmountExceedsCapturable = "amount_exceeds_capturable"
+	AmountExceedsRefundable = "amount_exceeds_refundable"
+	OperationInProgress     = "operation_in_progress"
+)
+
+// busy is the refusal while the acquirer has not answered an earlier step.
+func busy() *Refusal {
+	return &Refusal{Code: OperationInProgress, Message: "Another operation on this transaction is still in progress. Try again shortly."}
+}
+
+// WhyNoCapture says why amount (0 for all that is left) cannot be captured now, or nil when it can.
+func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
+	switch {
+	case t.Operation != NoOperation || t.Status.Open():
+		return busy()
+	case t.Status != Authorized && t.Status != PartiallyCaptured:
+		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
+	case amount > t.Capturable():
+		return &Refusal{
+			Code: AmountExceedsCapturable, Param: "amount",
+			Message: "The amount is more than what is left to capture (amount_capturable).",
+		}
+	}
+	return nil
+}
+
+// WhyNoVoid says why the transaction cannot be voided now, or nil when it can.
+func (t *Transaction) WhyNoVoid() *Refusal {
+	switch {
+	case t.Operation != NoOperation || t.Status.Open() || t.RefundPending > 0:
+		return busy()
+	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != Captured:
+		return &Refusal{Code: NotVoidable, Message: "A transaction that is " + string(t.Status) + " cannot be voided."}
+	case t.Settled > 0:
+		return &Refusal{Code: NotVoidable, Message: "The transaction has settled: refund it instead."}
+	case t.Refunded > 0:
+		return &Refusal{Code: NotVoidable, Message: "Part of the transaction was refunded: refund the rest instead."}
+	}
+	return nil
+}
+
+// WhyNoRefund says why amount (0 for all that is left) cannot be refunded now, or nil when it can.
+func (t *Transaction) WhyNoRefund(amount int64) *Refusal {
+	switch {
+	case t.Operation == VoidOperation || t.Status.Open():
+		return busy()
+	case t.Status != Captured && t.Status != PartiallyCaptured:
+		return &Refusal{Code: NotRefundable, Message: "A transaction that is " + string(t.Status) + " cannot be refunded."}
+	case t.Refundable() == 0 && t.RefundPending > 0:
+		return busy()
+	case t.Refundable() == 0:
+		return &Refusal{Code: NotRefundable, Message: "The transaction was refunded in full already."}
+	case amount > t.Refundable():
+		return &Refusal{
+			Code: AmountExceedsRefundable, Param: "amount",
+			Message: "The amount is more than what is left to refund (amount_refundable).",
+		}
+	}
+	return nil
+}
+
+// WhyNoSettle says why there is nothing to settle, or nil when there is.
+func (t *Transaction) WhyNoSettle() *Refusal {
+	switch {
+	case t.Operation != NoOperation:
+		return busy()
+	case t.Settlement() != SettlementPending:
+		return &Refusal{Code: NotSettleable, Message: "The transaction has no captured money that waits for settlement."}
+	}
+	return nil
+}

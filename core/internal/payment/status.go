@@ -1,0 +1,87 @@
+package payment
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Status is where a payment itself stands. What settled and what was refunded are axes of their own.
+type Status string
+
+// The statuses. Voided, Declined and Failed are terminal.
+const (
+	Processing        Status = "processing" // the intent is durable, the acquirer's answer is not yet
+	Unknown           Status = "unknown"    // the acquirer's answer was lost; the reconciler is asking
+	Authorized        Status = "authorized"
+	PartiallyCaptured Status = "partially_captured"
+	Captured          Status = "captured"
+	Voided            Status = "voided"
+	Declined          Status = "declined"
+	Failed            Status = "failed" // the acquirer has no such payment: nothing was moved
+)
+
+// Step is something that happens to a transaction.
+type Step string
+
+// The steps.
+const (
+	Approve        Step = "approve"         // the acquirer reserved the amount
+	ApproveCapture Step = "approve_capture" // the acquirer reserved and took it
+	Decline        Step = "decline"
+	Fail           Step = "fail"
+	Lose           Step = "lose" // the answer did not come
+	CapturePart    Step = "capture_part"
+	CaptureRest    Step = "capture_rest"
+	Void           Step = "void"
+)
+
+// transitions is the whole state machine: a step not listed for a status is refused.
+var transitions = map[Status]map[Step]Status{
+	Processing: {
+		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed, Lose: Unknown,
+	},
+	Unknown: {
+		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed,
+	},
+	Authorized: {
+		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided,
+	},
+	PartiallyCaptured: {
+		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided,
+	},
+	Captured: {
+		Void: Voided,
+	},
+	Voided:   {},
+	Declined: {},
+	Failed:   {},
+}
+
+// Statuses lists every status, in the order a payment meets them.
+func Statuses() []Status {
+	return []Status{Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Declined, Failed}
+}
+
+// Steps lists every step.
+func Steps() []Step {
+	return []Step{Approve, ApproveCapture, Decline, Fail, Lose, CapturePart, CaptureRest, Void}
+}
+
+// Next returns the status a step leads to, or an error when the step is not allowed from s.
+func (s Status) Next(step Step) (Status, error) {
+	next, ok := transitions[s][step]
+	if !ok {
+		return s, fmt.Errorf("payment: no %s from %s", step, s)
+	}
+	return next, nil
+}
+
+// Terminal reports whether no step leads out of s.
+func (s Status) Terminal() bool {
+	return len(transitions[s]) == 0
+}
+
+// Open reports whether the acquirer's word on the authorization is still out.
+func (s Status) Open() bool {
+	return slices.Contains([]Status{Processing, Unknown}, s)
+}

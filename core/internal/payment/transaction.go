@@ -1,0 +1,149 @@
+package payment
+
+import "time"
+
+// Tenant is whose objects these are: a merchant in one mode. Objects of another tenant do not exist for it.
+type Tenant struct {
+	Merchant int64
+	Live     bool
+}
+
+// Settlement is how far captured money has come.
+type Settlement string
+
+// The settlement axis.
+const (
+	SettlementNone    Settlement = "none"
+	SettlementPending Settlement = "pending"
+	SettlementSettled Settlement = "settled"
+)
+
+// Operation is a step that was sent to the acquirer and not answered yet. It locks the transaction against steps that exclude it.
+type Operation string
+
+// The operations. Refunds run beside each other and are counted in RefundPending instead.
+const (
+	NoOperation      Operation = ""
+	CaptureOperation Operation = "capture"
+	VoidOperation    Operation = "void"
+)
+
+// Transaction is one payment. Amounts are in the minor unit of Currency, times are UTC with milliseconds.
+//
+// Refunded + RefundPending <= Captured, and Captured + CapturePending <= Authorized <= Amount, always.
+type Transaction struct {
+	ID            int64
+	Tenant        Tenant
+	Status        Status
+	AutoCapture   bool
+	Amount        int64
+	Currency      string // ISO 4217, lower case
+	PaymentMethod string // as the merchant named it
+
+	Authorized     int64
+	Captured       int64
+	CapturePending int64
+	Settled        int64
+	Refunded       int64
+	RefundPending  int64
+
+	Operation   Operation
+	OperationID int64 // names the operation to the acquirer; 0 when there is none
+
+	Details []byte // the merchant's own data and the masked card, as the contract shows it; opaque here
+	Result  Result
+	Version int64 // counts the announced transitions
+
+	// Claim is the idempotency key the open request holds, 0 for none: the reconciler stores the late answer under it.
+	Claim     int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Result is what came of asking the acquirer.
+type Result struct {
+	Reached              bool // the acquirer answered
+	DeclineCode          string
+	FailureCode          string
+	FailureMessage       string
+	Code                 string // approval code
+	NetworkTransactionID string
+	ResponseCode         string
+	ExpiresAt            time.Time
+	CheckCVC             string
+	CheckAddressLine     string
+	CheckPostalCode      string
+}
+
+// Capturable is what a capture may still take.
+func (t *Transaction) Capturable() int64 {
+	if t.Status != Authorized && t.Status != PartiallyCaptured {
+		return 0
+	}
+	return t.Authorized - t.Captured - t.CapturePending
+}
+
+// Refundable is what a refund may still give back.
+func (t *Transaction) Refundable() int64 {
+	if t.Status != Captured && t.Status != PartiallyCaptured {
+		return 0
+	}
+	return t.Captured - t.Refunded - t.RefundPending
+}
+
+// Settlement derives the axis from the amounts, so that the two cannot disagree.
+func (t *Transaction) Settlement() Settlement {
+	switch {
+	case t.Captured == 0:
+		return SettlementNone
+	case t.Settled < t.Captured:
+		return SettlementPending
+	default:
+		return SettlementSettled
+	}
+}
+
+// StepState is how far a capture or refund has come.
+type StepState string
+
+// The states of captures and refunds.
+const (
+	StepPending   StepState = "pending"
+	StepSucceeded StepState = "succeeded"
+	StepFailed    StepState = "failed"
+	StepVoided    StepState = "voided" // captures only: the transaction was voided before it settled
+)
+
+// Capture takes part or all of an authorized amount.
+type Capture struct {
+	ID             int64
+	Transaction    int64
+	Tenant         Tenant
+	State          StepState
+	Amount         int64 // minor units
+	Currency       string
+	Final          bool // releases what it leaves uncaptured
+	Settled        bool
+	Details        []byte
+	FailureCode    string
+	FailureMessage string
+	Claim          int64
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+// Refund gives captured money back.
+type Refund struct {
+	ID             int64
+	Transaction    int64
+	Tenant         Tenant
+	State          StepState
+	Amount         int64 // minor units
+	Currency       string
+	Details        []byte
+	FailureCode    string
+	FailureMessage string
+	Claim          int64
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
