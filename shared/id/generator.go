@@ -1,0 +1,43 @@
+package id
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+const (
+	lowBits   = 21
+	maxMillis = 1<<(63-lowBits) - 1 // the year 2109
+	firstSpan = 1 << (lowBits - 1)  // a new millisecond starts in the lower half, so that steps have room
+	stepSpan  = 64
+)
+
+// Generator gives out the integers of new ids. It is safe for concurrent use.
+//
+// Two processes may draw the same number; that an id is unique is for the store to say, and a collision is retried there.
+type Generator struct {
+	clock clock.Clock
+	mu    sync.Mutex
+	last  int64 // guarded by mu
+}
+
+// NewGenerator returns a generator that orders its numbers by the time of c.
+func NewGenerator(c clock.Clock) *Generator { return &Generator{clock: c} }
+
+// Next returns a positive number greater than all it returned before: unix milliseconds in the upper 42 bits, chance in the
+// lower 21. It stays increasing when the clock steps back, and when a millisecond is used up (it then borrows from the next).
+func (g *Generator) Next() int64 {
+	ms := min(g.clock.Now().UnixMilli(), maxMillis)
+	chance := rand.Uint32() //nolint:gosec // ids are not secrets
+
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ms > g.last>>lowBits {
+		g.last = ms<<lowBits | int64(chance%firstSpan)
+	} else {
+		g.last += 1 + int64(chance%stepSpan)
+	}
+	return g.last
+}

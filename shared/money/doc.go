@@ -1,0 +1,2 @@
+// Package money reads and writes amounts: integers in the minor unit of an ISO 4217 currency. No floating point takes part.
+package money

@@ -1,0 +1,2 @@
+// Package tlspolicy is the one place that says which TLS our listeners speak.
+package tlspolicy
