@@ -1,0 +1,169 @@
+package devca
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+)
+
+const (
+	caLife     = 10 * 365 * 24 * time.Hour
+	leafLife   = 90 * 24 * time.Hour
+	leafMargin = 30 * 24 * time.Hour // a leaf with less than this left is made again
+	skew       = time.Hour           // certificates are valid from a little before now, for clocks that differ
+)
+
+// Identity is what an HTTPS listener of this machine shows, and what its clients have to trust.
+type Identity struct {
+	CA          string          // path of the authority's certificate, PEM
+	Certificate tls.Certificate // leaf and key
+}
+
+// Ensure returns the identity kept in dir (created 0700 when missing), valid at now for localhost, 127.0.0.1, ::1 and the extra hosts.
+//
+// Each certificate lives in one file together with its key, 0600, so that no crash parts them; ca.pem is a public copy of the
+// authority's certificate. A file that is there but cannot be read as what it should be is an error, never replaced: somebody may trust it.
+func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the certificate folder: %w", err)
+	}
+	authority, err := load(filepath.Join(dir, "ca-with-key.pem"))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && expired(authority.Leaf, now, leafLife) {
+		authority, err = issue(filepath.Join(dir, "ca-with-key.pem"), authorityTemplate(now), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	public := filepath.Join(dir, "ca.pem")
+	if err := publish(public, authority.Leaf); err != nil {
+		return nil, err
+	}
+	hosts = append([]string{"localhost", "127.0.0.1", "::1"}, hosts...)
+	leaf, err := load(filepath.Join(dir, "server-with-key.pem"))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !serves(leaf.Leaf, authority.Leaf, now, hosts) {
+		leaf, err = issue(filepath.Join(dir, "server-with-key.pem"), leafTemplate(now, hosts), authority)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Identity{CA: public, Certificate: *leaf}, nil
+}
+
+// serves reports whether leaf is still to be used: signed by the authority, far enough from its end, and good for each host.
+func serves(leaf, authority *x509.Certificate, now time.Time, hosts []string) bool {
+	if expired(leaf, now, leafMargin) || leaf.CheckSignatureFrom(authority) != nil {
+		return false
+	}
+	for _, host := range hosts {
+		if leaf.VerifyHostname(host) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func expired(c *x509.Certificate, now time.Time, margin time.Duration) bool {
+	return now.Add(margin).After(c.NotAfter) || now.Before(c.NotBefore)
+}
+
+func authorityTemplate(now time.Time) *x509.Certificate {
+	return &x509.Certificate{
+		// The time keeps two authorities of one machine apart in a trust store's list.
+		Subject:               pkix.Name{CommonName: "Causeway development CA " + now.UTC().Format("2006-01-02 15:04")},
+		NotBefore:             now.Add(-skew),
+		NotAfter:              now.Add(caLife),
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		MaxPathLenZero:        true,
+	}
+}
+
+func leafTemplate(now time.Time, hosts []string) *x509.Certificate {
+	t := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "Causeway standalone"},
+		NotBefore:             now.Add(-skew),
+		NotAfter:              now.Add(leafLife),
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
+	}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+			continue
+		}
+		t.DNSNames = append(t.DNSNames, host)
+	}
+	return t
+}
+
+// issue makes a key, has the template signed by the parent (or by itself), and keeps both at path.
+func issue(path string, template *x509.Certificate, parent *tls.Certificate) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key for %s: %w", path, err)
+	}
+	template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, fmt.Errorf("choose a serial for %s: %w", path, err)
+	}
+	signer, by := any(key), template
+	if parent != nil {
+		signer, by = parent.PrivateKey, parent.Leaf
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, by, key.Public(), signer)
+	if err != nil {
+		return nil, fmt.Errorf("sign %s: %w", path, err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of %s: %w", path, err)
+	}
+	if err := durable.WriteFile(path, append(encode("CERTIFICATE", der), encode("PRIVATE KEY", private)...), 0o600); err != nil {
+		return nil, err
+	}
+	return load(path)
+}
+
+// load reads a certificate and its key from one file. It returns fs.ErrNotExist when there is none.
+func load(path string) (*tls.Certificate, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read a certificate: %w", err)
+	}
+	c, err := tls.X509KeyPair(data, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no certificate with its key (remove it to have a new one made): %w", path, err)
+	}
+	return &c, nil
+}
+
+// publish writes the certificate alone to path, unless it stands there already.
+func publish(path string, c *x509.Certificate) error {
+	want := encode("CERTIFICATE", c.Raw)
+	got, err := os.ReadFile(path)
+	if err == nil && bytes.Equal(got, want) {
+		return nil
+	}
+	return durable.WriteFile(path, want, 0o644)
+}
+
+func encode(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}

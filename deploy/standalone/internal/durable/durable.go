@@ -1,0 +1,58 @@
+package durable
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile replaces the file at path by data, readable by its owner only unless perm says more. When it returns nil the
+// content is on the disk, not only in its cache. Two writers of one path must not run at once.
+func WriteFile(path string, data []byte, perm os.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600 from birth
+	if err != nil {
+		return fmt.Errorf("create beside %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // best effort: a leftover is hidden and never read
+		}
+	}()
+	if err := fill(f, data, perm); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("put %s in place: %w", path, err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func fill(f *os.File, data []byte, perm os.FileMode) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// syncFolder makes the rename itself durable.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", dir, err)
+	}
+	err = d.Sync()
+	if closing := d.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package durable_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+)
+
+func TestWriteFile(t *testing.T) {
+	t.Parallel()
+	for name, perm := range map[string]os.FileMode{"private": 0o600, "public": 0o644} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "file")
+			for _, content := range []string{"first", "second, longer", ""} {
+				if err := durable.WriteFile(path, []byte(content), perm); err != nil {
+					t.Fatal(err)
+				}
+				data, err := os.ReadFile(path)
+				if got, want := string(data), content; err != nil || got != want {
+					t.Fatalf("content = %q, %v, want %q", got, err, want)
+				}
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := info.Mode().Perm(), perm; got != want {
+				t.Errorf("mode = %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestWriteFileLeavesNothingBehindOnError(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "taken")
+	if err := os.MkdirAll(filepath.Join(path, "full"), 0o700); err != nil { // a folder: the rename must fail
+		t.Fatal(err)
+	}
+	if err := durable.WriteFile(path, []byte("x"), 0o600); err == nil {
+		t.Fatal("error = nil, want one")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(entries), 1; got != want {
+		t.Errorf("entries = %d, want %d: %v", got, want, entries)
+	}
+}
