@@ -1,0 +1,111 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// maxSize bounds a configuration file, in bytes. A larger one is some other file, given by mistake.
+const maxSize = 1 << 20
+
+// Load reads the YAML file at path into a pointer to a struct. Fields the file does not name keep their value, so defaults
+// are set before. A missing file is an error for which errors.Is(err, fs.ErrNotExist) holds; else see Decode.
+func Load(path string, into any) error {
+	data, err := readAtMost(path, maxSize)
+	if err != nil {
+		return fmt.Errorf("load config: %w", err)
+	}
+	return Decode(path, data, into)
+}
+
+// Decode is Load for bytes; name stands for the file in errors. An error names the file, the line and, where a key is at
+// fault, the key; it repeats no value and no line of the file. An empty document is valid. A second document is not.
+func Decode(name string, data []byte, into any) error {
+	if len(data) > maxSize {
+		return fmt.Errorf("%s: larger than %d bytes", name, maxSize)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
+	if err := dec.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return explain(name, err)
+	}
+	var second any
+	switch err := dec.Decode(&second); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return explain(name, err)
+	}
+	return fmt.Errorf("%s: more than one document", name)
+}
+
+// readAtMost reads a file of at most limit bytes. os errors name the path already.
+func readAtMost(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path) //nolint:gosec // the path is the operator's own
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
+	}
+	return data, nil
+}
+
+// explain puts the library's error into one line. It drops the original, whose text quotes the lines of the file around the
+// fault, secrets included.
+func explain(name string, err error) error {
+	var ours *secretError
+	if errors.As(err, &ours) {
+		return fmt.Errorf("%s:%d: %w", name, ours.line, ours)
+	}
+	var theirs yaml.Error
+	if !errors.As(err, &theirs) {
+		return fmt.Errorf("%s: does not fit the configuration", name)
+	}
+	message := describe(theirs)
+	if t := theirs.GetToken(); t != nil && t.Position != nil {
+		return fmt.Errorf("%s:%d: %s", name, t.Position.Line, message)
+	}
+	return fmt.Errorf("%s: %s", name, message)
+}
+
+// describe says what is wrong without the values in question.
+func describe(err yaml.Error) string {
+	var (
+		mismatch *yaml.TypeError
+		overflow *yaml.OverflowError
+		unknown  *yaml.UnknownFieldError
+		repeated *yaml.DuplicateKeyError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("unknown key %q", tokenText(err))
+	case errors.As(err, &repeated):
+		return fmt.Sprintf("duplicate key %q", tokenText(err))
+	case errors.As(err, &overflow):
+		return fmt.Sprintf("number does not fit %s", overflow.DstType)
+	case errors.As(err, &mismatch) && mismatch.StructFieldName != nil:
+		return fmt.Sprintf("%s: cannot use a %s as %s", *mismatch.StructFieldName, mismatch.SrcType, mismatch.DstType)
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("cannot use a %s as %s", mismatch.SrcType, mismatch.DstType)
+	}
+	return "not valid yaml"
+}
+
+// tokenText returns the key an error points at.
+func tokenText(err yaml.Error) string {
+	if t := err.GetToken(); t != nil {
+		return strings.TrimSpace(t.Value)
+	}
+	return ""
+}

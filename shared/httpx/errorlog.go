@@ -1,0 +1,41 @@
+package httpx
+
+import (
+	"bytes"
+	"context"
+	"log"
+	"log/slog"
+)
+
+// quietLog takes what net/http has to say and logs only of what kind it is: the text holds panic values, addresses and
+// whatever a client sent.
+func quietLog(to *slog.Logger) *log.Logger { return log.New(quiet{to}, "", 0) }
+
+type quiet struct{ to *slog.Logger }
+
+func (q quiet) Write(line []byte) (int, error) {
+	level, kind := classify(line)
+	q.to.LogAttrs(context.Background(), level, "http server", slog.String("kind", kind))
+	return len(line), nil
+}
+
+func classify(line []byte) (slog.Level, string) {
+	kinds := []struct {
+		mark  string
+		level slog.Level
+		kind  string
+	}{
+		{"panic serving", slog.LevelError, "panic"},
+		{"Accept error", slog.LevelError, "accept"},
+		{"TLS handshake error", slog.LevelDebug, "tls_handshake"}, // scanners make these all day
+		{"superfluous response.WriteHeader", slog.LevelWarn, "superfluous_write_header"},
+		{"hijacked connection", slog.LevelWarn, "write_after_hijack"},
+		{"http2:", slog.LevelWarn, "http2"},
+	}
+	for _, k := range kinds {
+		if bytes.Contains(line, []byte(k.mark)) {
+			return k.level, k.kind
+		}
+	}
+	return slog.LevelWarn, "other"
+}

@@ -1,0 +1,101 @@
+package httpx
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Event is the one log event of a request, filled in on the way. Its methods do nothing on nil. It belongs to the goroutine
+// that serves the request, and nothing set in it may be secret or chosen by the caller.
+type Event struct {
+	route, tenant, outcome string
+}
+
+// SetRoute sets the pattern the request matched ("/v1/transactions/{id}"), not its path.
+func (e *Event) SetRoute(route string) {
+	if e != nil {
+		e.route = route
+	}
+}
+
+// SetTenant sets whose request it is.
+func (e *Event) SetTenant(tenant string) {
+	if e != nil {
+		e.tenant = tenant
+	}
+}
+
+// SetOutcome sets what became of it, in a word: an error code, "replayed", "panic".
+func (e *Event) SetOutcome(outcome string) {
+	if e != nil {
+		e.outcome = outcome
+	}
+}
+
+// EventFrom returns the event of the request, or nil when none is being kept.
+func EventFrom(ctx context.Context) *Event {
+	if s := scopeFrom(ctx); s != nil && s.logged {
+		return &s.event
+	}
+	return nil
+}
+
+// LogRequests writes one event "request" for every request, when it ends: method, route, status, tenant, request_id,
+// duration_ms, bytes (of the answer's body), outcome. Never the path, the query, a header or a body. Level Info, and Error
+// for a status of 500 and above. A handler that did not return has the outcome "aborted" unless it set one.
+func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := c.Now()
+		s := scopeFrom(r.Context())
+		if s == nil || s.logged {
+			s = &scope{}
+			r = withScope(r, s)
+		}
+		s.logged = true
+		s.recorder.ResponseWriter = w
+		returned := false
+		defer func() { // also when the handler panics, and then without stopping the panic
+			if !returned && s.event.outcome == "" {
+				s.event.outcome = "aborted"
+			}
+			s.write(log, r, c.Now().Sub(start), returned)
+		}()
+		next.ServeHTTP(&s.recorder, r)
+		returned = true
+	})
+}
+
+func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, returned bool) {
+	status := s.recorder.status
+	if status == 0 && returned {
+		status = http.StatusOK // what net/http sends for a handler that wrote nothing
+	}
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError || !returned {
+		level = slog.LevelError
+	}
+	log.LogAttrs(r.Context(), level, "request",
+		slog.String("method", knownMethod(r.Method)),
+		slog.String("route", s.event.route),
+		slog.Int("status", status),
+		slog.String("tenant", s.event.tenant),
+		slog.String("request_id", s.requestID),
+		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+		slog.Int64("bytes", s.recorder.bytes),
+		slog.String("outcome", s.event.outcome),
+	)
+}
+
+// knownMethod keeps out of the log what a caller may write in place of a method.
+func knownMethod(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return m
+	}
+	return "OTHER"
+}

@@ -1,0 +1,52 @@
+package httpx
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+)
+
+// recorder is a ResponseWriter that remembers what was written through it. Optional interfaces are reached by
+// http.ResponseController; those that write are here so that they are not missed.
+type recorder struct {
+	http.ResponseWriter
+	status int // 0 until the header is written
+	bytes  int64
+}
+
+// Unwrap is for http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader notes the first final status; 1xx other than 101 only announce one.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// FlushError sends the header if nothing did before.
+func (w *recorder) FlushError() error {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack takes the connection away; no answer can be written after it.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil && w.status == 0 {
+		w.status = http.StatusSwitchingProtocols
+	}
+	return conn, rw, err
+}

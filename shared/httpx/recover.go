@@ -1,0 +1,62 @@
+package httpx
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+)
+
+// Recover turns a panic into the answer of onPanic when nothing was written yet, and else cuts the connection, so that half
+// an answer is not taken for a whole one. It logs the panic's Go type and the functions on the stack: the value and the
+// arguments may hold card data. http.ErrAbortHandler passes through.
+func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec, ok := w.(*recorder)
+		if !ok {
+			rec = &recorder{ResponseWriter: w}
+		}
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+				panic(v)
+			}
+			logPanic(r.Context(), log, v)
+			EventFrom(r.Context()).SetOutcome("panic")
+			if rec.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			onPanic(rec, r)
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+func logPanic(ctx context.Context, log *slog.Logger, v any) {
+	log.LogAttrs(ctx, slog.LevelError, "panic",
+		slog.String("request_id", RequestIDFrom(ctx)),
+		slog.String("type", fmt.Sprintf("%T", v)),
+		slog.Any("stack", stack()),
+	)
+}
+
+// stack lists "function:line", innermost first. It is called by logPanic in the deferred function of Recover.
+func stack() []string {
+	pcs := make([]uintptr, 48)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
+	var lines []string
+	for {
+		f, more := frames.Next()
+		if f.Function != "" {
+			lines = append(lines, f.Function+":"+strconv.Itoa(f.Line))
+		}
+		if !more {
+			return lines
+		}
+	}
+}

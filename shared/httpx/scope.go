@@ -1,0 +1,51 @@
+package httpx
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// scope is what the middlewares know of one request. They share it, whichever comes first, to put one value into the
+// context instead of three. It belongs to the goroutine that serves the request.
+type scope struct {
+	requestID string
+	logged    bool // a LogRequests will write event
+	event     Event
+	recorder  recorder
+}
+
+type scopeKey struct{}
+
+func scopeFrom(ctx context.Context) *scope {
+	s, _ := ctx.Value(scopeKey{}).(*scope)
+	return s
+}
+
+func withScope(r *http.Request, s *scope) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), scopeKey{}, s))
+}
+
+// RequestID gives every request an id: in the answer's Request-Id header, and in the context. An id the caller sends is
+// not taken over, for it could be anything.
+func RequestID(gen *id.Generator, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := scopeFrom(r.Context())
+		if s == nil || s.requestID != "" { // one is there when a handler calls another one in process
+			s = &scope{}
+			r = withScope(r, s)
+		}
+		s.requestID = id.Format(id.Request, gen.Next())
+		w.Header().Set("Request-Id", s.requestID)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// RequestIDFrom returns the request's id, or "" outside a request.
+func RequestIDFrom(ctx context.Context) string {
+	if s := scopeFrom(ctx); s != nil {
+		return s.requestID
+	}
+	return ""
+}

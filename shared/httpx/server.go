@@ -1,0 +1,126 @@
+package httpx
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Options say what a Server serves. Only Handler is required.
+type Options struct {
+	Handler http.Handler
+	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy
+	Log     *slog.Logger  // nil: nothing is logged
+	Clock   clock.Clock   // measures the drain; nil: the system's
+	Drain   time.Duration // how long Stop waits for requests under way; 0: 10 s
+}
+
+// Server is one listener with our timeouts and limits. It is started once and stopped once; repeating either is safe.
+type Server struct {
+	http  *http.Server
+	log   *slog.Logger
+	clock clock.Clock
+	drain time.Duration
+
+	mu   sync.Mutex // guards addr and stopped; Stop holds it while draining, so that a second Stop waits for the first
+	addr net.Addr   // nil until Start
+
+	stopped bool
+	stopErr error
+}
+
+// NewServer returns a server that does not listen yet.
+func NewServer(o Options) *Server {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := o.Clock
+	if c == nil {
+		c = clock.System()
+	}
+	var policy *tls.Config
+	if o.TLS != nil {
+		policy = o.TLS.Clone() // net/http writes into it
+	}
+	return &Server{
+		log: log, clock: c, drain: cmp.Or(o.Drain, 10*time.Second),
+		http: &http.Server{
+			Handler:           o.Handler,
+			TLSConfig:         policy,
+			ReadHeaderTimeout: 5 * time.Second,
+			ReadTimeout:       30 * time.Second,
+			WriteTimeout:      60 * time.Second,
+			IdleTimeout:       120 * time.Second,
+			MaxHeaderBytes:    16 << 10,
+			ErrorLog:          quietLog(log),
+			// "OPTIONS *" would else be answered past our middlewares.
+			DisableGeneralOptionsHandler: true,
+		},
+	}
+}
+
+// Start listens on addr ("127.0.0.1:0" picks a port) and returns the address once connections are accepted. Started before,
+// it returns the same address; stopped before, http.ErrServerClosed.
+func (s *Server) Start(addr string) (net.Addr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil, http.ErrServerClosed
+	}
+	if s.addr != nil {
+		return s.addr, nil
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("start server: %w", err)
+	}
+	s.addr = ln.Addr()
+	go s.serve(ln)
+	return s.addr, nil
+}
+
+func (s *Server) serve(ln net.Listener) {
+	var err error
+	if s.http.TLSConfig != nil {
+		err = s.http.ServeTLS(ln, "", "")
+	} else {
+		err = s.http.Serve(ln)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		s.log.LogAttrs(context.Background(), slog.LevelError, "server failed", slog.String("error", err.Error()))
+	}
+}
+
+// Stop stops listening, waits for the requests under way, for the drain time or until ctx ends, and then cuts what is left;
+// in that case it returns an error. Stopped before, it returns what it returned then; never started, nil.
+func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return s.stopErr
+	}
+	s.stopped = true
+	start := s.clock.Now()
+	ctx, cancel := context.WithTimeout(ctx, s.drain)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		_ = s.http.Close() // its error says no more than the one at hand
+		s.stopErr = fmt.Errorf("drain: %w", err)
+	}
+	s.log.LogAttrs(ctx, slog.LevelInfo, "server stopped",
+		slog.Int64("drain_ms", s.clock.Now().Sub(start).Milliseconds()),
+		slog.Bool("drained", s.stopErr == nil),
+	)
+	return s.stopErr
+}

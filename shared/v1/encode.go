@@ -1,0 +1,26 @@
+package v1
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+//go:embed openapi.yaml
+var openAPI string
+
+// OpenAPI returns the contract: an OpenAPI 3.0 document in YAML. The caller may keep and change the copy.
+func OpenAPI() []byte { return []byte(openAPI) }
+
+// Marshal returns v as JSON with its secrets in the clear and its map keys in order: the body a client sends. It is not for
+// answers, logs or anything else that is kept.
+func Marshal(v any) ([]byte, error) {
+	b, err := json.Marshal(v, json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,72 @@
+package v1
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Time is a moment as v1 writes it: RFC 3339 in UTC with exactly milliseconds, "2026-11-21T09:30:00.000Z". What is finer is
+// cut off when it is written.
+type Time struct{ time.Time }
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+var errTime = errors.New("time: want an rfc 3339 time")
+
+// AppendText appends the text to b. The error is for years that have no four digits.
+func (t Time) AppendText(b []byte) ([]byte, error) {
+	u := t.UTC()
+	if y := u.Year(); y < 0 || y > 9999 {
+		return b, fmt.Errorf("time: year %d has no four digits", y)
+	}
+	return u.AppendFormat(b, timeLayout), nil
+}
+
+// MarshalText returns the text; its error is that of AppendText.
+func (t Time) MarshalText() ([]byte, error) {
+	return t.AppendText(make([]byte, 0, len(timeLayout)))
+}
+
+// MarshalJSON returns the text as a JSON string; its error is that of AppendText.
+func (t Time) MarshalJSON() ([]byte, error) {
+	return t.appendJSON(make([]byte, 0, len(timeLayout)+2))
+}
+
+// MarshalJSONTo is MarshalJSON for go-json-experiment, without the allocation.
+func (t Time) MarshalJSONTo(enc *jsontext.Encoder) error {
+	b, err := t.appendJSON(enc.AvailableBuffer())
+	if err != nil {
+		return err
+	}
+	return enc.WriteValue(b)
+}
+
+func (t Time) appendJSON(b []byte) ([]byte, error) {
+	b, err := t.AppendText(append(b, '"'))
+	return append(b, '"'), err
+}
+
+// UnmarshalText takes an RFC 3339 time of any zone and precision.
+func (t *Time) UnmarshalText(b []byte) error {
+	var parsed time.Time
+	if err := parsed.UnmarshalText(b); err != nil {
+		return errTime
+	}
+	t.Time = parsed.UTC()
+	return nil
+}
+
+// UnmarshalJSON takes a JSON string with an RFC 3339 time, and nothing else.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if jsontext.Value(b).Kind() != '"' {
+		return errTime
+	}
+	text, err := jsontext.AppendUnquote(nil, b)
+	if err != nil {
+		return errTime
+	}
+	return t.UnmarshalText(text)
+}
