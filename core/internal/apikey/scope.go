@@ -1,0 +1,46 @@
+package apikey
+
+import "slices"
+
+// The scopes, in the words of the v1 contract. Each names what a key may do, apart from what its kind forbids.
+const (
+	ScopePaymentsAuthorize = "payments:authorize" // create and void transactions
+	ScopePaymentsCapture   = "payments:capture"
+	ScopeRefundsCreate     = "refunds:create"
+	ScopeTransactionsRead  = "transactions:read"
+	ScopeCustomersWrite    = "customers:write"
+	ScopeCustomersRead     = "customers:read"
+	ScopeTokensCreate      = "tokens:create"
+	ScopePaymentsConfirm   = "payments:confirm"
+	ScopeEventsRead        = "events:read"
+	ScopeWebhooksWrite     = "webhooks:write"
+	ScopeKeysWrite         = "keys:write"
+	ScopeMLEWrite          = "mle:write"
+	ScopeCompatUse         = "compat:use" // the compatibility endpoints, besides the scopes of the step they take
+)
+
+// AllScopes returns every scope, in the order of the contract. The slice is the caller's.
+func AllScopes() []string {
+	return []string{
+		ScopePaymentsAuthorize, ScopePaymentsCapture, ScopeRefundsCreate, ScopeTransactionsRead, ScopeCustomersWrite,
+		ScopeCustomersRead, ScopeTokensCreate, ScopePaymentsConfirm, ScopeEventsRead, ScopeWebhooksWrite, ScopeKeysWrite,
+		ScopeMLEWrite, ScopeCompatUse,
+	}
+}
+
+// DefaultScopes returns what a key of this kind may do unless it is made with less: everything for a secret key, tokens and
+// confirmation for a publishable one, which may never have more. An unknown kind may do nothing. The slice is the caller's.
+func DefaultScopes(kind Kind) []string {
+	switch kind {
+	case Secret:
+		return AllScopes()
+	case Publishable:
+		return []string{ScopeTokensCreate, ScopePaymentsConfirm}
+	}
+	return nil
+}
+
+// ValidScope says whether s is one of AllScopes.
+func ValidScope(s string) bool {
+	return slices.Contains(AllScopes(), s)
+}
