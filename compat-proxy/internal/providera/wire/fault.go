@@ -1,0 +1,65 @@
+package wire
+
+import "log/slog"
+
+// The codes of the failures that precede a method. Their answers have the root
+// ErrorResponse and no refId.
+const (
+	CodeProcessing = "E00001"
+	CodeSchema     = "E00003"
+	CodeMethod     = "E00004"
+	CodeNamespace  = "E00045"
+)
+
+// ErrorResponse is the root of an answer to a request whose method was not
+// reached.
+const ErrorResponse = "ErrorResponse"
+
+const (
+	textProcessing = "An error occurred during processing. Please try again."
+	textMalformed  = "An error occurred while parsing the XML request."
+	textMethod     = "The name of the requested API method is invalid."
+	textNamespace  = "The root node does not reference a valid XML namespace."
+)
+
+// Fault is the refusal of a request before its method is reached.
+type Fault struct {
+	Format Format
+	// Code is one of the Code constants; the HTTP status is 200 all the same.
+	Code string
+	// Text is the message for the client; secrets in it are masked already.
+	Text string
+}
+
+// Bytes renders the ErrorResponse document, byte order mark included.
+func (f *Fault) Bytes() []byte {
+	d := Document{Root: ErrorResponse, ResultCode: ResultError, Messages: []Message{{Code: f.Code, Text: f.Text}}}
+	return d.Bytes(f.Format)
+}
+
+// String shows the format and the code, never the text.
+func (f *Fault) String() string {
+	if f == nil {
+		return "<nil fault>"
+	}
+	return f.Format.String() + " " + f.Code
+}
+
+// GoString is String.
+func (f *Fault) GoString() string { return f.String() }
+
+// LogValue groups format and code.
+func (f *Fault) LogValue() slog.Value {
+	if f == nil {
+		return slog.StringValue(f.String())
+	}
+	return slog.GroupValue(slog.String("format", f.Format.String()), slog.String("code", f.Code))
+}
+
+// malformed is the fault of a body that is no document at all.
+func malformed(f Format) *Fault {
+	if f == JSON {
+		return &Fault{Format: f, Code: CodeProcessing, Text: textProcessing}
+	}
+	return &Fault{Format: f, Code: CodeSchema, Text: textMalformed}
+}

@@ -1,0 +1,62 @@
+package wire
+
+// The last sentences of a value fault.
+const (
+	reasonTooLong  = "The actual length is greater than the MaxLength value."
+	reasonTooShort = "The actual length is less than the MinLength value."
+	reasonPattern  = "The Pattern constraint failed."
+	reasonEnum     = "The Enumeration constraint failed."
+	reasonMinimum  = "The MinInclusive constraint failed."
+	reasonFraction = "The FractionDigits constraint failed."
+	reasonTotal    = "The TotalDigits constraint failed."
+)
+
+// quote stands for an apostrophe around a value. The provider escapes it inside
+// the text itself, so that XML shows it escaped twice.
+const quote = "&#39;"
+
+// named is an element as faults name it.
+func named(n *Node) string {
+	s := "'" + maskName(n.Name) + "'"
+	if n.space == "" {
+		return s
+	}
+	return s + " in namespace '" + maskDigits(n.space) + "'"
+}
+
+// possible is the sentence about what was expected, "" when nothing was.
+func possible(names string) string {
+	if names == "" {
+		return ""
+	}
+	return " List of possible elements expected: '" + names + "' in namespace '" + Namespace + "'."
+}
+
+func invalidChild(n, child *Node, names string) string {
+	return "The element " + named(n) + " has invalid child element " + named(child) + "." + possible(names)
+}
+
+func incomplete(n *Node, names string) string {
+	return "The element " + named(n) + " has incomplete content." + possible(names)
+}
+
+func cannotContainText(n *Node, names string) string {
+	return "The element " + named(n) + " cannot contain text." + possible(names)
+}
+
+func textOnly(n, child *Node) string {
+	return "The element " + named(n) + " cannot contain child element " + named(child) +
+		" because the parent element's content model is text only."
+}
+
+func invalidValue(name string, t *simpleType, value, reason string) string {
+	shown := value
+	switch {
+	case t.secret:
+		shown = maskSecret(value, reason == reasonTooShort)
+	default:
+		shown, reason = maskDigits(value), maskDigits(reason)
+	}
+	return "The '" + Namespace + ":" + name + "' element is invalid - The value " + quote + shown + quote +
+		" is invalid according to its datatype '" + t.label + "' - " + reason
+}

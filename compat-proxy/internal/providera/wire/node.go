@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Node is one element of a request, in document order. A nil *Node is an absent
+// element: every method works on it.
+type Node struct {
+	// Name is the local element name or JSON key.
+	Name string
+	// Text is the content of an element without children, untrimmed. It may be
+	// a card number or a key.
+	Text string
+	// Children holds the child elements; a JSON array is its items one by one.
+	Children []*Node
+
+	space string // namespace URI
+	attr  string // first attribute that the schema does not declare
+	// textAt is the number of children before the first non-blank text, -1 for
+	// none: the walk must meet text where the document has it.
+	textAt int
+}
+
+// Child returns the first child of that name, or nil.
+func (n *Node) Child(name string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, c := range n.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// All returns the children of that name in order, nil when there is none.
+func (n *Node) All(name string) []*Node {
+	if n == nil {
+		return nil
+	}
+	var out []*Node
+	for _, c := range n.Children {
+		if c.Name == name {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Get returns the text at the path of first children, without leading and
+// trailing white space; "" when it is absent or has children. An empty path
+// means the node itself.
+func (n *Node) Get(path ...string) string {
+	n = n.at(path)
+	if n == nil {
+		return ""
+	}
+	return strings.TrimSpace(n.Text)
+}
+
+// Has reports whether the element at the path of first children is there and
+// holds a non-blank text somewhere.
+func (n *Node) Has(path ...string) bool {
+	return n.at(path).filled()
+}
+
+// at follows a path of first children.
+func (n *Node) at(path []string) *Node {
+	for _, name := range path {
+		n = n.Child(name)
+	}
+	return n
+}
+
+func (n *Node) filled() bool {
+	if n == nil {
+		return false
+	}
+	if strings.TrimSpace(n.Text) != "" {
+		return true
+	}
+	for _, c := range n.Children {
+		if c.filled() {
+			return true
+		}
+	}
+	return false
+}
+
+// String lists the names of the tree and no text.
+func (n *Node) String() string {
+	if n == nil {
+		return "<absent>"
+	}
+	var b strings.Builder
+	n.names(&b)
+	return b.String()
+}
+
+func (n *Node) names(b *strings.Builder) {
+	b.WriteString(maskName(n.Name))
+	if len(n.Children) == 0 {
+		return
+	}
+	b.WriteByte('{')
+	for i, c := range n.Children {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		c.names(b)
+	}
+	b.WriteByte('}')
+}
+
+// GoString is String: %#v shows no text either.
+func (n *Node) GoString() string { return n.String() }
+
+// Format writes String for every verb and flag.
+func (n *Node) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(n.String())) }
+
+// LogValue is String.
+func (n *Node) LogValue() slog.Value { return slog.StringValue(n.String()) }
+
+// MarshalText is String, so that no encoder can write the texts.
+func (n *Node) MarshalText() ([]byte, error) { return []byte(n.String()), nil }

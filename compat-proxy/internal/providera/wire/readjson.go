@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
+)
+
+// jsonReader builds a tree from JSON tokens. The decoder refuses duplicate
+// keys, bad UTF-8 and lone surrogates by itself.
+type jsonReader struct {
+	dec   *jsontext.Decoder
+	slab  slab
+	nodes int
+}
+
+// readJSON reads {"method":{...}} and refuses everything else.
+func readJSON(doc []byte) (*Node, *Fault) {
+	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc))}
+	var top Node
+	if !r.open('{') || !r.members(&top, 1) || len(top.Children) != 1 {
+		return nil, malformed(JSON)
+	}
+	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, malformed(JSON)
+	}
+	return top.Children[0], nil
+}
+
+func (r *jsonReader) open(kind jsontext.Kind) bool {
+	tok, err := r.dec.ReadToken()
+	return err == nil && tok.Kind() == kind
+}
+
+// members reads the members of an object into parent, its end included.
+func (r *jsonReader) members(parent *Node, depth int) bool {
+	var list [12]*Node
+	children := list[:0]
+	for {
+		tok, err := r.dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if tok.Kind() == '}' {
+			parent.Children = r.slab.list(len(children))
+			copy(parent.Children, children)
+			return true
+		}
+		name := tok.String()
+		if !validName(name) {
+			return false
+		}
+		var ok bool
+		// The root may not be an array: it would be several documents.
+		if children, ok = r.value(children, name, depth, depth > 1); !ok {
+			return false
+		}
+	}
+}
+
+// value reads one value and appends the nodes it stands for.
+func (r *jsonReader) value(to []*Node, name string, depth int, array bool) ([]*Node, bool) {
+	tok, err := r.dec.ReadToken()
+	if r.nodes++; err != nil || r.nodes > safexml.MaxNodes || depth > safexml.MaxDepth {
+		return to, false
+	}
+	switch tok.Kind() {
+	case 'n':
+		if depth > 1 {
+			return to, true
+		}
+		return append(to, r.leaf(name, "")), true
+	case '"', '0', 't', 'f':
+		text := tok.String()
+		return append(to, r.leaf(name, text)), validText(text)
+	case '{':
+		n := r.leaf(name, "")
+		return append(to, n), r.members(n, depth+1)
+	case '[':
+		return r.items(to, name, depth, array)
+	}
+	return to, false
+}
+
+// items reads the items of an array, its end included. An array in an array
+// has no XML to stand for.
+func (r *jsonReader) items(to []*Node, name string, depth int, allowed bool) ([]*Node, bool) {
+	for allowed {
+		if r.dec.PeekKind() == ']' {
+			_, err := r.dec.ReadToken()
+			return to, err == nil
+		}
+		var ok bool
+		if to, ok = r.value(to, name, depth, false); !ok {
+			return to, false
+		}
+	}
+	return to, false
+}
+
+func (r *jsonReader) leaf(name, text string) *Node {
+	n := r.slab.node()
+	n.Name, n.Text, n.space, n.textAt = name, text, Namespace, -1
+	if strings.TrimLeft(text, " \t\r\n") != "" {
+		n.textAt = 0
+	}
+	return n
+}
+
+// validName reports whether a key can be the name of an XML element.
+func validName(name string) bool {
+	for i, c := range name {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c > 0x7f && unicode.IsLetter(c)
+		if !letter && (i == 0 || (c != '-' && c != '.' && !unicode.IsDigit(c))) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// validText reports whether XML could carry the text too.
+func validText(text string) bool {
+	for _, c := range text {
+		if !safexml.Allowed(c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,133 @@
+package wire
+
+import "unicode/utf8"
+
+const hexDigits = "0123456789abcdef"
+
+func (d *Document) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	b = jsonMembers(b, d.Own)
+	if d.RefID != nil {
+		b = jsonName(b, "refId")
+		b = jsonString(b, *d.RefID)
+	}
+	b = jsonName(b, "messages")
+	b = append(b, `{"resultCode":`...)
+	b = jsonString(b, d.ResultCode)
+	b = append(b, `,"message":[`...)
+	for i, m := range d.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"code":`...)
+		b = jsonString(b, m.Code)
+		b = append(b, `,"text":`...)
+		b = jsonString(b, m.Text)
+		b = append(b, '}')
+	}
+	return append(b, "]}}"...)
+}
+
+// jsonMembers writes the members of an object, derived ones first.
+func jsonMembers(b []byte, list []*Element) []byte {
+	rest := false
+	for _, e := range list {
+		if e.JSONFirst {
+			b = jsonName(b, e.Name)
+			b = e.appendJSON(b)
+		} else {
+			rest = true
+		}
+	}
+	if !rest {
+		return b
+	}
+	for _, e := range list {
+		if !e.JSONFirst {
+			b = jsonName(b, e.Name)
+			b = e.appendJSON(b)
+		}
+	}
+	return b
+}
+
+// appendJSON writes the value of e without its name.
+func (e *Element) appendJSON(b []byte) []byte {
+	switch e.Kind {
+	case Raw:
+		return append(b, e.Text...)
+	case Group:
+		b = append(b, '{')
+		b = jsonMembers(b, e.Children)
+		return append(b, '}')
+	case List:
+		b = append(b, '[')
+		for i, c := range e.Children {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = c.appendJSON(b)
+		}
+		return append(b, ']')
+	case Text:
+	}
+	return jsonString(b, e.Text)
+}
+
+// jsonName writes a member name, with a comma unless it is the first member.
+func jsonName(b []byte, name string) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	b = append(b, '"')
+	b = append(b, name...)
+	return append(b, `":`...)
+}
+
+// jsonString quotes s. Apostrophes, slashes, `<` and `&` stay as they are.
+func jsonString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			i += n
+			if r == 0x85 || r == 0x2028 || r == 0x2029 {
+				b = jsonEscape(b, uint16(r))
+				continue
+			}
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		i++
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= 0x20:
+			b = append(b, c)
+		default:
+			b = jsonControl(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
+func jsonControl(b []byte, c byte) []byte {
+	switch c {
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	return jsonEscape(b, uint16(c))
+}
+
+func jsonEscape(b []byte, c uint16) []byte {
+	return append(b, '\\', 'u', hexDigits[c>>12&15], hexDigits[c>>8&15], hexDigits[c>>4&15], hexDigits[c&15])
+}

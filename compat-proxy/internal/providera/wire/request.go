@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"log/slog"
+)
+
+// Namespace is the target namespace of the dialect.
+const Namespace = "AnetApi/xml/v1/schema/AnetApiSchema.xsd"
+
+// DefaultMaxBytes bounds a request body when Options.MaxBytes is 0.
+const DefaultMaxBytes = 256 << 10
+
+// Format is the notation of a request; its answer has the same.
+type Format int
+
+// The two notations.
+const (
+	XML Format = iota
+	JSON
+)
+
+// String names the format.
+func (f Format) String() string {
+	if f == JSON {
+		return "json"
+	}
+	return "xml"
+}
+
+// ContentType is the Content-Type of an answer in the format.
+func ContentType(f Format) string {
+	if f == JSON {
+		return "application/json; charset=utf-8"
+	}
+	return "application/xml; charset=utf-8"
+}
+
+// Options tunes Parse. The zero value is the provider's own strictness.
+type Options struct {
+	// LenientOrder tolerates children in any order. Unknown and repeated
+	// elements, choices, required elements and facets are judged as ever.
+	LenientOrder bool
+	// MaxBytes bounds the body; 0 means DefaultMaxBytes.
+	MaxBytes int
+}
+
+// Request is a request that fits the schema.
+type Request struct {
+	Format Format
+	// Method is the root name, such as "createTransactionRequest".
+	Method string
+	// Root is the root element; never nil.
+	Root *Node
+	// RefID is the client's reference to echo; nil when it sent none, a pointer
+	// to "" when it sent an empty one (which is echoed empty).
+	RefID *string
+	// ClientID is the clientId to echo where a method does so; nil when absent.
+	ClientID *string
+}
+
+// String shows the format and the method.
+func (r *Request) String() string {
+	if r == nil {
+		return "<nil request>"
+	}
+	return r.Format.String() + " " + r.Method
+}
+
+// GoString is String.
+func (r *Request) GoString() string { return r.String() }
+
+// LogValue groups format and method.
+func (r *Request) LogValue() slog.Value {
+	if r == nil {
+		return slog.StringValue(r.String())
+	}
+	return slog.GroupValue(slog.String("format", r.Format.String()), slog.String("method", r.Method))
+}
+
+// Parse reads a request. Exactly one of the results is nil. The fault carries
+// the format to answer in.
+func Parse(body []byte, o Options) (*Request, *Fault) {
+	format, doc := sniff(body)
+	root, fault := read(format, doc, o)
+	if fault != nil {
+		return nil, fault
+	}
+	if format == XML && root.space != Namespace {
+		return nil, &Fault{Format: format, Code: CodeNamespace, Text: textNamespace}
+	}
+	t := methodType(root.Name)
+	if t == nil {
+		return nil, &Fault{Format: format, Code: CodeMethod, Text: textMethod}
+	}
+	w := walker{lenient: o.LenientOrder}
+	if text := w.element(root, t); text != "" {
+		return nil, &Fault{Format: format, Code: CodeSchema, Text: text}
+	}
+	return &Request{
+		Format: format, Method: root.Name, Root: root,
+		RefID: textOf(root.Child("refId")), ClientID: textOf(root.Child("clientId")),
+	}, nil
+}
+
+// textOf gives the text of an optional element as it was sent.
+func textOf(n *Node) *string {
+	if n == nil {
+		return nil
+	}
+	return &n.Text
+}

@@ -1,0 +1,140 @@
+package wire
+
+import "math"
+
+// A schemaType describes what an element may hold: text that fits simple, or
+// children that fit content, or anything.
+type schemaType struct {
+	simple  *simpleType
+	content []particle
+	any     bool
+}
+
+// A particle is one place in a sequence. More than one field makes it a choice.
+type particle struct {
+	min, max int
+	fields   []field
+}
+
+type field struct {
+	name string
+	typ  *schemaType
+}
+
+const unbounded = math.MaxInt32
+
+// sequence is a complex type of the given places.
+func sequence(places ...particle) *schemaType { return &schemaType{content: places} }
+
+// extend is base followed by more places, as a derived type has them.
+func extend(base *schemaType, places ...particle) *schemaType {
+	content := make([]particle, 0, len(base.content)+len(places))
+	return &schemaType{content: append(append(content, base.content...), places...)}
+}
+
+func required(name string, t *schemaType) particle { return repeated(1, 1, name, t) }
+func optional(name string, t *schemaType) particle { return repeated(0, 1, name, t) }
+
+// repeated may occur from least to most times.
+func repeated(least, most int, name string, t *schemaType) particle {
+	return particle{min: least, max: most, fields: []field{{name, t}}}
+}
+
+// oneOf is a choice; least is 0 when it may be left out.
+func oneOf(least int, fields ...field) particle {
+	return particle{min: least, max: 1, fields: fields}
+}
+
+// find gives the type of the field of that name, or nil.
+func (p *particle) find(name string) *schemaType {
+	for i := range p.fields {
+		if p.fields[i].name == name {
+			return p.fields[i].typ
+		}
+	}
+	return nil
+}
+
+// The kinds of simple types.
+const (
+	stringBase = iota
+	decimalBase
+	booleanBase
+	dateBase
+)
+
+// The patterns of string types.
+const (
+	anyChars = iota
+	digitsOnly
+	alphanumericOrBlank
+)
+
+// A simpleType is a datatype with its facets. Lengths are UTF-16 units; most is
+// -1 without a limit, and so is fraction, total for the digits of a decimal.
+type simpleType struct {
+	// label names the datatype in fault texts.
+	label    string
+	base     int
+	pattern  int
+	least    int
+	most     int
+	enum     []string
+	fraction int
+	total    int
+	// unsigned refuses decimals below zero.
+	unsigned bool
+	// secret values are masked when a fault quotes them.
+	secret bool
+	// keyMost is the limit for a value that begins with a v1 key prefix.
+	keyMost int
+}
+
+const (
+	xsdPrefix = "http://www.w3.org/2001/XMLSchema:"
+	ownPrefix = Namespace + ":"
+)
+
+// text is a string of at least and at most so many characters.
+func text(least, most int) *schemaType {
+	return &schemaType{simple: &simpleType{label: "String", least: least, most: most}}
+}
+
+// upTo is a string of at most so many characters.
+func upTo(most int) *schemaType { return text(0, most) }
+
+// secret is a string that faults must not show.
+func secret(least, most int) *schemaType {
+	t := text(least, most)
+	t.simple.secret = true
+	return t
+}
+
+// enumeration is a named list of values.
+func enumeration(name string, values ...string) *schemaType {
+	return &schemaType{simple: &simpleType{label: ownPrefix + name, most: -1, enum: values}}
+}
+
+// amount is a decimal with at most so many fraction and total digits.
+func decimal(label string, unsigned bool, fraction, total int) *schemaType {
+	return &schemaType{simple: &simpleType{
+		label: label, base: decimalBase, most: -1, fraction: fraction, total: total, unsigned: unsigned,
+	}}
+}
+
+// The datatypes without facets of their own.
+var (
+	anyType       = &schemaType{any: true}
+	plainString   = upTo(-1)
+	hiddenString  = secret(0, -1)
+	plainDecimal  = decimal(xsdPrefix+"decimal", false, -1, -1)
+	moneyAmount   = decimal("Decimal", true, 4, -1)
+	taxRate       = decimal("Decimal", false, 5, 5)
+	boolean       = &schemaType{simple: &simpleType{label: xsdPrefix + "boolean", base: booleanBase, most: -1}}
+	ownBoolean    = &schemaType{simple: &simpleType{label: "Boolean", base: booleanBase, most: -1}}
+	date          = &schemaType{simple: &simpleType{label: xsdPrefix + "date", base: dateBase, most: -1}}
+	numericString = &schemaType{simple: &simpleType{label: ownPrefix + "numericString", pattern: digitsOnly, most: -1}}
+	cardCode      = &schemaType{simple: &simpleType{
+		label: ownPrefix + "cardCode", pattern: digitsOnly, least: 3, most: 4, secret: true,
+	}}
+)

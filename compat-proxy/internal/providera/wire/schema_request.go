@@ -1,0 +1,85 @@
+package wire
+
+// The base of every request and the table of methods.
+
+var impersonation = sequence(
+	required("partnerLoginId", upTo(25)),
+	required("partnerTransactionKey", secret(0, 16)),
+)
+
+var fingerPrint = sequence(
+	required("hashValue", hiddenString),
+	optional("sequence", plainString),
+	required("timestamp", plainString),
+	optional("currencyCode", plainString),
+	optional("amount", plainString),
+)
+
+// transactionKey has room for a v1 API key where the provider has 16.
+var transactionKey = &schemaType{simple: &simpleType{label: "String", most: 16, secret: true, keyMost: 255}}
+
+// merchantAuthentication: the choice may be empty, so that a name alone reaches
+// the credential check.
+var merchantAuthentication = sequence(
+	optional("name", upTo(25)),
+	oneOf(
+		0,
+		field{"transactionKey", transactionKey},
+		field{"sessionToken", hiddenString},
+		field{"password", secret(0, 40)},
+		field{"impersonationAuthentication", impersonation},
+		field{"fingerPrint", fingerPrint},
+		field{"clientKey", hiddenString},
+		field{"accessToken", hiddenString},
+	),
+	optional("mobileDeviceId", upTo(60)),
+)
+
+var baseRequest = sequence(
+	required("merchantAuthentication", merchantAuthentication),
+	optional("clientId", upTo(30)),
+	optional("refId", upTo(20)),
+)
+
+// A method is a request root that has a schema here.
+type method struct {
+	name string
+	typ  *schemaType
+}
+
+// methods is the whole table; any other root is E00004.
+var methods = []method{
+	{"createTransactionRequest", extend(
+		baseRequest,
+		required("transactionRequest", transactionRequest),
+	)},
+	{"getTransactionDetailsRequest", extend(
+		baseRequest,
+		required("transId", numericString),
+	)},
+	{"createCustomerProfileRequest", extend(
+		baseRequest,
+		required("profile", customerProfile),
+		optional("validationMode", validationMode),
+	)},
+	{"authenticateTestRequest", baseRequest},
+}
+
+// methodType gives the schema of a root, or nil.
+func methodType(name string) *schemaType {
+	for i := range methods {
+		if methods[i].name == name {
+			return methods[i].typ
+		}
+	}
+	return nil
+}
+
+// Methods lists the root names that Parse accepts.
+func Methods() []string {
+	names := make([]string, len(methods))
+	for i := range methods {
+		names[i] = methods[i].name
+	}
+	return names
+}

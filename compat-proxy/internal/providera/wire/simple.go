@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// xmlBlank is the white space that typed values may have around them.
+const xmlBlank = " \t\r\n"
+
+// check judges the text of the element name; "" means that it fits.
+func (t *simpleType) check(name, value string) string {
+	if reason := t.violation(value); reason != "" {
+		return invalidValue(name, t, value, reason)
+	}
+	return ""
+}
+
+// violation gives the last sentence of the fault, or "".
+func (t *simpleType) violation(value string) string {
+	switch t.base {
+	case decimalBase:
+		return t.decimal(strings.Trim(value, xmlBlank))
+	case booleanBase:
+		return boolReason(strings.Trim(value, xmlBlank))
+	case dateBase:
+		return dateReason(strings.Trim(value, xmlBlank))
+	}
+	switch {
+	case !matches(t.pattern, value):
+		return reasonPattern
+	case t.least > 0 && units(value) < t.least:
+		return reasonTooShort
+	case t.most >= 0 && len(value) > t.most && units(value) > t.limit(value):
+		return reasonTooLong
+	case t.enum != nil && !slices.Contains(t.enum, value):
+		return reasonEnum
+	}
+	return ""
+}
+
+// limit is the longest length for this value.
+func (t *simpleType) limit(value string) int {
+	if t.keyMost > 0 && strings.HasPrefix(value, "sk_") {
+		return t.keyMost
+	}
+	return t.most
+}
+
+// units counts UTF-16 units.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
+// matches applies a pattern; the digits one wants at least one character.
+func matches(pattern int, s string) bool {
+	if pattern == anyChars {
+		return true
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		digit := c >= '0' && c <= '9'
+		wide := pattern == alphanumericOrBlank && (c == ' ' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+		if !digit && !wide {
+			return false
+		}
+	}
+	return s != "" || pattern != digitsOnly
+}
+
+// maxIntegerDigits is what the provider's decimal type surely holds.
+const maxIntegerDigits = 28
+
+// decimal judges sign, digits and one dot, then the digit facets.
+func (t *simpleType) decimal(s string) string {
+	unsigned, negative := s, false
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		unsigned, negative = s[1:], s[0] == '-'
+	}
+	whole, part, _ := strings.Cut(unsigned, ".")
+	whole = strings.TrimLeft(whole, "0")
+	switch {
+	case unsigned == "" || unsigned == "." || !allDigits(whole) || !allDigits(part) || len(whole) > maxIntegerDigits:
+		return "The string '" + s + "' is not a valid Decimal value."
+	case !t.digitFacets():
+		return ""
+	}
+	part = strings.TrimRight(part, "0")
+	switch {
+	case t.unsigned && negative && whole+part != "":
+		return reasonMinimum
+	case t.total >= 0 && len(whole)+len(part) > t.total:
+		return reasonTotal
+	case t.fraction >= 0 && len(part) > t.fraction:
+		return reasonFraction
+	}
+	return ""
+}
+
+func (t *simpleType) digitFacets() bool { return t.unsigned || t.total >= 0 || t.fraction >= 0 }
+
+func allDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func boolReason(s string) string {
+	switch s {
+	case "true", "false", "1", "0":
+		return ""
+	}
+	return "The string '" + s + "' is not a valid Boolean value."
+}
+
+// dateReason takes a calendar day, with or without a time zone.
+func dateReason(s string) string {
+	if utf8.RuneCountInString(s) >= len(time.DateOnly) {
+		day, zone := s[:len(time.DateOnly)], s[len(time.DateOnly):]
+		_, err := time.Parse(time.DateOnly, day)
+		if err == nil && validZone(zone) {
+			return ""
+		}
+	}
+	return "The string '" + s + "' is not a valid XsdDateTime value."
+}
+
+func validZone(zone string) bool {
+	if zone == "" || zone == "Z" {
+		return true
+	}
+	_, err := time.Parse("-07:00", zone)
+	return err == nil
+}

@@ -1,0 +1,161 @@
+package wire
+
+import "strings"
+
+// walker judges a tree against the schema in document order, so that the first
+// violation of the document is the one reported.
+type walker struct {
+	lenient bool
+}
+
+// element judges one element; it returns the fault text, or "" when all is well.
+func (w *walker) element(n *Node, t *schemaType) string {
+	if t.any {
+		return ""
+	}
+	if n.attr != "" {
+		return "The '" + maskDigits(n.attr) + "' attribute is not declared."
+	}
+	if t.simple != nil {
+		if len(n.Children) > 0 {
+			return textOnly(n, n.Children[0])
+		}
+		return t.simple.check(n.Name, n.Text)
+	}
+	if w.lenient {
+		return w.anyOrder(n, t)
+	}
+	return w.inOrder(n, t)
+}
+
+// inOrder judges children that must follow the sequence.
+func (w *walker) inOrder(n *Node, t *schemaType) string {
+	at, count := 0, 0 // the place in the sequence and its occurrences so far
+	for i, c := range n.Children {
+		if n.textAt == i {
+			return cannotContainText(n, expected(t, at, count))
+		}
+		next, typ := advance(t, at, count, c)
+		if typ == nil {
+			return invalidChild(n, c, expected(t, at, count))
+		}
+		if next != at {
+			at, count = next, 0
+		}
+		count++
+		if fault := w.element(c, typ); fault != "" {
+			return fault
+		}
+	}
+	if n.textAt >= 0 {
+		return cannotContainText(n, expected(t, at, count))
+	}
+	for i := at; i < len(t.content); i++ {
+		if seen := count; t.content[i].min > seen {
+			return incomplete(n, expected(t, at, count))
+		}
+		count = 0
+	}
+	n.Text = "" // blank, or it would have been refused
+	return ""
+}
+
+// advance finds the place that takes child c; the type is nil when none does.
+func advance(t *schemaType, at, count int, c *Node) (int, *schemaType) {
+	if c.space != Namespace {
+		return at, nil
+	}
+	for i := at; i < len(t.content); i++ {
+		p := &t.content[i]
+		if count < p.max {
+			if typ := p.find(c.Name); typ != nil {
+				return i, typ
+			}
+		}
+		if count < p.min {
+			return at, nil
+		}
+		count = 0
+	}
+	return at, nil
+}
+
+// expected lists what may follow: every element up to and including the next
+// required place.
+func expected(t *schemaType, at, count int) string {
+	var names []string
+	for i := at; i < len(t.content); i++ {
+		p := &t.content[i]
+		if count < p.max {
+			names = appendNames(names, p)
+		}
+		if count < p.min {
+			break
+		}
+		count = 0
+	}
+	return strings.Join(names, ", ")
+}
+
+func appendNames(names []string, p *particle) []string {
+	for i := range p.fields {
+		names = append(names, p.fields[i].name)
+	}
+	return names
+}
+
+// anyOrder judges children whose order does not matter.
+func (w *walker) anyOrder(n *Node, t *schemaType) string {
+	counts := make([]int, len(t.content))
+	for i, c := range n.Children {
+		if n.textAt == i {
+			return cannotContainText(n, open(t, counts))
+		}
+		place, typ := locate(t, counts, c)
+		if typ == nil {
+			return invalidChild(n, c, open(t, counts))
+		}
+		counts[place]++
+		if fault := w.element(c, typ); fault != "" {
+			return fault
+		}
+	}
+	if n.textAt >= 0 {
+		return cannotContainText(n, open(t, counts))
+	}
+	for i := range t.content {
+		if counts[i] < t.content[i].min {
+			return incomplete(n, open(t, counts))
+		}
+	}
+	n.Text = ""
+	return ""
+}
+
+// locate finds a place that still takes c.
+func locate(t *schemaType, counts []int, c *Node) (int, *schemaType) {
+	if c.space != Namespace {
+		return 0, nil
+	}
+	for i := range t.content {
+		if typ := t.content[i].find(c.Name); typ != nil && counts[i] < t.content[i].max {
+			return i, typ
+		}
+	}
+	return 0, nil
+}
+
+// open lists what is still allowed, up to the next required place.
+func open(t *schemaType, counts []int) string {
+	var names []string
+	for i := range t.content {
+		p := &t.content[i]
+		if counts[i] < p.max {
+			names = appendNames(names, p)
+		}
+		if counts[i] < p.min {
+			break
+		}
+	}
+	return strings.Join(names, ", ")
+}

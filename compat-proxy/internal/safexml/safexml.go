@@ -1,0 +1,130 @@
+package safexml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// The fixed limits of every document. MaxNodes counts elements, attributes,
+// namespace declarations, comments and runs of text.
+const (
+	MaxDepth = 32
+	MaxNodes = 10_000
+	MaxAttrs = 64
+)
+
+// Element is one element with its content in document order.
+type Element struct {
+	// Space is the namespace URI, empty when the element is in none.
+	Space string
+	// Name is the local name.
+	Name string
+	// Attrs holds the attributes without the namespace declarations.
+	Attrs []Attr
+	// Text is all character data directly inside, comments removed, untrimmed.
+	Text string
+	// TextAt is the number of children that precede the first non-blank text,
+	// or -1 when Text is blank.
+	TextAt int
+	// Children holds the child elements.
+	Children []*Element
+}
+
+// Attr is one attribute. Space is its namespace URI, empty without a prefix.
+type Attr struct {
+	Space, Name, Value string
+}
+
+// Reason says why a document was refused.
+type Reason string
+
+// The reasons of an Error.
+const (
+	Malformed   Reason = "not well-formed"
+	TooLarge    Reason = "too large"
+	TooDeep     Reason = "too deep"
+	TooMany     Reason = "too many nodes"
+	Directive   Reason = "doctype or directive"
+	Instruction Reason = "processing instruction"
+	Encoding    Reason = "not utf-8"
+	Character   Reason = "forbidden character"
+	Outside     Reason = "content outside the root"
+	SecondRoot  Reason = "more than one root"
+	Duplicate   Reason = "duplicate attribute"
+	Prefix      Reason = "unbound prefix"
+)
+
+// Error is the refusal of a document.
+type Error struct {
+	Reason Reason
+	// Offset is the byte position near which the reader stopped.
+	Offset int64
+}
+
+// Error names the reason and the offset, never the content.
+func (e *Error) Error() string {
+	return fmt.Sprintf("safexml: %s at byte %d", e.Reason, e.Offset)
+}
+
+// Parse reads one document. maxBytes bounds the body; 0 or less means that the
+// caller has bounded it already. The error is always an *Error.
+func Parse(body []byte, maxBytes int) (*Element, error) {
+	if maxBytes > 0 && len(body) > maxBytes {
+		return nil, &Error{Reason: TooLarge, Offset: int64(maxBytes)}
+	}
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	if at, reason := scan(body); reason != "" {
+		return nil, &Error{Reason: reason, Offset: int64(at)}
+	}
+	dec := xml.NewDecoder(bytes.NewReader(body))
+	// The declaration is judged by this package; the bytes are UTF-8 already.
+	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	p := parser{dec: dec, body: body}
+	if reason := p.run(); reason != "" {
+		return nil, &Error{Reason: reason, Offset: dec.InputOffset()}
+	}
+	return p.root, nil
+}
+
+// scan finds what may stand nowhere in a document, comments included.
+func scan(body []byte) (int, Reason) {
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		if c < 0x20 && c != '\t' && c != '\n' && c != '\r' {
+			return i, Character
+		}
+		if c >= utf8.RuneSelf && !utf8.Valid(body[i:]) {
+			return i, Encoding
+		}
+		if c >= utf8.RuneSelf {
+			return scanWide(body, i)
+		}
+	}
+	return 0, ""
+}
+
+// scanWide goes on from the first byte that is not ASCII, in valid UTF-8.
+func scanWide(body []byte, from int) (int, Reason) {
+	for i := from; i < len(body); {
+		r, n := utf8.DecodeRune(body[i:])
+		if !Allowed(r) {
+			return i, Character
+		}
+		i += n
+	}
+	return 0, ""
+}
+
+// Allowed reports whether XML 1.0 may carry r at all.
+func Allowed(r rune) bool {
+	switch {
+	case r < 0x20:
+		return r == '\t' || r == '\n' || r == '\r'
+	case r >= 0xD800 && r <= 0xDFFF, r == 0xFFFE, r == 0xFFFF:
+		return false
+	}
+	return r <= utf8.MaxRune
+}
