@@ -1,0 +1,149 @@
+package devcreds
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// Credentials are one merchant's, for every door. Encoding them masks the secrets unless it is given secret.RevealMarshalers.
+type Credentials struct {
+	Merchant  string    `json:"merchant"` // mer_…
+	Keys      Keys      `json:"keys"`
+	ProviderA ProviderA `json:"provider_a"`
+}
+
+// Keys are the merchant's v1 keys: secret and publishable, test and live.
+type Keys struct {
+	SKTest secret.String `json:"sk_test"`
+	PKTest secret.String `json:"pk_test"`
+	SKLive secret.String `json:"sk_live"`
+	PKLive secret.String `json:"pk_live"`
+}
+
+// ProviderA is the login of a provider-a client. Its clients refuse a name above 25 or a key above 16 characters.
+type ProviderA struct {
+	Name           string        `json:"name"`
+	TransactionKey secret.String `json:"transaction_key"`
+}
+
+// Issuer makes merchants and keys, and knows which keys are its own.
+type Issuer interface {
+	// CreateMerchant returns the new merchant's id.
+	CreateMerchant(ctx context.Context, name string) (string, error)
+	// CreateKey makes a key of mode "test" or "live" and kind "secret" or "publishable". An unknown merchant is an error.
+	CreateKey(ctx context.Context, merchant, mode, kind string) (secret.String, error)
+	// Valid reports whether key would be let in.
+	Valid(ctx context.Context, key secret.String) (bool, error)
+}
+
+// Ensure returns the credentials kept at path, complete and valid.
+//
+// The file is written, 0600, before Ensure returns, and only after everything in it exists: a first start that died before that leaves
+// keys that nobody has seen, and the next one makes fresh ones. A key that has been revoked since is replaced for the same merchant; when
+// none is valid any more, because the store was removed, the merchant is replaced too. A file that cannot be read as what it should be is an error, never
+// replaced.
+func Ensure(ctx context.Context, path string, by Issuer) (*Credentials, error) {
+	c, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := c.complete(ctx, by)
+	if err != nil {
+		return nil, fmt.Errorf("make development credentials: %w", err)
+	}
+	if !changed {
+		return c, nil
+	}
+	data, err := json.Marshal(c, json.WithMarshalers(secret.RevealMarshalers()), jsontext.WithIndent("  "))
+	if err != nil {
+		return nil, fmt.Errorf("encode development credentials: %w", err)
+	}
+	if err := durable.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		return nil, fmt.Errorf("keep development credentials: %w", err)
+	}
+	return c, nil
+}
+
+// read returns what is in the file, or the zero value when there is none.
+func read(path string) (*Credentials, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Credentials{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read development credentials: %w", err)
+	}
+	c := &Credentials{}
+	if json.Unmarshal(data, c, json.RejectUnknownMembers(true)) != nil { // its error would quote the file
+		return nil, fmt.Errorf("%s does not hold development credentials (remove it to have new ones made)", path)
+	}
+	return c, nil
+}
+
+// complete fills in whatever is missing or no longer valid, and reports whether anything was.
+func (c *Credentials) complete(ctx context.Context, by Issuer) (changed bool, err error) {
+	dead, err := c.dead(ctx, by)
+	if err != nil {
+		return false, err
+	}
+	if len(dead) == len(c.slots()) { // a new folder, or a store that no longer knows the merchant
+		if c.Merchant, err = by.CreateMerchant(ctx, "Development"); err != nil {
+			return false, err
+		}
+	}
+	for _, k := range dead {
+		changed = true
+		if *k.key, err = by.CreateKey(ctx, c.Merchant, k.mode, k.kind); err != nil {
+			return false, err
+		}
+	}
+	if c.ProviderA.Name == "" || c.ProviderA.TransactionKey.IsZero() {
+		changed = true
+		c.ProviderA = ProviderA{
+			Name:           "dev-" + strings.ToLower(rand.Text()[:10]),
+			TransactionKey: secret.New(rand.Text()[:16]), // 80 random bits
+		}
+	}
+	return changed, nil
+}
+
+// dead returns the slots whose key is missing or would not be let in.
+func (c *Credentials) dead(ctx context.Context, by Issuer) (dead []slot, err error) {
+	for _, k := range c.slots() {
+		valid := false
+		if !k.key.IsZero() {
+			if valid, err = by.Valid(ctx, *k.key); err != nil {
+				return nil, err
+			}
+		}
+		if !valid {
+			dead = append(dead, k)
+		}
+	}
+	return dead, nil
+}
+
+type slot struct {
+	key        *secret.String
+	mode, kind string
+}
+
+func (c *Credentials) slots() []slot {
+	return []slot{
+		{&c.Keys.SKTest, "test", "secret"},
+		{&c.Keys.PKTest, "test", "publishable"},
+		{&c.Keys.SKLive, "live", "secret"},
+		{&c.Keys.PKLive, "live", "publishable"},
+	}
+}
