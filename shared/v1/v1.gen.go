@@ -463,12 +463,12 @@ type APIKey struct {
 	// CreatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Time `json:"created_at"`
+	CreatedAt Timestamp `json:"created_at"`
 
 	// ExpiresAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	ExpiresAt *Time `json:"expires_at,omitempty"`
+	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 }
 
 // APIKeyObject defines model for APIKey.Object.
@@ -501,7 +501,7 @@ type Authorization struct {
 	// ExpiresAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	ExpiresAt *Time `json:"expires_at,omitempty"`
+	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 }
 
 // Capture defines model for Capture.
@@ -536,12 +536,12 @@ type Capture struct {
 	// CreatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Time `json:"created_at"`
+	CreatedAt Timestamp `json:"created_at"`
 
 	// UpdatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Time `json:"updated_at"`
+	UpdatedAt Timestamp `json:"updated_at"`
 }
 
 // CaptureObject defines model for Capture.Object.
@@ -753,12 +753,12 @@ type Refund struct {
 	// CreatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Time `json:"created_at"`
+	CreatedAt Timestamp `json:"created_at"`
 
 	// UpdatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Time `json:"updated_at"`
+	UpdatedAt Timestamp `json:"updated_at"`
 }
 
 // RefundObject defines model for Refund.Object.
@@ -792,10 +792,10 @@ type RefundListObject string
 // Settlement Whether captured money waits for settlement or has settled.
 type Settlement string
 
-// Time RFC 3339 UTC with milliseconds.
+// Timestamp RFC 3339 UTC with milliseconds.
 //
 // Example: 2026-11-21T09:30:00.000Z
-type Time = Time
+type Timestamp = Time
 
 // Transaction defines model for Transaction.
 type Transaction struct {
@@ -871,12 +871,12 @@ type Transaction struct {
 	// CreatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Time `json:"created_at"`
+	CreatedAt Timestamp `json:"created_at"`
 
 	// UpdatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Time `json:"updated_at"`
+	UpdatedAt Timestamp `json:"updated_at"`
 }
 
 // TransactionObject defines model for Transaction.Object.
