@@ -50,11 +50,10 @@ func (w *walker) inOrder(n *Node, t *schemaType) string {
 	if n.textAt >= 0 {
 		return cannotContainText(n, expected(t, at, count))
 	}
-	for i := at; i < len(t.content); i++ {
-		if seen := count; t.content[i].min > seen {
+	for i, seen := at, count; i < len(t.content); i, seen = i+1, 0 {
+		if seen < t.content[i].min {
 			return incomplete(n, expected(t, at, count))
 		}
-		count = 0
 	}
 	n.Text = "" // blank, or it would have been refused
 	return ""
