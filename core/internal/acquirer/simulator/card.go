@@ -1,0 +1,150 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// behaviour is when and whether a card's answer comes. The zero value answers at once.
+type behaviour string
+
+const (
+	slow          behaviour = "slow"
+	timeoutBefore behaviour = "timeout_before"
+	timeoutAfter  behaviour = "timeout_after"
+	outage        behaviour = "unavailable"
+)
+
+// card is what the simulator does with a card number. The zero value approves.
+type card struct {
+	verdict   verdict
+	cvc       check // result whatever CVC is given; 0 leaves it to the CVC
+	behaviour behaviour
+	delay     time.Duration
+}
+
+// hold does what a card's behaviour asks for before the effect. An error is the outcome: nothing happens then.
+func (c card) hold(ctx context.Context) error {
+	if err := live(ctx); err != nil {
+		return err
+	}
+	switch c.behaviour {
+	case outage:
+		return fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnavailable)
+	case timeoutBefore:
+		wait(ctx, c.delay)
+		return fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
+	case slow:
+		wait(ctx, c.delay)
+		return live(ctx)
+	case timeoutAfter:
+	}
+	return nil
+}
+
+// addCards takes the cards of the document, and makes the list of test cards.
+func (c *catalogue) addCards(doc document) error {
+	var errs []error
+	for i, entry := range doc.Cards {
+		card, err := entry.card()
+		if _, twice := c.cards[entry.Number]; twice {
+			err = errors.Join(err, errors.New("number: is that of an earlier card"))
+		}
+		if _, twice := c.numbers[entry.PaymentMethod]; twice {
+			err = errors.Join(err, errors.New("payment_method: is that of an earlier card"))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cards, entry %d (%s): %w", i+1, entry.PaymentMethod, err))
+		}
+		c.cards[entry.Number] = card
+		if entry.PaymentMethod != "" {
+			c.numbers[entry.PaymentMethod] = entry.Number
+		}
+		c.testCards = append(c.testCards, entry.testCard())
+	}
+	return errors.Join(errs...)
+}
+
+func (e cardEntry) card() (card, error) {
+	var errs []error
+	if !luhn(e.Number) {
+		errs = append(errs, errors.New("number: want 12 to 19 digits with a right check digit"))
+	}
+	if !v1.CardBrand(e.Brand).Valid() || e.Brand == string(v1.CardBrandUnknown) {
+		errs = append(errs, fmt.Errorf("brand: %q is none of the contract", e.Brand))
+	}
+	c := card{behaviour: behaviour(e.Behaviour), delay: time.Duration(e.DelayMS) * time.Millisecond}
+	var err error
+	if e.CVCCheck != "" {
+		c.cvc, err = parseCheck(e.CVCCheck)
+		errs = append(errs, err)
+	}
+	c.verdict, err = e.verdict()
+	errs = append(errs, err)
+	return c, errors.Join(append(errs, e.checkBehaviour(), e.checkName())...)
+}
+
+func (e cardEntry) verdict() (verdict, error) {
+	switch e.Outcome {
+	case "approve":
+		if e.Decline != (declineEntry{}) {
+			return approved, errors.New("outcome: an approved card has no decline_code or response_code")
+		}
+		return approved, nil
+	case "decline":
+		return newVerdict(e.Decline.DeclineCode, e.Decline.ResponseCode)
+	}
+	return approved, fmt.Errorf("outcome: %q is neither approve nor decline", e.Outcome)
+}
+
+func (e cardEntry) checkBehaviour() error {
+	const longest = 600_000
+	switch behaviour(e.Behaviour) {
+	case slow, timeoutBefore, timeoutAfter:
+		if e.DelayMS < 1 || e.DelayMS > longest {
+			return fmt.Errorf("delay_ms: %d is not 1 to %d, as %s needs", e.DelayMS, longest, e.Behaviour)
+		}
+		return nil
+	case "", "none", outage:
+		if e.DelayMS != 0 {
+			return errors.New("delay_ms: only slow, timeout_before and timeout_after wait")
+		}
+		return nil
+	}
+	return fmt.Errorf("behaviour: %q is none of none, slow, timeout_before, timeout_after and unavailable", e.Behaviour)
+}
+
+func (e cardEntry) checkName() error {
+	const prefix = "pm_card_"
+	if e.PaymentMethod == "" {
+		return nil
+	}
+	if len(e.PaymentMethod) <= len(prefix) || e.PaymentMethod[:len(prefix)] != prefix {
+		return fmt.Errorf("payment_method: want %s and a name", prefix)
+	}
+	return nil
+}
+
+// luhn says whether number is 12 to 19 digits that end in the right check digit.
+func luhn(number string) bool {
+	if len(number) < 12 || len(number) > 19 {
+		return false
+	}
+	sum := 0
+	for i := range len(number) {
+		d := int(number[len(number)-1-i]) - '0'
+		if d < 0 || d > 9 {
+			return false
+		}
+		if i%2 == 1 {
+			d *= 2
+		}
+		sum += d/10 + d%10
+	}
+	return sum%10 == 0
+}

@@ -1,0 +1,220 @@
+package simulator
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/config"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+//go:generate cp ../../../../configs/simulator.yaml default.yaml
+
+//go:embed default.yaml
+var embedded []byte
+
+// document is the catalogue as it is written. configs/simulator.yaml explains every key.
+type document struct {
+	DefaultPaymentMethod string                 `yaml:"default_payment_method"`
+	AuthorizationDays    int                    `yaml:"authorization_days"`
+	FixtureYears         int                    `yaml:"fixture_years"`
+	CVCs                 map[string]cvcEntry    `yaml:"cvcs"`
+	OtherCVC             string                 `yaml:"other_cvc"`
+	PostalCodes          map[string]postalEntry `yaml:"postal_codes"`
+	Declines             ownDeclines            `yaml:"declines"`
+	Refusals             []refusalEntry         `yaml:"refusals"`
+	Cards                []cardEntry            `yaml:"cards"`
+}
+
+type declineEntry struct {
+	DeclineCode  string `yaml:"decline_code"`
+	ResponseCode string `yaml:"response_code"`
+}
+
+type cvcEntry struct {
+	Check   string       `yaml:"check"`
+	Decline declineEntry `yaml:",inline"`
+}
+
+type postalEntry struct {
+	AddressLine string       `yaml:"address_line"`
+	PostalCode  string       `yaml:"postal_code"`
+	Decline     declineEntry `yaml:",inline"`
+}
+
+type ownDeclines struct {
+	ExpiredCard   declineEntry `yaml:"expired_card"`
+	InvalidNumber declineEntry `yaml:"invalid_number"`
+	Voided        declineEntry `yaml:"voided"`
+}
+
+type refusalEntry struct {
+	Operation string       `yaml:"operation"`
+	Amount    int64        `yaml:"amount"`
+	Decline   declineEntry `yaml:",inline"`
+}
+
+type cardEntry struct {
+	PaymentMethod string       `yaml:"payment_method"`
+	Number        string       `yaml:"number"`
+	Brand         string       `yaml:"brand"`
+	Outcome       string       `yaml:"outcome"`
+	CVCCheck      string       `yaml:"cvc_check"`
+	Behaviour     string       `yaml:"behaviour"`
+	DelayMS       int64        `yaml:"delay_ms"`
+	Decline       declineEntry `yaml:",inline"`
+}
+
+// catalogue is a document made ready for use. It does not change.
+type catalogue struct {
+	defaultPaymentMethod string
+	authorization        time.Duration
+	fixtureYears         int
+	cvcs                 map[string]cvcRule
+	otherCVC             check
+	postalCodes          map[string]postalRule
+	expired              verdict
+	invalidNumber        verdict
+	voided               verdict
+	refusals             map[step]verdict
+	cards                map[string]card // by number
+	testCards            []TestCard      // in the order of the document
+	numbers              map[string]string
+}
+
+type cvcRule struct {
+	check   check
+	verdict verdict
+}
+
+type postalRule struct {
+	addressLine, postalCode check
+	verdict                 verdict
+}
+
+// step is a follow-up of exactly this amount.
+type step struct {
+	kind   kind
+	amount int64
+}
+
+// loadCatalogue reads text strictly. Its error joins one error per wrong entry, each naming the entry.
+func loadCatalogue(text []byte) (*catalogue, error) {
+	var doc document
+	if err := config.Decode("simulator.yaml", text, &doc); err != nil {
+		return nil, err
+	}
+	c := &catalogue{
+		defaultPaymentMethod: doc.DefaultPaymentMethod,
+		authorization:        time.Duration(doc.AuthorizationDays) * 24 * time.Hour,
+		fixtureYears:         doc.FixtureYears,
+		cvcs:                 make(map[string]cvcRule, len(doc.CVCs)),
+		postalCodes:          make(map[string]postalRule, len(doc.PostalCodes)),
+		refusals:             make(map[step]verdict, len(doc.Refusals)),
+		cards:                make(map[string]card, len(doc.Cards)),
+		numbers:              make(map[string]string, len(doc.Cards)),
+	}
+	if err := errors.Join(
+		c.addCards(doc), c.addGeneral(doc), c.addChecks(doc), c.addDeclines(doc.Declines), c.addRefusals(doc.Refusals),
+	); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *catalogue) addGeneral(doc document) error {
+	var errs []error
+	if doc.AuthorizationDays < 1 || doc.AuthorizationDays > 365 {
+		errs = append(errs, fmt.Errorf("authorization_days: %d is not 1 to 365", doc.AuthorizationDays))
+	}
+	if doc.FixtureYears < 1 || doc.FixtureYears > 20 {
+		errs = append(errs, fmt.Errorf("fixture_years: %d is not 1 to 20", doc.FixtureYears))
+	}
+	if _, ok := c.numbers[doc.DefaultPaymentMethod]; !ok {
+		errs = append(errs, fmt.Errorf("default_payment_method: %q is none of the cards", doc.DefaultPaymentMethod))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *catalogue) addChecks(doc document) error {
+	var err error
+	if c.otherCVC, err = parseCheck(doc.OtherCVC); err != nil {
+		err = fmt.Errorf("other_cvc: %w", err)
+	}
+	errs := []error{err}
+	for _, value := range slices.Sorted(maps.Keys(doc.CVCs)) {
+		entry := doc.CVCs[value]
+		result, err := parseCheck(entry.Check)
+		verdict, errDecline := entry.Decline.optional()
+		if err := errors.Join(err, errDecline); err != nil {
+			errs = append(errs, fmt.Errorf("cvcs %q: %w", value, err))
+		}
+		c.cvcs[value] = cvcRule{check: result, verdict: verdict}
+	}
+	for _, value := range slices.Sorted(maps.Keys(doc.PostalCodes)) {
+		entry := doc.PostalCodes[value]
+		line, errLine := parseCheck(entry.AddressLine)
+		postal, errPostal := parseCheck(entry.PostalCode)
+		verdict, errDecline := entry.Decline.optional()
+		if err := errors.Join(errLine, errPostal, errDecline); err != nil {
+			errs = append(errs, fmt.Errorf("postal_codes %q: %w", value, err))
+		}
+		c.postalCodes[value] = postalRule{addressLine: line, postalCode: postal, verdict: verdict}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *catalogue) addDeclines(own ownDeclines) error {
+	var errs [3]error
+	c.expired, errs[0] = own.ExpiredCard.required("declines: expired_card")
+	c.invalidNumber, errs[1] = own.InvalidNumber.required("declines: invalid_number")
+	c.voided, errs[2] = own.Voided.required("declines: voided")
+	return errors.Join(errs[:]...)
+}
+
+func (c *catalogue) addRefusals(entries []refusalEntry) error {
+	kinds := map[string]kind{"capture": capture, "refund": refund, "void": void}
+	var errs []error
+	for i, entry := range entries {
+		name := fmt.Sprintf("refusals, entry %d (%s %d)", i+1, entry.Operation, entry.Amount)
+		k, ok := kinds[entry.Operation]
+		if !ok {
+			errs = append(errs, fmt.Errorf("%s: operation: want capture, refund or void", name))
+		}
+		at := step{kind: k, amount: entry.Amount}
+		if _, twice := c.refusals[at]; twice || entry.Amount < 1 {
+			errs = append(errs, fmt.Errorf("%s: amount: want one above 0, and only once an operation", name))
+		}
+		verdict, err := entry.Decline.required(name)
+		errs = append(errs, err)
+		c.refusals[at] = verdict
+	}
+	return errors.Join(errs...)
+}
+
+func (d declineEntry) optional() (verdict, error) {
+	if d == (declineEntry{}) {
+		return approved, nil
+	}
+	return newVerdict(d.DeclineCode, d.ResponseCode)
+}
+
+func (d declineEntry) required(name string) (verdict, error) {
+	v, err := newVerdict(d.DeclineCode, d.ResponseCode)
+	if err != nil {
+		return approved, fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}
+
+func parseCheck(name string) (check, error) {
+	c, ok := checkNames[v1.CheckResult(name)]
+	if !ok {
+		return 0, fmt.Errorf("check %q: want match, no_match, unavailable, not_provided or not_processed", name)
+	}
+	return c, nil
+}

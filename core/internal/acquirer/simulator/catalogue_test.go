@@ -1,0 +1,81 @@
+package simulator_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
+)
+
+func TestCatalogue_embeddedIsConfigs(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("../../../../configs/simulator.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(simulator.Embedded(), want) {
+		t.Error("default.yaml differs from configs/simulator.yaml: run go generate")
+	}
+	mustOpen(t, simulator.Config{Catalogue: want})
+}
+
+func TestCatalogue_mistakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, old, new string
+		want           []string // what the error must name
+	}{
+		{"unknown key", "authorization_days: 7", "authorisation_days: 7", []string{"authorisation_days"}},
+		{"unknown key of a card", "brand: visa", "brnad: visa", []string{"brnad"}},
+		{"authorization_days", "authorization_days: 7", "authorization_days: 0", []string{"authorization_days: 0"}},
+		{"fixture_years", "fixture_years: 4", "fixture_years: 40", []string{"fixture_years: 40"}},
+		{"default", "default_payment_method: pm_card_visa", "default_payment_method: pm_card_none", []string{`"pm_card_none"`}},
+		{"cvc check", `"900": {check: match}`, `"900": {check: maybe}`, []string{`cvcs "900"`, `"maybe"`}},
+		{"cvc decline", `"900": {check: match}`, `"900": {check: match, decline_code: no}`, []string{`cvcs "900"`, "decline_code"}},
+		{"other cvc", "other_cvc: not_processed", "other_cvc: none", []string{"other_cvc", `"none"`}},
+		{"postal code", "address_line: match, postal_code: no_match", "address_line: match", []string{`postal_codes "46201"`}},
+		{"own decline", "decline_code: card_not_supported", "decline_code: bad", []string{"declines: invalid_number", `"bad"`}},
+		{"refusal operation", "operation: refund", "operation: credit", []string{"refusals, entry 2", "operation"}},
+		{"refusal amount", "amount: 131313", "amount: 0", []string{"refusals, entry 2", "amount"}},
+		{"refusal twice", "operation: refund, amount: 131313", "operation: capture, amount: 141414", []string{"refusals, entry 2", "once"}},
+		{"check digit", `"4242424242424242"`, `"4242424242424241"`, []string{"cards, entry 1 (pm_card_visa)", "check digit"}},
+		{"number twice", `"4000056655665556"`, `"4242424242424242"`, []string{"cards, entry 2 (pm_card_visa_debit)", "number"}},
+		{"name twice", "pm_card_visa_debit", "pm_card_visa", []string{"cards, entry 2 (pm_card_visa)", "payment_method"}},
+		{"name", "pm_card_visa_debit", "visa_debit", []string{"cards, entry 2 (visa_debit)", "pm_card_"}},
+		{"brand", "brand: amex", "brand: unknown", []string{"cards, entry 4 (pm_card_amex)", `"unknown"`}},
+		{"outcome", "outcome: approve}", "outcome: perhaps}", []string{"cards, entry 1 (pm_card_visa)", `"perhaps"`}},
+		{"approve with a decline code", "outcome: approve}", `outcome: approve, decline_code: lost_card}`, []string{"cards, entry 1", "outcome"}},
+		{"response code", `response_code: "51"`, `response_code: "00"`, []string{"(pm_card_insufficient_funds)", "response_code"}},
+		{"cvc_check", "cvc_check: no_match", "cvc_check: wrong", []string{"(pm_card_incorrect_cvc)", `"wrong"`}},
+		{"behaviour", "behaviour: slow", "behaviour: sleepy", []string{"(pm_card_slow)", `"sleepy"`}},
+		{"delay", "delay_ms: 5000", "delay_ms: 0", []string{"(pm_card_slow)", "delay_ms"}},
+		{"needless delay", "behaviour: unavailable}", "behaviour: unavailable, delay_ms: 1}", []string{"(pm_card_unavailable)", "delay_ms"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(string(simulator.Embedded()), c.old, c.new, 1)
+			if text == string(simulator.Embedded()) {
+				t.Fatalf("the catalogue has no %q", c.old)
+			}
+			_, err := simulator.Open(simulator.Config{Catalogue: []byte(text)})
+			if err == nil {
+				t.Fatal("got no error, want one")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got %q, want it to name %q", err, want)
+				}
+			}
+		})
+	}
+	t.Run("All at once", func(t *testing.T) {
+		t.Parallel()
+		text := strings.NewReplacer("brand: amex", "brand: amx", "fixture_years: 4", "fixture_years: 0").Replace(string(simulator.Embedded()))
+		_, err := simulator.Open(simulator.Config{Catalogue: []byte(text)})
+		if err == nil || strings.Count(err.Error(), "amx") != 3 || !strings.Contains(err.Error(), "fixture_years") {
+			t.Errorf("got %v, want every mistake named", err)
+		}
+	})
+}

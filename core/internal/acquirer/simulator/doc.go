@@ -1,0 +1,23 @@
+// Package simulator is the acquirer of test mode: it moves no money, answers the same way every time, and takes all it knows
+// from a catalogue of cards and rules (configs/simulator.yaml, embedded as default.yaml).
+//
+// Like a real acquirer it does not forget. Every effect is remembered by its reference, so a repeated request hears the first answer
+// again and Inquire finds it, also after the process was killed. What it remembers is bounded:
+//
+//   - Memory holds two generations of 50,000 references; when the younger is full the older is dropped. A reference that was dropped
+//     counts as never seen.
+//   - The journal, when there is one, is two files of up to 8 MiB: the path given to Open and the same with ".1" behind it. One line an
+//     effect, handed to the operating system before the answer is given: it survives the death of the process, but as nothing is fsynced not
+//     a power cut. It holds references, answers and amounts, never a card number or CVC. One process at a time may use a journal.
+//
+// When an effect happens:
+//
+//   - slow: at the end of the delay. A caller that leaves before hears ErrUnknown, and nothing has happened.
+//   - timeout_before: never. The caller hears ErrUnknown once its context or the delay ends.
+//   - timeout_after: at once, but the caller hears ErrUnknown as above. Only Inquire, or the same request again, tells.
+//   - unavailable: never, and ErrUnavailable says so.
+//
+// A void is remembered for the request it voids too. If that request arrives late it is declined, and an authorization that was voided can
+// no longer be captured. Steps on an authorization that the simulator does not know are approved: the engine, not the
+// acquirer, holds the truth on amounts.
+package simulator

@@ -1,0 +1,227 @@
+package simulator_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+func TestJournal_survives(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	killed := mustOpen(t, simulator.Config{Journal: path}) // never closed before the next opens
+	want := map[string]acquirer.Answer{}
+
+	r := request(t, killed, "txn_1", "pm_card_visa")
+	r.Card.CVC, r.Billing = secret.New("900"), acquirer.Billing{AddressLine: "1 Main", PostalCode: "46201"}
+	want["txn_1"] = mustAuthorize(t, killed, r)
+	want["txn_2"] = mustAuthorize(t, killed, request(t, killed, "txn_2", "pm_card_lost"))
+	want["cap_1"] = mustFollow(t, killed.Capture, "cap_1", "txn_1", 1000)
+	want["re_1"] = mustFollow(t, killed.Refund, "re_1", "txn_1", 131313)
+	want["void_1"] = mustFollow(t, killed.Void, "void_1", "txn_1", 999)
+	want["void_2"] = mustFollow(t, killed.Void, "void_2", "txn_late", 1999)
+
+	s := mustOpen(t, simulator.Config{Journal: path})
+	for reference, answer := range want {
+		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
+			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, answer)
+		}
+	}
+	if got := mustFollow(t, s.Capture, "cap_2", "txn_1", 1); got.Approved {
+		t.Errorf("capture of what was voided: got %+v, want a decline", got)
+	}
+	late := mustAuthorize(t, s, request(t, s, "txn_late", "pm_card_visa"))
+	if late.Approved {
+		t.Errorf("late: got %+v, want a decline", late)
+	}
+	s = mustOpen(t, simulator.Config{Journal: path})
+	if got, err := s.Inquire(t.Context(), "txn_late"); err != nil || got != late {
+		t.Errorf("late, once more: got %+v, %v, want %+v", got, err, late)
+	}
+	if got, want := bytes.Count(mustRead(t, path), []byte{'\n'}), len(want)+2; got != want {
+		t.Errorf("got %d lines, want %d: one an effect", got, want)
+	}
+}
+
+func TestJournal_damage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	whole := "a txn_1 - 00 - 1999 0 ppp n\n"
+	text := "\n\x00\x00\x00\nnonsense\na txn_x - 77 no_such_code 1999 0 ppp n\na txn_x - 00 - many 0 ppp n\n" +
+		"a txn_x - 00 - 1 0 zzz n\nz txn_x - 00 - 1 0 ppp n\na txn_x - 00 - 1 0 ppp n more\n" + whole + "a txn_torn - 00 - 1999 0 pp"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, simulator.Config{Journal: path})
+	if got, err := s.Inquire(t.Context(), "txn_1"); err != nil || !got.Approved || got.Amount != 1999 {
+		t.Errorf("whole line: got %+v, %v, want an approval", got, err)
+	}
+	for _, reference := range []string{"txn_x", "txn_torn"} {
+		if got, err := s.Inquire(t.Context(), reference); !errors.Is(err, acquirer.ErrNotFound) {
+			t.Errorf("%s: got %+v, %v, want %v", reference, got, err, acquirer.ErrNotFound)
+		}
+	}
+	want := mustAuthorize(t, s, request(t, s, "txn_torn", "pm_card_visa"))
+	s = mustOpen(t, simulator.Config{Journal: path})
+	if got, err := s.Inquire(t.Context(), "txn_torn"); err != nil || got != want {
+		t.Errorf("written after the torn line: got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestJournal_bounded(t *testing.T) {
+	t.Parallel()
+	const generation, segment, requests = 10, 600, 200
+	path := filepath.Join(t.TempDir(), "journal")
+	cfg := simulator.Config{Journal: path, Clock: clock.NewFake(now)}
+	s := mustOpenSmall(t, cfg, generation, segment)
+	for i := range requests {
+		mustAuthorize(t, s, request(t, s, fmt.Sprint("txn_", i), "pm_card_visa"))
+		for _, file := range []string{path, path + ".1"} {
+			if info, err := os.Stat(file); err == nil && info.Size() > segment {
+				t.Fatalf("%s: got %d bytes, want at most %d", filepath.Base(file), info.Size(), segment)
+			}
+		}
+	}
+	again := mustOpenSmall(t, cfg, generation, segment)
+	for name, s := range map[string]*simulator.Simulator{"running": s, "reopened": again} {
+		if got := remembered(t, s, requests); got < generation || got > 2*generation {
+			t.Errorf("%s: got %d of the last requests, want %d to %d", name, got, generation, 2*generation)
+		}
+	}
+}
+
+func TestJournal_holdsNoCardData(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	s := mustOpen(t, simulator.Config{Journal: path})
+	r := request(t, s, "txn_1", "pm_card_visa")
+	r.Card.CVC, r.Billing = secret.New("8675"), acquirer.Billing{AddressLine: "Elm Street", PostalCode: "46217"}
+	mustAuthorize(t, s, r)
+	text := mustRead(t, path)
+	for _, planted := range []string{"4242424242424242", "4242", "8675", "Elm", "46217", "visa"} {
+		if bytes.Contains(text, []byte(planted)) {
+			t.Errorf("the journal holds %q", planted)
+		}
+	}
+}
+
+func TestJournal_fails(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	s := mustOpenSmall(t, simulator.Config{Journal: path}, 10, 1)
+	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
+	if err := os.MkdirAll(filepath.Join(path+".1", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.Authorize(t.Context(), request(t, s, "txn_2", "pm_card_visa")); !errors.Is(err, acquirer.ErrUnavailable) {
+			t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
+		}
+	}
+	if _, err := s.Inquire(t.Context(), "txn_2"); !errors.Is(err, acquirer.ErrNotFound) {
+		t.Errorf("inquire: got %v, want %v", err, acquirer.ErrNotFound)
+	}
+}
+
+func TestOpen_unreadableJournal(t *testing.T) {
+	t.Parallel()
+	if _, err := simulator.Open(simulator.Config{Journal: t.TempDir()}); err == nil {
+		t.Error("got no error for a folder, want one")
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, simulator.Config{Journal: filepath.Join(t.TempDir(), "journal")})
+	want := mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: got %v, want no error", err)
+		}
+	}
+	if _, err := s.Authorize(t.Context(), request(t, s, "txn_2", "pm_card_visa")); !errors.Is(err, acquirer.ErrUnavailable) {
+		t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
+	}
+	if got, err := s.Inquire(t.Context(), "txn_1"); err != nil || got != want {
+		t.Errorf("inquire: got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// BenchmarkAuthorize has 64 callers and a journal.
+func BenchmarkAuthorize(b *testing.B) {
+	s := mustOpen(b, simulator.Config{Journal: filepath.Join(b.TempDir(), "journal")})
+	r := request(b, s, "", "pm_card_visa")
+	var next atomic.Int64
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		mine := r
+		for pb.Next() {
+			mine.Reference = fmt.Sprintf("txn_%013d", next.Add(1))
+			if _, err := s.Authorize(b.Context(), mine); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}
+
+// BenchmarkOpen loads a full journal.
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "journal")
+	s := mustOpen(b, simulator.Config{Journal: path})
+	for i := range 350_000 {
+		mustAuthorize(b, s, request(b, s, fmt.Sprintf("txn_%013d", i), "pm_card_visa"))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		again, err := simulator.Open(simulator.Config{Journal: path})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := again.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func mustOpenSmall(tb testing.TB, cfg simulator.Config, generation int, segment int64) *simulator.Simulator {
+	tb.Helper()
+	s, err := simulator.OpenSmall(cfg, generation, segment)
+	if err != nil {
+		tb.Fatalf("open: %v", err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func mustRead(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// remembered counts the requests from the last one back that are still found.
+func remembered(tb testing.TB, s *simulator.Simulator, requests int) int {
+	tb.Helper()
+	found := 0
+	for i := requests - 1; i >= 0; i-- {
+		if _, err := s.Inquire(tb.Context(), fmt.Sprint("txn_", i)); err != nil {
+			break
+		}
+		found++
+	}
+	return found
+}

@@ -1,0 +1,77 @@
+package simulator
+
+import (
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+// judge decides an authorization by the catalogue alone.
+func (s *Simulator) judge(r acquirer.Authorize, c card) record {
+	now := s.clock.Now()
+	cvc := s.judgeCVC(r.Card, c)
+	address := s.judgeAddress(r.Billing)
+	rec := record{
+		kind:    authorize,
+		amount:  r.Amount,
+		network: true,
+		checks:  checks{cvc.check, address.addressLine, address.postalCode},
+		verdict: firstDecline(c.verdict, s.judgeCard(r.Card, now), cvc.verdict, address.verdict),
+	}
+	if !r.Capture {
+		rec.expires = now.Add(s.catalogue.authorization).UnixMilli()
+	}
+	return rec
+}
+
+func (s *Simulator) judgeCard(c acquirer.Card, now time.Time) verdict {
+	if !luhn(c.Number.Reveal()) {
+		return s.catalogue.invalidNumber
+	}
+	if c.ExpMonth == 0 && c.ExpYear == 0 {
+		return approved
+	}
+	// Half a day more, because a card is good until its month is over everywhere.
+	end := time.Date(c.ExpYear, time.Month(c.ExpMonth)+1, 1, 12, 0, 0, 0, time.UTC)
+	if !now.Before(end) {
+		return s.catalogue.expired
+	}
+	return approved
+}
+
+func (s *Simulator) judgeCVC(given acquirer.Card, c card) cvcRule {
+	rule := cvcRule{check: notProvided}
+	if !given.CVC.IsZero() {
+		var ok bool
+		if rule, ok = s.catalogue.cvcs[given.CVC.Reveal()]; !ok {
+			rule = cvcRule{check: s.catalogue.otherCVC}
+		}
+	}
+	if c.cvc != 0 {
+		rule.check = c.cvc
+	}
+	return rule
+}
+
+func (s *Simulator) judgeAddress(b acquirer.Billing) postalRule {
+	if rule, ok := s.catalogue.postalCodes[b.PostalCode]; ok {
+		return rule
+	}
+	return postalRule{addressLine: given(b.AddressLine), postalCode: given(b.PostalCode)}
+}
+
+func given(s string) check {
+	if s == "" {
+		return notProvided
+	}
+	return match
+}
+
+func firstDecline(verdicts ...verdict) verdict {
+	for _, v := range verdicts {
+		if v != approved {
+			return v
+		}
+	}
+	return approved
+}

@@ -1,0 +1,44 @@
+package simulator
+
+// generationSize is how many references one generation of the memory holds: about 4 MB.
+const generationSize = 50_000
+
+// memory remembers between one and two generations of references.
+type memory struct {
+	size       int
+	young, old map[key]record
+}
+
+func newMemory(size int) *memory {
+	return &memory{size: size, young: map[key]record{}, old: map[key]record{}}
+}
+
+func (m *memory) get(k key) (record, bool) {
+	if r, ok := m.young[k]; ok {
+		return r, true
+	}
+	r, ok := m.old[k]
+	return r, ok
+}
+
+// apply remembers e and, when it is an approved void, that what it names was voided.
+func (m *memory) apply(e effect) {
+	own, _ := m.get(e.id.key())
+	e.record.voided = own.voided
+	m.put(e.id.key(), e.record)
+	if e.record.kind != void || e.record.verdict != approved {
+		return
+	}
+	k := digest(e.authorization).key()
+	voided, _ := m.get(k)
+	voided.voided = true
+	m.put(k, voided)
+}
+
+func (m *memory) put(k key, r record) {
+	if len(m.young) >= m.size {
+		m.young, m.old = m.old, m.young
+		clear(m.young)
+	}
+	m.young[k] = r
+}

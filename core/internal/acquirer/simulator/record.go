@@ -1,0 +1,274 @@
+package simulator
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// kind is what a request asks for, as the letter the journal writes.
+type kind byte
+
+const (
+	none      kind = 0 // no request: only a void has named this reference
+	authorize kind = 'a'
+	capture   kind = 'c'
+	void      kind = 'v'
+	refund    kind = 'r'
+)
+
+// check is a check result, as the letter the journal writes.
+type check byte
+
+const (
+	match        check = 'm'
+	noMatch      check = 'n'
+	unavailable  check = 'u'
+	notProvided  check = 'p'
+	notProcessed check = 'x'
+)
+
+// checkNames are the words of the v1 contract.
+var checkNames = map[v1.CheckResult]check{
+	v1.CheckResultMatch:        match,
+	v1.CheckResultNoMatch:      noMatch,
+	v1.CheckResultUnavailable:  unavailable,
+	v1.CheckResultNotProvided:  notProvided,
+	v1.CheckResultNotProcessed: notProcessed,
+}
+
+func (c check) String() string {
+	switch c {
+	case match:
+		return string(v1.CheckResultMatch)
+	case noMatch:
+		return string(v1.CheckResultNoMatch)
+	case unavailable:
+		return string(v1.CheckResultUnavailable)
+	case notProvided:
+		return string(v1.CheckResultNotProvided)
+	case notProcessed:
+		return string(v1.CheckResultNotProcessed)
+	}
+	return ""
+}
+
+// letter is what the journal writes, a dash for a check that was not asked for.
+func (c check) letter() byte {
+	if c == 0 {
+		return '-'
+	}
+	return byte(c)
+}
+
+// checks are those of the CVC, the address line and the postal code; all zero for a step that checks nothing.
+type checks [3]check
+
+// declineCodes gives each decline code of the v1 contract a number. The first is no decline.
+var declineCodes = [...]v1.DeclineCode{
+	"", v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodePickupCard,
+	v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard, v1.DeclineCodeExpiredCard, v1.DeclineCodeIncorrectCvc,
+	v1.DeclineCodeIncorrectAddress, v1.DeclineCodeDoNotHonor, v1.DeclineCodeCardNotSupported, v1.DeclineCodeLimitExceeded,
+	v1.DeclineCodeSuspectedFraud, v1.DeclineCodeProcessingError,
+}
+
+// verdict is whether and why a request is declined.
+type verdict struct {
+	decline  uint8   // index of declineCodes
+	response [2]byte // zero when approved
+}
+
+var approved verdict
+
+// newVerdict returns the decline that the contract's decline code and a two-character response code name.
+func newVerdict(decline, response string) (verdict, error) {
+	i := slices.Index(declineCodes[:], v1.DeclineCode(decline))
+	if i <= 0 {
+		return verdict{}, fmt.Errorf("decline_code: %q is none of the contract", decline)
+	}
+	if len(response) != 2 || !upperAlphanumeric(response) || response == "00" {
+		return verdict{}, fmt.Errorf("response_code: %q is not two capital letters or digits that mean a decline", response)
+	}
+	return verdict{decline: uint8(i), response: [2]byte([]byte(response))}, nil
+}
+
+// record is what is remembered of a request. It holds no pointers: a hundred thousand of them cost the collector nothing.
+type record struct {
+	amount  int64 // minor units asked for
+	expires int64 // when an uncaptured authorization lapses if approved, Unix milliseconds; 0 for never
+	verdict verdict
+	checks  checks
+	kind    kind
+	network bool // the card network saw it
+	voided  bool // a void named this reference
+}
+
+func (r record) answer(id identity) acquirer.Answer {
+	a := acquirer.Answer{
+		Approved:     r.verdict == approved,
+		ResponseCode: "00",
+		Checks: acquirer.Checks{
+			CVC: r.checks[0].String(), AddressLine: r.checks[1].String(), PostalCode: r.checks[2].String(),
+		},
+	}
+	if r.network {
+		a.NetworkTransactionID = id.networkTransactionID()
+	}
+	if !a.Approved {
+		a.ResponseCode = string(r.verdict.response[:])
+		a.DeclineCode = string(declineCodes[r.verdict.decline])
+		return a
+	}
+	a.Code, a.Amount = id.code(), r.amount
+	if r.expires != 0 {
+		a.ExpiresAt = time.UnixMilli(r.expires).UTC()
+	}
+	return a
+}
+
+// appendLine appends the journal's line for e to dst.
+func (e effect) appendLine(dst []byte) []byte {
+	r := e.record
+	dst = append(dst, byte(r.kind), ' ')
+	dst = append(append(dst, e.reference...), ' ')
+	dst = append(append(dst, orDash(e.authorization)...), ' ')
+	if r.verdict == approved {
+		dst = append(dst, "00 -"...)
+	} else {
+		dst = append(append(dst, r.verdict.response[:]...), ' ')
+		dst = append(dst, declineCodes[r.verdict.decline]...)
+	}
+	dst = strconv.AppendInt(append(dst, ' '), r.amount, 10)
+	dst = append(strconv.AppendInt(append(dst, ' '), r.expires, 10), ' ')
+	for _, c := range r.checks {
+		dst = append(dst, c.letter())
+	}
+	if r.network {
+		return append(dst, " n\n"...)
+	}
+	return append(dst, " -\n"...)
+}
+
+// parseLine reads what appendLine wrote, without its newline.
+func parseLine(line []byte) (effect, bool) {
+	var f [9][]byte
+	for i := range f {
+		field, rest, more := bytes.Cut(line, []byte{' '})
+		if len(field) == 0 || more == (i == len(f)-1) {
+			return effect{}, false
+		}
+		f[i], line = field, rest
+	}
+	e := effect{id: digest(string(f[1])), reference: string(f[1])}
+	if string(f[2]) != "-" {
+		e.authorization = string(f[2])
+	}
+	kindOK := e.record.parseKind(f[0])
+	verdictOK := e.record.parseVerdict(f[3], f[4])
+	checksOK := e.record.parseChecks(f[7])
+	amount, errAmount := strconv.ParseInt(string(f[5]), 10, 64)
+	expires, errExpires := strconv.ParseInt(string(f[6]), 10, 64)
+	e.record.amount, e.record.expires, e.record.network = amount, expires, f[8][0] == 'n'
+	return e, kindOK && verdictOK && checksOK && errAmount == nil && errExpires == nil
+}
+
+func (r *record) parseKind(field []byte) bool {
+	if len(field) != 1 {
+		return false
+	}
+	switch k := kind(field[0]); k {
+	case authorize, capture, void, refund:
+		r.kind = k
+		return true
+	case none:
+	}
+	return false
+}
+
+func (r *record) parseVerdict(response, decline []byte) bool {
+	if string(response) == "00" {
+		return string(decline) == "-"
+	}
+	v, err := newVerdict(string(decline), string(response))
+	r.verdict = v
+	return err == nil
+}
+
+func (r *record) parseChecks(field []byte) bool {
+	if len(field) != len(r.checks) {
+		return false
+	}
+	for i, c := range field {
+		if c == '-' {
+			continue
+		}
+		r.checks[i] = check(c)
+		if r.checks[i].String() == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// identity is the digest of a reference. What an answer carries by way of codes is taken from it, so it need not be stored.
+type identity [sha256.Size]byte
+
+// key is what the memory knows a reference by.
+type key [16]byte
+
+func digest(reference string) identity {
+	const label = "causeway simulator 1:"
+	var room [128 + len(label)]byte
+	return sha256.Sum256(append(append(room[:0], label...), reference...))
+}
+
+func (id identity) key() key { return key(id[:16]) }
+
+func (id identity) code() string { return capitals(id[:6]) }
+
+func (id identity) networkTransactionID() string { return capitals(id[6:29]) }
+
+func capitals(raw []byte) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	out := make([]byte, len(raw))
+	for i, b := range raw {
+		out[i] = digits[int(b)%len(digits)]
+	}
+	return string(out)
+}
+
+func upperAlphanumeric(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// identify refuses references that cannot stand in a line of the journal.
+func identify(reference string) (identity, error) {
+	const longest = 128
+	if reference == "" || len(reference) > longest {
+		return identity{}, fmt.Errorf("simulator: reference of %d bytes, want 1 to %d: %w", len(reference), longest, acquirer.ErrUnavailable)
+	}
+	for i := range len(reference) {
+		if c := reference[i]; c <= ' ' || c > '~' {
+			return identity{}, fmt.Errorf("simulator: reference with other than printable ascii: %w", acquirer.ErrUnavailable)
+		}
+	}
+	return digest(reference), nil
+}

@@ -1,0 +1,231 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Config is what Open needs.
+type Config struct {
+	// Catalogue is the YAML text of the catalogue; nil means the embedded one.
+	Catalogue []byte
+	// Journal is the path of the file that outlives the process; "" means that nothing does. One process at a time may use it.
+	Journal string
+	// Clock dates authorizations and test cards, and tells which cards have expired; nil means the machine's.
+	Clock clock.Clock
+}
+
+// Simulator is the acquirer of test mode. It is safe for concurrent use.
+type Simulator struct {
+	catalogue *catalogue
+	clock     clock.Clock
+
+	mu      sync.Mutex // guards what is below, and puts effects in one order
+	memory  *memory
+	journal *journal // nil without one
+	closed  bool
+}
+
+var _ acquirer.Acquirer = (*Simulator)(nil)
+
+// Open loads the catalogue and what the journal remembers. A catalogue with a mistake is refused with an error that names every
+// wrong entry; unreadable journal lines are passed over, as a crash may leave them.
+func Open(cfg Config) (*Simulator, error) {
+	return open(cfg, limits{generation: generationSize, segment: segmentSize})
+}
+
+// limits bound what is remembered.
+type limits struct {
+	generation int   // references in one generation of the memory
+	segment    int64 // bytes in one file of the journal
+}
+
+func open(cfg Config, l limits) (*Simulator, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	text := cfg.Catalogue
+	if text == nil {
+		text = embedded
+	}
+	cat, err := loadCatalogue(text)
+	if err != nil {
+		return nil, fmt.Errorf("simulator: catalogue: %w", err)
+	}
+	s := &Simulator{catalogue: cat, clock: cfg.Clock, memory: newMemory(l.generation)}
+	if cfg.Journal == "" {
+		return s, nil
+	}
+	s.journal, err = openJournal(cfg.Journal, l, s.memory.apply)
+	if err != nil {
+		return nil, fmt.Errorf("simulator: journal: %w", err)
+	}
+	return s, nil
+}
+
+// Close closes the journal. Later requests are refused with acquirer.ErrUnavailable.
+func (s *Simulator) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.journal == nil {
+		s.closed = true
+		return nil
+	}
+	s.closed = true
+	if err := s.journal.close(); err != nil {
+		return fmt.Errorf("simulator: journal: %w", err)
+	}
+	return nil
+}
+
+// Authorize implements acquirer.Acquirer by the rules of the catalogue. The card's own outcome goes before its expiry, that before
+// the CVC, and that before the postal code.
+func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+	id, err := identify(r.Reference)
+	if err != nil {
+		return acquirer.Answer{}, err
+	}
+	if answer, ok := s.recall(id); ok {
+		return answer, nil // a retry neither waits nor fails again
+	}
+	card := s.catalogue.cards[r.Card.Number.Reveal()]
+	if err := card.hold(ctx); err != nil {
+		return acquirer.Answer{}, err
+	}
+	answer, err := s.commit(effect{id: id, reference: r.Reference, record: s.judge(r, card)})
+	if err == nil && card.behaviour == timeoutAfter {
+		wait(ctx, card.delay)
+		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
+	}
+	return answer, err
+}
+
+// Capture implements acquirer.Acquirer.
+func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return s.follow(ctx, capture, r)
+}
+
+// Void implements acquirer.Acquirer.
+func (s *Simulator) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return s.follow(ctx, void, r)
+}
+
+// Refund implements acquirer.Acquirer.
+func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return s.follow(ctx, refund, r)
+}
+
+// Inquire implements acquirer.Acquirer. A request that was voided before it arrived is not found until it arrives.
+func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+	if err := live(ctx); err != nil {
+		return acquirer.Answer{}, err
+	}
+	id := digest(reference)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec, _ := s.memory.get(id.key())
+	if rec.kind == none {
+		return acquirer.Answer{}, fmt.Errorf("simulator: inquire: %w", acquirer.ErrNotFound)
+	}
+	return rec.answer(id), nil
+}
+
+func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow) (acquirer.Answer, error) {
+	if err := live(ctx); err != nil {
+		return acquirer.Answer{}, err
+	}
+	id, err := identify(r.Reference)
+	if err != nil {
+		return acquirer.Answer{}, err
+	}
+	if _, err := identify(r.Authorization); err != nil {
+		return acquirer.Answer{}, err
+	}
+	rec := record{kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}]}
+	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, record: rec})
+}
+
+// recall returns the answer an authorization has had.
+func (s *Simulator) recall(id identity) (acquirer.Answer, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec, _ := s.memory.get(id.key())
+	if rec.kind != authorize {
+		return acquirer.Answer{}, false
+	}
+	return rec.answer(id), true
+}
+
+// effect is a request about to happen, with the answer it gets unless an earlier request says otherwise.
+type effect struct {
+	id            identity
+	reference     string
+	authorization string // empty for an authorization itself
+	record        record
+}
+
+// commit makes the effect happen once: it answers a repeated reference as before, and otherwise writes the journal before it answers.
+func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return acquirer.Answer{}, fmt.Errorf("simulator: closed: %w", acquirer.ErrUnavailable)
+	}
+	own, _ := s.memory.get(e.id.key())
+	switch own.kind {
+	case none:
+	case e.record.kind:
+		return own.answer(e.id), nil
+	case authorize, capture, void, refund:
+		return acquirer.Answer{}, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
+	}
+	s.reconsider(&e, own)
+	if s.journal != nil {
+		if err := s.journal.append(e); err != nil {
+			return acquirer.Answer{}, fmt.Errorf("simulator: journal: %w: %w", acquirer.ErrUnavailable, err)
+		}
+	}
+	s.memory.apply(e)
+	return e.record.answer(e.id), nil
+}
+
+// reconsider changes the answer of e where an earlier void, or the lack of an earlier request, decides it.
+func (s *Simulator) reconsider(e *effect, own record) {
+	var followed record
+	known := false
+	if e.authorization != "" {
+		followed, known = s.memory.get(digest(e.authorization).key())
+	}
+	switch {
+	case e.record.kind == void && !known:
+		e.record.verdict = approved
+	case e.record.kind == void:
+	case own.voided, e.record.kind == capture && followed.voided:
+		e.record.verdict, e.record.network = s.catalogue.voided, false
+	}
+}
+
+// live turns a context that has ended into ErrUnknown: the caller can no longer be told what happened.
+func live(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("simulator: %w: %w", acquirer.ErrUnknown, err)
+	}
+	return nil
+}
+
+// wait returns after d, or when ctx ends; it says whether d has passed.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
