@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/token"
 )
 
 // maxSize bounds a configuration file, in bytes. A larger one is some other file, given by mistake.
@@ -29,6 +30,9 @@ func Load(path string, into any) error {
 func Decode(name string, data []byte, into any) error {
 	if len(data) > maxSize {
 		return fmt.Errorf("%s: larger than %d bytes", name, maxSize)
+	}
+	if err := refuseRepeated(name, data); err != nil {
+		return err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
 	if err := dec.Decode(into); err != nil && !errors.Is(err, io.EOF) {
@@ -85,13 +89,10 @@ func describe(err yaml.Error) string {
 		mismatch *yaml.TypeError
 		overflow *yaml.OverflowError
 		unknown  *yaml.UnknownFieldError
-		repeated *yaml.DuplicateKeyError
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Sprintf("unknown key %q", tokenText(err))
-	case errors.As(err, &repeated):
-		return fmt.Sprintf("duplicate key %q", tokenText(err))
+		return fmt.Sprintf("unknown key %q", keyText(err.GetToken()))
 	case errors.As(err, &overflow):
 		return fmt.Sprintf("number does not fit %s", overflow.DstType)
 	case errors.As(err, &mismatch) && mismatch.StructFieldName != nil:
@@ -102,10 +103,9 @@ func describe(err yaml.Error) string {
 	return "not valid yaml"
 }
 
-// tokenText returns the key an error points at.
-func tokenText(err yaml.Error) string {
-	if t := err.GetToken(); t != nil {
-		return strings.TrimSpace(t.Value)
+func keyText(t *token.Token) string {
+	if t == nil {
+		return ""
 	}
-	return ""
+	return strings.TrimSpace(t.Value)
 }

@@ -14,10 +14,10 @@ var (
 	ErrEncoding = errors.New("content encoding not supported")
 )
 
-// ReadBody reads the whole body, of at most max bytes. It returns ErrTooLarge for a longer one, and then has the connection
-// closed after the answer; ErrEncoding for a Content-Encoding other than identity, since a packed body would escape max;
+// ReadBody reads the whole body, of at most limit bytes. It returns ErrTooLarge for a longer one, and then has the connection
+// closed after the answer; ErrEncoding for a Content-Encoding other than identity, since a packed body would escape it;
 // or the wrapped error of a connection that broke.
-func ReadBody(w http.ResponseWriter, r *http.Request, max int64) ([]byte, error) {
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	for _, v := range r.Header["Content-Encoding"] {
 		if v != "" && !strings.EqualFold(v, "identity") {
 			return nil, ErrEncoding
@@ -26,7 +26,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, max int64) ([]byte, error)
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil, nil
 	}
-	if r.ContentLength > max {
+	if r.ContentLength > limit {
 		w.Header().Set("Connection", "close")
 		return nil, ErrTooLarge
 	}
@@ -35,11 +35,11 @@ func ReadBody(w http.ResponseWriter, r *http.Request, max int64) ([]byte, error)
 		size = r.ContentLength
 	}
 	// One byte more than is due lets the end be seen without growing, and one byte too many be noticed.
-	body, err := readAll(io.LimitReader(r.Body, max+1), min(size, max)+1)
+	body, err := readAll(io.LimitReader(r.Body, limit+1), min(size, limit)+1)
 	if err != nil {
 		return nil, fmt.Errorf("read body: %w", err)
 	}
-	if int64(len(body)) > max {
+	if int64(len(body)) > limit {
 		w.Header().Set("Connection", "close")
 		return nil, ErrTooLarge
 	}

@@ -31,10 +31,18 @@ func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Log
 			if rec.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
+			forgetEntity(rec.Header())
 			onPanic(rec, r)
 		}()
 		next.ServeHTTP(rec, r)
 	})
+}
+
+// forgetEntity takes back what the handler said of an answer it did not get to write; a left-over length would cut ours.
+func forgetEntity(h http.Header) {
+	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Etag", "Location"} {
+		h.Del(name)
+	}
 }
 
 func logPanic(ctx context.Context, log *slog.Logger, v any) {

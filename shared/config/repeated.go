@@ -1,0 +1,51 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// refuseRepeated looks for a key that one mapping holds twice. The decoder would refuse it too, but as one of its many
+// syntax errors, which differ by their text only.
+func refuseRepeated(name string, data []byte) error {
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return explain(name, err)
+	}
+	for _, doc := range file.Docs {
+		v := &repeatedKey{}
+		ast.Walk(v, doc)
+		if v.found == nil {
+			continue
+		}
+		t := v.found.GetToken()
+		return fmt.Errorf("%s:%d: duplicate key %q", name, t.Position.Line, keyText(t))
+	}
+	return nil
+}
+
+// repeatedKey is a visitor that keeps the first repeated key it meets.
+type repeatedKey struct{ found ast.Node }
+
+// Visit is for ast.Walk.
+func (v *repeatedKey) Visit(node ast.Node) ast.Visitor {
+	if v.found != nil {
+		return nil
+	}
+	mapping, ok := node.(*ast.MappingNode)
+	if !ok {
+		return v
+	}
+	seen := make(map[string]bool, len(mapping.Values))
+	for _, pair := range mapping.Values {
+		key := keyText(pair.Key.GetToken())
+		if seen[key] {
+			v.found = pair.Key
+			return nil
+		}
+		seen[key] = true
+	}
+	return v
+}
