@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Payment is a validated wish to authorize, and with AutoCapture also capture, an amount.
+type Payment struct {
+	Amount        int64 // minor units
+	Currency      string
+	AutoCapture   bool
+	PaymentMethod string
+	Card          acquirer.Card // lives as long as the call
+	Billing       acquirer.Billing
+	Details       []byte // what the transaction shows of the merchant's own data and the card
+}
+
+// Authorize creates a transaction.
+func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, error) {
+	acq, err := e.acquirer(r.Tenant)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.enter(ctx, r)()
+	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
+	t := &payment.Transaction{
+		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Amount: p.Amount, Currency: p.Currency,
+		PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
+	}
+	replay, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+		t.Claim = claim
+		return nil, e.insertNew(func(id int64) error {
+			t.ID = id
+			return tx.InsertTransaction(t)
+		})
+	})
+	if err != nil || replay != nil {
+		return value(replay), err
+	}
+	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Authorize(ctx, acquirer.Authorize{
+			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture,
+			Card: p.Card, Billing: p.Billing,
+		})
+	})
+	switch {
+	case err == nil:
+		return e.authorized(ctx, r.ID, t, answer), nil
+	case errors.Is(err, acquirer.ErrUnavailable):
+		return Answer{}, e.takeBack(ctx, t)
+	default:
+		return e.lost(ctx, r.ID, t), nil
+	}
+}
+
+// authorized commits the acquirer's word on an open payment and returns the answer that was stored with it.
+func (e *Engine) authorized(ctx context.Context, requestID string, open *payment.Transaction, a acquirer.Answer) Answer {
+	t := *open
+	if err := resolve(&t, a, e.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
+		e.Log.ErrorContext(ctx, "authorize: outcome does not fit", slog.Any("error", err))
+		return e.lostAnswer(requestID, open)
+	}
+	answer := e.Present.Created(requestID, &t)
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return e.writeOutcome(tx, &t, open.Claim, answer)
+	})
+	if err != nil {
+		// Either the reconciler was there first or the store is in trouble. What stands is in the store, and the key leads to it.
+		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
+		return e.lostAnswer(requestID, open)
+	}
+	return answer
+}
+
+// writeOutcome writes a resolved payment, the capture it is when it was captured at once, its event and its answer.
+func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, answer Answer) error {
+	if err := tx.ResolveTransaction(t); err != nil {
+		return err
+	}
+	if t.Captured > 0 {
+		c := payment.Capture{
+			Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded, Amount: t.Captured, Currency: t.Currency, Final: true,
+			Details: []byte("{}"), CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
+		}
+		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCapture(&c) }); err != nil {
+			return err
+		}
+	}
+	if err := tx.InsertEvent(e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, answer))); err != nil {
+		return err
+	}
+	return tx.CompleteKey(claim, answer.Status, answer.Body)
+}
+
+// eventBody is the transaction as its event shows it: the answer's own body when that is the plain transaction.
+func (e *Engine) eventBody(t *payment.Transaction, answer Answer) []byte {
+	if t.Status == payment.Authorized || t.Status == payment.Captured {
+		return answer.Body
+	}
+	return e.Present.Transaction(t)
+}
+
+// resolve applies the acquirer's answer to an open payment.
+func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
+	step := payment.Decline
+	switch {
+	case a.Approved && t.AutoCapture:
+		step = payment.ApproveCapture
+	case a.Approved:
+		step = payment.Approve
+	}
+	next, err := t.Status.Next(step)
+	if err != nil {
+		return err
+	}
+	if a.Approved && (a.Amount < 1 || a.Amount > t.Amount) {
+		return errors.New("engine: the acquirer approved an amount outside the request")
+	}
+	t.Status, t.Version, t.Claim, t.UpdatedAt = next, t.Version+1, 0, now
+	if a.Approved {
+		t.Authorized = a.Amount
+	}
+	if step == payment.ApproveCapture {
+		t.Captured = a.Amount
+	}
+	t.Result = payment.Result{
+		Reached: true, DeclineCode: a.DeclineCode, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID,
+		ResponseCode: a.ResponseCode, ExpiresAt: a.ExpiresAt.UTC().Truncate(time.Millisecond),
+		CheckCVC: a.Checks.CVC, CheckAddressLine: a.Checks.AddressLine, CheckPostalCode: a.Checks.PostalCode,
+	}
+	if a.ExpiresAt.IsZero() || t.Captured > 0 {
+		t.Result.ExpiresAt = time.Time{}
+	}
+	return nil
+}
+
+// lost marks a payment whose answer did not come; its key stays claimed until the reconciler knows.
+func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transaction) Answer {
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t.ID) })
+	if err != nil {
+		e.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(t)), slog.Any("error", err))
+	}
+	t.Status = payment.Unknown
+	return e.lostAnswer(requestID, t)
+}
+
+// takeBack removes the intent of a payment that had no effect and that nobody was told of, and frees its key, as if the request had
+// not come.
+func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction) error {
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		if err := tx.RemoveTransaction(t.ID); err != nil {
+			return err
+		}
+		return tx.ReleaseKey(t.Claim)
+	})
+	if err != nil {
+		return err
+	}
+	return ErrAcquirerUnavailable
+}
+
+func value(a *Answer) Answer {
+	if a == nil {
+		return Answer{}
+	}
+	return *a
+}

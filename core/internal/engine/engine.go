@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// Why a request was refused without an answer to store. The request had no effect.
+var (
+	// ErrNotFound: no such object for this tenant.
+	ErrNotFound = errors.New("engine: not found")
+	// ErrKeyInUse: a request with the same idempotency key is still running.
+	ErrKeyInUse = errors.New("engine: idempotency key in use")
+	// ErrKeyReused: the idempotency key was used with another request.
+	ErrKeyReused = errors.New("engine: idempotency key reused")
+	// ErrNoAcquirer: no acquirer is configured for this tenant's mode.
+	ErrNoAcquirer = errors.New("engine: no acquirer configured")
+	// ErrAcquirerUnavailable: the acquirer could not be asked.
+	ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
+)
+
+// callTimeout bounds one call to the acquirer. What was not answered by then is unknown.
+const callTimeout = 20 * time.Second
+
+// Request is what every changing request carries beside its own parameters.
+type Request struct {
+	Tenant      payment.Tenant
+	ID          string // request id, shown in errors
+	Key         string // idempotency key, "" for none
+	Fingerprint []byte // of method, path and body; only with a Key
+}
+
+// Answer is what a request is told, and under an idempotency key told again.
+type Answer struct {
+	Status   int // HTTP status
+	Body     []byte
+	Replayed bool
+	open     bool // the outcome is not known yet
+}
+
+// Presenter turns outcomes into the contract's words. The engine stores those with the change they speak of.
+type Presenter interface {
+	// Created answers a create with what became of it: the transaction, a decline, or that its outcome is unknown.
+	Created(requestID string, t *payment.Transaction) Answer
+	// Transaction, Capture and Refund show an object.
+	Transaction(t *payment.Transaction) []byte
+	Capture(c *payment.Capture) []byte
+	Refund(r *payment.Refund) []byte
+	// Refused answers a step that the object's state or the acquirer does not allow.
+	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
+	// Lost answers a step whose outcome is not known yet.
+	Lost(requestID string, t *payment.Transaction) Answer
+}
+
+// Config is what an Engine is made of. All fields are required but Live.
+type Config struct {
+	Store   *store.DB
+	Clock   clock.Clock
+	IDs     *id.Generator
+	Present Presenter
+	Log     *slog.Logger
+	Test    acquirer.Acquirer // serves test mode
+	Live    acquirer.Acquirer // serves live mode; nil refuses it
+}
+
+// Engine carries out use-cases. It is safe for concurrent use.
+type Engine struct {
+	Config
+	running running
+}
+
+// New returns an Engine. Call Reconcile before it serves.
+func New(c Config) *Engine {
+	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}}
+}
+
+// acquirer returns who moves the tenant's money. Live keys never reach the simulator.
+func (e *Engine) acquirer(t payment.Tenant) (acquirer.Acquirer, error) {
+	a := e.Test
+	if t.Live {
+		a = e.Live
+	}
+	if a == nil {
+		return nil, ErrNoAcquirer
+	}
+	return a, nil
+}
+
+// call bounds fn, and detaches it from the caller: one that hangs up does not stop a payment half-way.
+func call[T any](ctx context.Context, fn func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	return fn(ctx)
+}
+
+// lostAnswer tells that the outcome of a request on t is not known yet.
+func (e *Engine) lostAnswer(requestID string, t *payment.Transaction) Answer {
+	a := e.Present.Lost(requestID, t)
+	a.open = true
+	return a
+}
+
+// requestID names the reconciler's own requests.
+func (e *Engine) requestID() string { return id.Format(id.Request, e.IDs.Next()) }
+
+// event builds the announcement of an object's transition.
+func (e *Engine) event(kind string, t payment.Tenant, object, sequence int64, data []byte) *store.Event {
+	return &store.Event{ID: e.IDs.Next(), Tenant: t, Type: kind, Object: object, Sequence: sequence, Data: data}
+}
+
+// The names that acquirers know requests by.
+func authorizationReference(t *payment.Transaction) string { return id.Format(id.Transaction, t.ID) }
+func captureReference(c *payment.Capture) string           { return id.Format(id.Capture, c.ID) }
+func refundReference(r *payment.Refund) string             { return id.Format(id.Refund, r.ID) }
+func voidReference(t *payment.Transaction) string {
+	return "void_" + id.Format(id.Transaction, t.OperationID)[4:]
+}
+
+// reversalReference names the reversal of an authorization whose answer was lost.
+func reversalReference(t *payment.Transaction) string {
+	return "reverse_" + id.Format(id.Transaction, t.ID)[4:]
+}

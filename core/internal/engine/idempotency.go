@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// keyWait is how long a request waits for an equal one that is running here before it is told so.
+const keyWait = time.Second
+
+// running knows the keys of the requests that run in this process, so that an equal request can wait for the answer instead of being
+// turned away. It is a courtesy: what decides is the store.
+type running struct {
+	mu   sync.Mutex
+	keys map[runningKey]chan struct{} // closed and removed when the request ends
+}
+
+type runningKey struct {
+	tenant payment.Tenant
+	key    string
+}
+
+// enter waits for an equal key that is running, at most keyWait, and returns what to call at the end.
+func (e *Engine) enter(ctx context.Context, r Request) (leave func()) {
+	if r.Key == "" {
+		return func() {}
+	}
+	k := runningKey{r.Tenant, r.Key}
+	deadline := time.NewTimer(keyWait)
+	defer deadline.Stop()
+	for {
+		e.running.mu.Lock()
+		other, busy := e.running.keys[k]
+		if !busy {
+			mine := make(chan struct{})
+			e.running.keys[k] = mine
+			e.running.mu.Unlock()
+			return func() { e.leave(k, mine) }
+		}
+		e.running.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return func() {}
+		case <-deadline.C:
+			return func() {}
+		}
+	}
+}
+
+func (e *Engine) leave(k runningKey, mine chan struct{}) {
+	e.running.mu.Lock()
+	delete(e.running.keys, k)
+	e.running.mu.Unlock()
+	close(mine)
+}
+
+// intent claims the request's key and runs fn in the same commit. fn returns an answer when the request ends right there, and that is
+// stored under the key; a nil answer leaves the key claimed. An error of fn leaves nothing, the key included.
+func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Answer, error)) (*Answer, error) {
+	var out *Answer
+	err := e.Store.Update(ctx, func(tx *store.Tx) error {
+		claim, replay, err := claimKey(tx, r)
+		if err != nil || replay != nil {
+			out = replay
+			return err
+		}
+		if out, err = fn(tx, claim); err != nil || out == nil {
+			return err
+		}
+		return tx.CompleteKey(claim, out.Status, out.Body)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) {
+	if r.Key == "" {
+		return 0, nil, nil
+	}
+	c, err := tx.ClaimKey(r.Tenant, r.Key, r.Fingerprint)
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case c.Held:
+		return c.ID, nil, nil
+	case !c.SameRequest:
+		return 0, nil, ErrKeyReused
+	case c.Status == 0:
+		return 0, nil, ErrKeyInUse
+	default:
+		return 0, &Answer{Status: c.Status, Body: c.Answer, Replayed: true}, nil
+	}
+}
+
+// refuse answers a step that the transaction did not allow, by the pure rule that says why.
+func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal) (*Answer, error) {
+	t, err := tx.Transaction(r.Tenant, transaction)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	refusal := why(t)
+	if refusal == nil {
+		return nil, errors.New("engine: the store refused a step that the rules allow")
+	}
+	a := e.Present.Refused(r.ID, refusal, t)
+	return &a, nil
+}
+
+// insertNew inserts with a fresh id, and draws again in the rare case that another process drew the same.
+func (e *Engine) insertNew(insert func(id int64) error) error {
+	for attempt := 0; ; attempt++ {
+		err := insert(e.IDs.Next())
+		if !errors.Is(err, store.ErrDuplicate) || attempt == 3 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// reconcileBatch is how many open steps of a kind one pass reads at a time.
+const reconcileBatch = 500
+
+// Patience is how old an open step must be before the running reconciler takes it up: longer than any request that may still be
+// working on it.
+const Patience = callTimeout + 10*time.Second
+
+// Reconcile finishes what is open since before the given time: payments and steps whose process died, or whose answer was lost. It
+// returns how many remain open because the acquirer could not be asked.
+func (e *Engine) Reconcile(ctx context.Context, before time.Time) (open int, err error) {
+	cut := before.UnixMilli() + 1
+	n, err := drain(ctx, e.Store.OpenTransactions, cut, e.reconcileTransaction)
+	if err != nil {
+		return 0, fmt.Errorf("reconcile transactions: %w", err)
+	}
+	m, err := drain(ctx, e.Store.OpenCaptures, cut, e.reconcileCapture)
+	if err != nil {
+		return 0, fmt.Errorf("reconcile captures: %w", err)
+	}
+	o, err := drain(ctx, e.Store.OpenRefunds, cut, e.reconcileRefund)
+	if err != nil {
+		return 0, fmt.Errorf("reconcile refunds: %w", err)
+	}
+	return n + m + o, nil
+}
+
+// drain settles batch after batch until one settles nothing, and returns what is left of that one.
+func drain[T any](ctx context.Context, next func(context.Context, int64, int) ([]T, error), before int64,
+	one func(context.Context, T) error,
+) (int, error) {
+	for {
+		batch, err := next(ctx, before, reconcileBatch)
+		if err != nil {
+			return 0, err
+		}
+		failed := 0
+		for _, v := range batch {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			if err := one(ctx, v); err != nil {
+				failed++
+			}
+		}
+		if failed == len(batch) || len(batch) < reconcileBatch {
+			return failed, nil
+		}
+	}
+}
+
+// errStillOpen: the acquirer could not be asked; the step stays open.
+var errStillOpen = errors.New("engine: still open")
+
+func (e *Engine) reconcileTransaction(ctx context.Context, t *payment.Transaction) error {
+	acq, err := e.acquirer(t.Tenant)
+	if err != nil {
+		return err
+	}
+	if t.Operation == payment.VoidOperation {
+		return finished(e.askVoid(ctx, e.again(), acq, t))
+	}
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Inquire(ctx, authorizationReference(t))
+	})
+	switch {
+	case err == nil:
+		return finished(e.authorized(ctx, e.requestID(), t, a), nil)
+	case errors.Is(err, acquirer.ErrNotFound):
+		return e.reverse(ctx, acq, t)
+	default:
+		return fmt.Errorf("%w: %w", errStillOpen, err)
+	}
+}
+
+// reverse makes sure that a payment the acquirer does not know cannot arrive late, and then closes it: it moved nothing.
+func (e *Engine) reverse(ctx context.Context, acq acquirer.Acquirer, t *payment.Transaction) error {
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Void(ctx, acquirer.Follow{
+			Reference: reversalReference(t), Authorization: authorizationReference(t), Amount: t.Amount, Currency: t.Currency,
+		})
+	})
+	if err != nil || !a.Approved {
+		return errStillOpen
+	}
+	e.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
+		slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
+	if t.Status == payment.Processing && t.Claim != 0 {
+		// Nobody was told of it, and whoever asked holds the key: with both gone, asking again is a first time.
+		if err := e.takeBack(ctx, t); !errors.Is(err, ErrAcquirerUnavailable) {
+			return err
+		}
+		return nil
+	}
+	return e.fail(ctx, t)
+}
+
+// fail closes a payment that moved nothing and that somebody may know of. Its key is freed: no answer was stored under it.
+func (e *Engine) fail(ctx context.Context, open *payment.Transaction) error {
+	t := *open
+	next, err := t.Status.Next(payment.Fail)
+	if err != nil {
+		return err
+	}
+	t.Status, t.Version, t.UpdatedAt = next, t.Version+1, e.Clock.Now().UTC().Truncate(time.Millisecond)
+	t.Result = payment.Result{FailureCode: "not_processed", FailureMessage: "The acquirer never processed this payment; no money was moved."}
+	return e.Store.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.ResolveTransaction(&t); err != nil {
+			return err
+		}
+		if err := tx.InsertEvent(e.event("transaction.failed", t.Tenant, t.ID, t.Version, e.Present.Transaction(&t))); err != nil {
+			return err
+		}
+		return tx.ReleaseKey(open.Claim)
+	})
+}
+
+func (e *Engine) reconcileCapture(ctx context.Context, c *payment.Capture) error {
+	acq, err := e.acquirer(c.Tenant)
+	if err != nil {
+		return err
+	}
+	return finished(e.askCapture(ctx, e.again(), acq, c))
+}
+
+func (e *Engine) reconcileRefund(ctx context.Context, r *payment.Refund) error {
+	acq, err := e.acquirer(r.Tenant)
+	if err != nil {
+		return err
+	}
+	return finished(e.askRefund(ctx, e.again(), acq, r))
+}
+
+// again is the origin of the reconciler's requests.
+func (e *Engine) again() origin { return origin{request: e.requestID(), again: true} }
+
+// finished tells whether a step that was taken up again came to an end.
+func finished(a Answer, err error) error {
+	if err == nil && a.open {
+		return errStillOpen
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Refund gives amount (0 for all that is left) of a captured transaction back.
+func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Answer, error) {
+	acq, err := e.acquirer(r.Tenant)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.enter(ctx, r)()
+	f := &payment.Refund{Transaction: transaction, Tenant: r.Tenant, Amount: amount, Details: details}
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+		f.Claim = claim
+		err := e.beginRefund(tx, f)
+		if errors.Is(err, store.ErrConflict) {
+			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoRefund(amount) })
+		}
+		return nil, err
+	})
+	if err != nil || done != nil {
+		return value(done), err
+	}
+	return e.askRefund(ctx, origin{request: r.ID}, acq, f)
+}
+
+// beginRefund reserves the amount, resolves "all that is left", and announces the refund.
+func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
+	if f.Amount == 0 {
+		t, err := tx.Transaction(f.Tenant, f.Transaction)
+		if errors.Is(err, store.ErrNotFound) {
+			return store.ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+		f.Amount = t.Refundable()
+	}
+	if err := e.insertNew(func(id int64) error { f.ID = id; return tx.BeginRefund(f) }); err != nil {
+		return err
+	}
+	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f)))
+}
+
+// askRefund asks the acquirer for a pending refund and commits its word. The reference makes asking again safe.
+func (e *Engine) askRefund(ctx context.Context, from origin, acq acquirer.Acquirer, f *payment.Refund) (Answer, error) {
+	t := &payment.Transaction{ID: f.Transaction}
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Refund(ctx, acquirer.Follow{
+			Reference: refundReference(f), Authorization: authorizationReference(t), Amount: f.Amount, Currency: f.Currency,
+		})
+	})
+	return e.ended(ctx, from, step{tenant: f.Tenant, transaction: f.Transaction, claim: f.Claim, reference: refundReference(f)}, a, err,
+		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+			f.State = payment.StepSucceeded
+			if refused != nil {
+				f.State, f.FailureCode, f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
+			}
+			if err := tx.EndRefund(f); err != nil {
+				return Answer{}, err
+			}
+			body := e.Present.Refund(f)
+			return Answer{Status: http.StatusCreated, Body: body},
+				tx.InsertEvent(e.event("refund."+string(f.State), f.Tenant, f.ID, 2, body))
+		})
+}

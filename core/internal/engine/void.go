@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Void releases an authorization, or cancels a capture that has not settled.
+func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer, error) {
+	acq, err := e.acquirer(r.Tenant)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.enter(ctx, r)()
+	var t *payment.Transaction
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+		err := tx.BeginVoid(r.Tenant, transaction, e.IDs.Next(), claim)
+		if errors.Is(err, store.ErrConflict) {
+			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoVoid)
+		}
+		if err != nil {
+			return nil, err
+		}
+		t, err = tx.Transaction(r.Tenant, transaction)
+		return nil, err
+	})
+	if err != nil || done != nil {
+		return value(done), err
+	}
+	return e.askVoid(ctx, origin{request: r.ID}, acq, t)
+}
+
+// askVoid asks the acquirer for a begun void and commits its word. The reference makes asking again safe.
+func (e *Engine) askVoid(ctx context.Context, from origin, acq acquirer.Acquirer, t *payment.Transaction) (Answer, error) {
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Void(ctx, acquirer.Follow{
+			Reference: voidReference(t), Authorization: authorizationReference(t), Amount: t.Authorized, Currency: t.Currency,
+		})
+	})
+	return e.ended(ctx, from, step{tenant: t.Tenant, transaction: t.ID, claim: t.Claim, reference: voidReference(t)}, a, err,
+		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+			if err := tx.EndVoid(t.ID, t.OperationID, refused == nil); err != nil || refused != nil {
+				return Answer{}, err
+			}
+			voided, err := tx.Transaction(t.Tenant, t.ID)
+			if err != nil {
+				return Answer{}, err
+			}
+			body := e.Present.Transaction(voided)
+			return Answer{Status: http.StatusOK, Body: body},
+				tx.InsertEvent(e.event("transaction.voided", voided.Tenant, voided.ID, voided.Version, body))
+		})
+}

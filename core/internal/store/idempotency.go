@@ -1,0 +1,82 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// KeyLifetime is how long an idempotency key is remembered, by the stored time.
+const KeyLifetime = 24 * time.Hour
+
+// Claim is what became of a request's idempotency key. Exactly one of the cases holds: it was free and is now this request's (ID > 0
+// and Held), another request with another body has it (!SameRequest), an equal request is running (SameRequest, Status 0), or an
+// equal request was answered (SameRequest, Status and Answer).
+type Claim struct {
+	ID          int64
+	Held        bool
+	SameRequest bool
+	Status      int // HTTP status of the stored answer
+	Answer      []byte
+}
+
+const claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
+	VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`
+
+const completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id = ? AND status = 0`
+
+// ClaimKey takes the key for this request, or says who has it. An expired key is free.
+func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
+	if c, err := tx.insertKey(tenant, key, fingerprint); err != nil || c.Held {
+		return c, err
+	}
+	row, err := tx.row(`SELECT id, fingerprint = ?, status, answer, expires_at FROM idempotency_keys
+		WHERE merchant_id = ? AND live = ? AND key = ?`, fingerprint, tenant.Merchant, tenant.Live, key)
+	if err != nil {
+		return Claim{}, err
+	}
+	var (
+		c       Claim
+		expires int64
+	)
+	if err := row.Scan(&c.ID, &c.SameRequest, &c.Status, &c.Answer, &expires); err != nil {
+		return Claim{}, fmt.Errorf("read idempotency key: %w", err)
+	}
+	if c.Status == 0 || expires > toMillis(tx.Now) {
+		return c, nil
+	}
+	if err := tx.w.exec(`DELETE FROM idempotency_keys WHERE id = ?`, c.ID); err != nil {
+		return Claim{}, err
+	}
+	return tx.insertKey(tenant, key, fingerprint)
+}
+
+func (tx *Tx) insertKey(tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
+	r, err := tx.w.result(claimKey, tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.Now.Add(KeyLifetime)))
+	if err != nil {
+		return Claim{}, err
+	}
+	n, err := r.RowsAffected()
+	if err != nil || n == 0 {
+		return Claim{}, err
+	}
+	id, err := r.LastInsertId()
+	return Claim{ID: id, Held: true}, err
+}
+
+// CompleteKey stores the answer under a claimed key, in the commit of the effect it speaks of. A claim of 0 is none.
+func (tx *Tx) CompleteKey(claim int64, status int, answer []byte) error {
+	if claim == 0 {
+		return nil
+	}
+	return tx.change(completeKey, status, answer, claim)
+}
+
+// ReleaseKey gives a claimed key back when the request had no effect after all. A claim of 0 is none.
+func (tx *Tx) ReleaseKey(claim int64) error {
+	if claim == 0 {
+		return nil
+	}
+	return tx.change(`DELETE FROM idempotency_keys WHERE id = ? AND status = 0`, claim)
+}

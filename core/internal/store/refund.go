@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+const refundColumns = `id, transaction_id, merchant_id, live, state, amount, currency, details,
+	failure_code, failure_message, claim, created_at, updated_at`
+
+// BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. ErrConflict
+// when the amount may not be refunded.
+func (tx *Tx) BeginRefund(r *payment.Refund) error {
+	row, err := tx.row(`UPDATE transactions SET amount_refund_pending = amount_refund_pending + ?1, updated_at = ?2
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
+			AND status IN ('captured', 'partially_captured')
+			AND ?1 > 0 AND amount_captured - amount_refunded - amount_refund_pending >= ?1
+		RETURNING currency`,
+		r.Amount, toMillis(tx.Now), r.Transaction, r.Tenant.Merchant, r.Tenant.Live)
+	if err != nil {
+		return err
+	}
+	if err := row.Scan(&r.Currency); errors.Is(err, sql.ErrNoRows) {
+		return ErrConflict
+	} else if err != nil {
+		return fmt.Errorf("begin refund: %w", err)
+	}
+	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
+	return tx.insert(`INSERT INTO refunds
+		(id, transaction_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Transaction, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt))
+}
+
+// EndRefund writes the acquirer's word on a pending refund, which r.State, FailureCode and FailureMessage hold.
+func (tx *Tx) EndRefund(r *payment.Refund) error {
+	err := tx.change(`UPDATE refunds SET state = ?, failure_code = ?, failure_message = ?, claim = 0, updated_at = ?
+		WHERE id = ? AND state = 'pending'`,
+		string(r.State), r.FailureCode, r.FailureMessage, toMillis(tx.Now), r.ID)
+	if err != nil {
+		return err
+	}
+	given := int64(0)
+	if r.State == payment.StepSucceeded {
+		given = r.Amount
+	}
+	r.UpdatedAt = tx.Now
+	return tx.change(`UPDATE transactions SET amount_refund_pending = amount_refund_pending - ?,
+			amount_refunded = amount_refunded + ?, updated_at = ?
+		WHERE id = ?`,
+		r.Amount, given, toMillis(tx.Now), r.Transaction)
+}
+
+// Refund reads one refund of the tenant, else ErrNotFound.
+func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Refund, error) {
+	s, err := db.query(ctx, `SELECT `+refundColumns+` FROM refunds WHERE id = ? AND merchant_id = ? AND live = ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanRefund(s.QueryRowContext(ctx, id, tenant.Merchant, tenant.Live))
+}
+
+// Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
+func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p Page) (List[*payment.Refund], error) {
+	query := `SELECT ` + refundColumns + ` FROM refunds WHERE merchant_id = ? AND live = ?`
+	args := []any{tenant.Merchant, tenant.Live}
+	if transaction != 0 {
+		query += ` AND transaction_id = ?`
+		args = append(args, transaction)
+	}
+	return list(ctx, db, query, p, scanRefund, args...)
+}
+
+// OpenRefunds lists the refunds of all tenants, oldest first, that wait for the acquirer's word since before the given time.
+func (db *DB) OpenRefunds(ctx context.Context, before int64, limit int) ([]*payment.Refund, error) {
+	return collect(ctx, db, `SELECT `+refundColumns+` FROM refunds WHERE state = 'pending' AND updated_at < ? ORDER BY id LIMIT ?`,
+		scanRefund, before, limit)
+}
+
+func scanRefund(row scanner) (*payment.Refund, error) {
+	var (
+		r                payment.Refund
+		created, updated int64
+	)
+	err := row.Scan(&r.ID, &r.Transaction, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
+		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read refund: %w", err)
+	}
+	r.CreatedAt, r.UpdatedAt = fromMillis(created), fromMillis(updated)
+	return &r, nil
+}

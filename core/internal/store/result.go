@@ -1,0 +1,49 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// resultColumn is the stored form of payment.Result: one column, because nothing is decided by it.
+type resultColumn struct {
+	Reached              bool   `json:"reached,omitzero"`
+	DeclineCode          string `json:"decline_code,omitzero"`
+	FailureCode          string `json:"failure_code,omitzero"`
+	FailureMessage       string `json:"failure_message,omitzero"`
+	Code                 string `json:"code,omitzero"`
+	NetworkTransactionID string `json:"network_transaction_id,omitzero"`
+	ResponseCode         string `json:"response_code,omitzero"`
+	ExpiresAt            int64  `json:"expires_at,omitzero"`
+	CheckCVC             string `json:"check_cvc,omitzero"`
+	CheckAddressLine     string `json:"check_address_line,omitzero"`
+	CheckPostalCode      string `json:"check_postal_code,omitzero"`
+}
+
+func encodeResult(r *payment.Result) (string, error) {
+	b, err := json.Marshal(resultColumn{
+		Reached: r.Reached, DeclineCode: r.DeclineCode, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
+		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, ResponseCode: r.ResponseCode, ExpiresAt: toMillis(r.ExpiresAt),
+		CheckCVC: r.CheckCVC, CheckAddressLine: r.CheckAddressLine, CheckPostalCode: r.CheckPostalCode,
+	})
+	if err != nil {
+		return "", fmt.Errorf("encode result: %w", err)
+	}
+	return string(b), nil
+}
+
+func decodeResult(b []byte, r *payment.Result) error {
+	var c resultColumn
+	if err := json.Unmarshal(b, &c); err != nil {
+		return fmt.Errorf("decode result: %w", err)
+	}
+	*r = payment.Result{
+		Reached: c.Reached, DeclineCode: c.DeclineCode, FailureCode: c.FailureCode, FailureMessage: c.FailureMessage,
+		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, ResponseCode: c.ResponseCode, ExpiresAt: fromMillis(c.ExpiresAt),
+		CheckCVC: c.CheckCVC, CheckAddressLine: c.CheckAddressLine, CheckPostalCode: c.CheckPostalCode,
+	}
+	return nil
+}

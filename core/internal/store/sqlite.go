@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// walPages is after how many WAL pages a commit also checkpoints. Larger than SQLite's 1000 because the writer pays for it.
+const walPages = 4000
+
+// readers bounds the read pool.
+const readers = 4
+
+// dsn builds the data source name. Pragmas stand in it because database/sql would apply an Exec to one pooled connection only.
+func dsn(path string, readOnly bool) string {
+	q := url.Values{"_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
+		fmt.Sprintf("wal_autocheckpoint(%d)", walPages),
+	}}
+	if readOnly {
+		q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-4000)"}
+	} else {
+		q.Set("_txlock", "immediate")
+	}
+	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return u.String()
+}
+
+// openSQLite opens the writing connection and the read pool.
+func openSQLite(ctx context.Context, path string) (write, read *sql.DB, err error) {
+	write, err = sql.Open("sqlite", dsn(path, false))
+	if err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	write.SetMaxOpenConns(1)
+	if err := write.PingContext(ctx); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close())
+	}
+	read, err = sql.Open("sqlite", dsn(path, true))
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open %s for reading: %w", path, err), write.Close())
+	}
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	return write, read, nil
+}
+
+// isDuplicate reports whether err is a refused second row with the same primary or unique key.
+func isDuplicate(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) &&
+		(e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}

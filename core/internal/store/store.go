@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// What reads and writes return besides values.
+var (
+	// ErrNotFound: no such row for this tenant.
+	ErrNotFound = errors.New("store: not found")
+	// ErrDuplicate: a row with this id exists; draw another and try again.
+	ErrDuplicate = errors.New("store: duplicate")
+	// ErrConflict: the row was not in the state the change needs, nothing was changed.
+	ErrConflict = errors.New("store: conflict")
+	// ErrBusy: too many commands wait for the writer.
+	ErrBusy = errors.New("store: busy")
+	// ErrClosed: the store is closing.
+	ErrClosed = errors.New("store: closed")
+)
+
+// Bounds of the write queue and of one group.
+const (
+	maxQueue = 4096
+	maxGroup = 256
+)
+
+// DB is the open store.
+type DB struct {
+	clock clock.Clock
+	write *sql.DB
+	read  *sql.DB
+	queue chan *command
+
+	mu     sync.RWMutex // guards closed against a send on queue
+	closed bool
+	done   chan struct{} // closed when the writer has stopped
+
+	stmts sync.Map // SQL text → *sql.Stmt on the read pool
+}
+
+// command is one caller's change, waiting for its group's commit.
+type command struct {
+	fn   func(*Tx) error
+	done chan error
+}
+
+// Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused.
+func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
+	write, read, err := openSQLite(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{clock: c, write: write, read: read, queue: make(chan *command, maxQueue), done: make(chan struct{})}
+	if err := migrate(ctx, write); err != nil {
+		return nil, errors.Join(err, db.closePools())
+	}
+	conn, err := write.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), db.closePools())
+	}
+	go newWriter(conn, c).run(db.queue, db.done)
+	return db, nil
+}
+
+// Update runs fn in a savepoint of the next group commit and returns once that is durable. fn writes through tx only, must not block,
+// and leaves nothing behind when it returns an error or panics. Update does not give up when ctx ends after fn was queued: by then
+// the commit may be under way, and its outcome must be known.
+func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("update: %w", err)
+	}
+	c := &command{fn: fn, done: make(chan error, 1)}
+	if err := db.enqueue(c); err != nil {
+		return err
+	}
+	return <-c.done
+}
+
+func (db *DB) enqueue(c *command) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if db.closed {
+		return ErrClosed
+	}
+	select {
+	case db.queue <- c:
+		return nil
+	default:
+		return ErrBusy
+	}
+}
+
+// Close waits for the queued commands to commit, then closes. It is safe to call twice.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	if db.closed {
+		db.mu.Unlock()
+		<-db.done
+		return nil
+	}
+	db.closed = true
+	close(db.queue)
+	db.mu.Unlock()
+	<-db.done
+	return db.closePools()
+}
+
+func (db *DB) closePools() error {
+	return errors.Join(db.read.Close(), db.write.Close())
+}
+
+// Ping reports whether the store can be read.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	if err := db.read.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
+		return fmt.Errorf("ping: %w", err)
+	}
+	return nil
+}
+
+// query returns the prepared statement of a read. The statements are few and live as long as the store.
+func (db *DB) query(ctx context.Context, text string) (*sql.Stmt, error) {
+	if s, ok := db.stmts.Load(text); ok {
+		return s.(*sql.Stmt), nil
+	}
+	s, err := db.read.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	if prior, loaded := db.stmts.LoadOrStore(text, s); loaded {
+		return prior.(*sql.Stmt), s.Close()
+	}
+	return s, nil
+}
+
+// toMillis and fromMillis are the stored form of times; the zero time is 0.
+func toMillis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
+	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
+	operation, operation_id, details, result, version, claim, created_at, updated_at`
+
+const insertTransaction = `INSERT INTO transactions
+	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at)
+	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const resolveTransaction = `UPDATE transactions
+	SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
+	WHERE id = ? AND status IN ('processing', 'unknown')`
+
+// InsertTransaction writes the intent of a payment: a row in `processing`. ErrDuplicate when the id is taken.
+func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
+	return tx.insert(insertTransaction,
+		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
+		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt))
+}
+
+// ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open.
+func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
+	result, err := encodeResult(&t.Result)
+	if err != nil {
+		return err
+	}
+	return tx.change(resolveTransaction,
+		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID)
+}
+
+// LoseTransaction marks a payment whose answer did not come. ErrConflict when it is not in processing.
+func (tx *Tx) LoseTransaction(id int64) error {
+	return tx.change(`UPDATE transactions SET status = 'unknown', updated_at = ? WHERE id = ? AND status = 'processing'`,
+		toMillis(tx.Now), id)
+}
+
+// SettleTransaction marks all captured money as settled. ErrConflict when there is none that waits.
+func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
+	err := tx.change(`UPDATE transactions SET amount_settled = amount_captured, version = version + 1, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
+			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured`,
+		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return err
+	}
+	return tx.w.exec(`UPDATE captures SET settled = 1, updated_at = ? WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
+		toMillis(tx.Now), id)
+}
+
+// BeginVoid locks a transaction for a void that is about to be asked of the acquirer. ErrConflict when it may not be voided.
+func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64) error {
+	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
+			AND status IN ('authorized', 'partially_captured', 'captured')
+			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,
+		operation, claim, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+}
+
+// EndVoid writes the acquirer's word on a void: done, or refused, which leaves the transaction as it was.
+func (tx *Tx) EndVoid(id, operation int64, done bool) error {
+	if !done {
+		return tx.change(`UPDATE transactions SET operation = '', operation_id = 0, claim = 0, updated_at = ?
+			WHERE id = ? AND operation = 'void' AND operation_id = ?`, toMillis(tx.Now), id, operation)
+	}
+	err := tx.change(`UPDATE transactions SET status = 'voided', amount_captured = 0, operation = '', operation_id = 0, claim = 0,
+			version = version + 1, updated_at = ?
+		WHERE id = ? AND operation = 'void' AND operation_id = ?`, toMillis(tx.Now), id, operation)
+	if err != nil {
+		return err
+	}
+	return tx.w.exec(`UPDATE captures SET state = 'voided', updated_at = ? WHERE transaction_id = ? AND state = 'succeeded'`,
+		toMillis(tx.Now), id)
+}
+
+// Transaction reads one transaction inside the group, so it sees what earlier commands of the same group wrote.
+func (tx *Tx) Transaction(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
+	row, err := tx.row(`SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`,
+		id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanTransaction(row)
+}
+
+// Transaction reads one transaction of the tenant, else ErrNotFound.
+func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Transaction, error) {
+	s, err := db.query(ctx, `SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanTransaction(s.QueryRowContext(ctx, id, tenant.Merchant, tenant.Live))
+}
+
+// Transactions lists the tenant's transactions, newest first.
+func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p Page) (List[*payment.Transaction], error) {
+	return list(ctx, db, `SELECT `+transactionColumns+` FROM transactions WHERE merchant_id = ? AND live = ?`, p, scanTransaction,
+		tenant.Merchant, tenant.Live)
+}
+
+// OpenTransactions lists the transactions of all tenants, oldest first, that wait for the acquirer's word since before the given time:
+// payments in processing or unknown, and voids.
+func (db *DB) OpenTransactions(ctx context.Context, before int64, limit int) ([]*payment.Transaction, error) {
+	return collect(ctx, db, `SELECT `+transactionColumns+` FROM transactions INDEXED BY transactions_open
+		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at < ?
+		ORDER BY id LIMIT ?`, scanTransaction, before, limit)
+}
+
+// scanner is a row of either kind.
+type scanner interface{ Scan(dest ...any) error }
+
+func scanTransaction(row scanner) (*payment.Transaction, error) {
+	var (
+		t                payment.Transaction
+		details, result  []byte
+		created, updated int64
+	)
+	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
+		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read transaction: %w", err)
+	}
+	t.Details = details
+	t.CreatedAt, t.UpdatedAt = fromMillis(created), fromMillis(updated)
+	if err := decodeResult(result, &t.Result); err != nil {
+		return nil, fmt.Errorf("transaction %d: %w", t.ID, err)
+	}
+	return &t, nil
+}
+
+// RemoveTransaction takes back the intent of a payment that the acquirer never saw and nobody was told of. ErrConflict when the
+// payment is past that.
+func (tx *Tx) RemoveTransaction(id int64) error {
+	return tx.change(`DELETE FROM transactions WHERE id = ? AND status = 'processing'`, id)
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// writer is the one goroutine that writes. It owns the connection and its prepared statements.
+type writer struct {
+	clock clock.Clock
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	group []*command
+	errs  []error
+}
+
+func newWriter(conn *sql.Conn, c clock.Clock) *writer {
+	return &writer{clock: c, conn: conn, stmts: map[string]*sql.Stmt{}}
+}
+
+// Tx is one command's part of a group. It is valid only while the function it was given to runs.
+type Tx struct {
+	w *writer
+	// Now is the group's time, UTC with milliseconds: every row of one commit has the same.
+	Now time.Time
+}
+
+// run commits groups until queue is closed and empty, then closes done.
+func (w *writer) run(queue <-chan *command, done chan<- struct{}) {
+	defer close(done)
+	defer func() { _ = w.conn.Close() }() // the pool is closed right after and reports what matters
+	for first := range queue {
+		w.commitGroup(first, queue)
+	}
+}
+
+// commitGroup runs first and whatever waits behind it as one transaction. No command hears of success before COMMIT returned.
+func (w *writer) commitGroup(first *command, queue <-chan *command) {
+	w.group, w.errs = w.group[:0], w.errs[:0]
+	err := w.exec("BEGIN IMMEDIATE")
+	if err != nil {
+		first.done <- fmt.Errorf("begin: %w", err)
+		return
+	}
+	tx := &Tx{w: w, Now: w.clock.Now().UTC().Truncate(time.Millisecond)}
+	w.add(tx, first)
+	w.fill(tx, queue)
+	if err = w.exec("COMMIT"); err != nil {
+		err = fmt.Errorf("commit: %w", err)
+		_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
+	}
+	for i, c := range w.group {
+		if w.errs[i] == nil {
+			c.done <- err
+		} else {
+			c.done <- w.errs[i]
+		}
+		w.group[i] = nil
+	}
+}
+
+// fill takes in what waits. It yields once when the queue runs dry, because the callers answered by the last commit are just then
+// on their way back with their next command, and one fsync for more of them is worth more than the yield.
+func (w *writer) fill(tx *Tx, queue <-chan *command) {
+	yielded := false
+	for len(w.group) < maxGroup {
+		select {
+		case c, ok := <-queue:
+			if !ok {
+				return
+			}
+			w.add(tx, c)
+		default:
+			if yielded {
+				return
+			}
+			yielded = true
+			runtime.Gosched()
+		}
+	}
+}
+
+func (w *writer) add(tx *Tx, c *command) {
+	w.group = append(w.group, c)
+	w.errs = append(w.errs, w.savepoint(tx, c.fn))
+}
+
+// savepoint runs fn so that its failure takes back its own writes and nobody else's.
+func (w *writer) savepoint(tx *Tx, fn func(*Tx) error) error {
+	if err := w.exec("SAVEPOINT command"); err != nil {
+		return fmt.Errorf("savepoint: %w", err)
+	}
+	err := guarded(tx, fn)
+	if err != nil {
+		if rb := w.exec("ROLLBACK TO command"); rb != nil {
+			return fmt.Errorf("roll back: %w (after %w)", rb, err)
+		}
+	}
+	if rel := w.exec("RELEASE command"); rel != nil && err == nil {
+		err = fmt.Errorf("release: %w", rel)
+	}
+	return err
+}
+
+// guarded turns a panic of fn into an error: it must not take the writer, and with it everybody's payments, down.
+func guarded(tx *Tx, fn func(*Tx) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("store: command panicked with a %T\n%s", r, debug.Stack())
+		}
+	}()
+	return fn(tx)
+}
+
+// stmt returns the prepared statement of text. The texts are constants, so the map stays small.
+func (w *writer) stmt(text string) (*sql.Stmt, error) {
+	if s, ok := w.stmts[text]; ok {
+		return s, nil
+	}
+	s, err := w.conn.PrepareContext(context.Background(), text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	w.stmts[text] = s
+	return s, nil
+}
+
+// exec runs a statement without a cancellable context: a half-cancelled group would be nobody's.
+func (w *writer) exec(text string, args ...any) error {
+	_, err := w.result(text, args...)
+	return err
+}
+
+func (w *writer) result(text string, args ...any) (sql.Result, error) {
+	s, err := w.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.ExecContext(context.Background(), args...)
+	if err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
+	}
+	return r, nil
+}
+
+// change runs an update that must meet exactly one row, else ErrConflict.
+func (tx *Tx) change(text string, args ...any) error {
+	r, err := tx.w.result(text, args...)
+	if err != nil {
+		return err
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("rows affected: %w", err)
+	}
+	if n != 1 {
+		return ErrConflict
+	}
+	return nil
+}
+
+// insert runs an insert and returns ErrDuplicate when the id is taken.
+func (tx *Tx) insert(text string, args ...any) error {
+	err := tx.w.exec(text, args...)
+	if isDuplicate(err) {
+		return ErrDuplicate
+	}
+	return err
+}
+
+// row runs a query for at most one row.
+func (tx *Tx) row(text string, args ...any) (*sql.Row, error) {
+	s, err := tx.w.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryRowContext(context.Background(), args...), nil
+}
