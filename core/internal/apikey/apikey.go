@@ -3,6 +3,7 @@ package apikey
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -134,7 +135,7 @@ func parsePrefix(s string) (Parsed, bool) {
 }
 
 func appendSum(key []byte) []byte {
-	sum := crc32.ChecksumIEEE(key)
-	raw := [4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
+	var raw [4]byte
+	binary.BigEndian.PutUint32(raw[:], crc32.ChecksumIEEE(key))
 	return appendBase62(key, raw[:], sumLen)
 }

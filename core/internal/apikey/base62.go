@@ -21,7 +21,7 @@ func divide(raw []byte, by int) int {
 	rest := 0
 	for i, b := range raw {
 		rest = rest<<8 | int(b)
-		raw[i] = byte(rest / by)
+		raw[i] = byte(rest / by) //nolint:gosec // below 256, as rest was below 256 times by
 		rest %= by
 	}
 	return rest

@@ -79,3 +79,29 @@ func TestCatalogue_mistakes(t *testing.T) {
 		}
 	})
 }
+
+// TestCatalogue_knowsEveryDeclineCode fails when the contract gains a code that the simulator cannot answer with.
+func TestCatalogue_knowsEveryDeclineCode(t *testing.T) {
+	t.Parallel()
+	contract, err := os.ReadFile("../../../../shared/v1/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(contract), "    DeclineCode:\n")
+	_, section, _ = strings.Cut(section, "enum:\n")
+	seen := 0
+	for line := range strings.Lines(section) {
+		code, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		if !ok {
+			break
+		}
+		seen++
+		text := strings.ReplaceAll(string(simulator.Embedded()), "decline_code: lost_card", "decline_code: "+code)
+		if _, err := simulator.Open(simulator.Config{Catalogue: []byte(text)}); err != nil {
+			t.Errorf("%s: got %v, want no error", code, err)
+		}
+	}
+	if seen < 14 {
+		t.Errorf("got %d codes from the contract, want at least 14", seen)
+	}
+}

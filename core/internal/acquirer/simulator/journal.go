@@ -23,10 +23,6 @@ type journal struct {
 
 // openJournal gives the effects of both segments to apply, oldest first, and opens the younger for more.
 func openJournal(path string, l limits, apply func(effect)) (*journal, error) {
-	older, err := readIfThere(path + ".1")
-	if err != nil {
-		return nil, err
-	}
 	younger, err := readIfThere(path)
 	if err != nil {
 		return nil, err
@@ -35,17 +31,24 @@ func openJournal(path string, l limits, apply func(effect)) (*journal, error) {
 	younger = younger[:bytes.LastIndexByte(younger, '\n')+1]
 
 	j := &journal{path: path, limit: l.segment, size: int64(len(younger))}
+	// Two generations hold no more, so older lines are not worth the start's time.
+	younger, left := lastLines(younger, 2*l.generation)
+	if left > 0 {
+		older, err := readIfThere(path + ".1")
+		if err != nil {
+			return nil, err
+		}
+		older, _ = lastLines(older, left)
+		replay(older, apply)
+	}
+	replay(younger, apply)
+
 	if err := j.open(); err != nil {
 		return nil, err
 	}
 	if err := j.file.Truncate(j.size); err != nil {
 		return nil, errors.Join(err, j.file.Close())
 	}
-	// Two generations hold no more, so older lines are not worth the start's time.
-	younger, left := lastLines(younger, 2*l.generation)
-	older, _ = lastLines(older, left)
-	replay(older, apply)
-	replay(younger, apply)
 	return j, nil
 }
 

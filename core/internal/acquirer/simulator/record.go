@@ -95,7 +95,7 @@ func newVerdict(decline, response string) (verdict, error) {
 	if len(response) != 2 || !upperAlphanumeric(response) || response == "00" {
 		return verdict{}, fmt.Errorf("response_code: %q is not two capital letters or digits that mean a decline", response)
 	}
-	return verdict{decline: uint8(i), response: [2]byte([]byte(response))}, nil
+	return verdict{decline: uint8(i), response: [2]byte([]byte(response))}, nil //nolint:gosec // an index of fifteen
 }
 
 // record is what is remembered of a request. It holds no pointers: a hundred thousand of them cost the collector nothing.
@@ -155,7 +155,7 @@ func (e effect) appendLine(dst []byte) []byte {
 	return append(dst, " -\n"...)
 }
 
-// parseLine reads what appendLine wrote, without its newline.
+// parseLine reads what appendLine wrote, without its newline. The effect has an identity in place of its reference.
 func parseLine(line []byte) (effect, bool) {
 	var f [9][]byte
 	for i := range f {
@@ -165,7 +165,7 @@ func parseLine(line []byte) (effect, bool) {
 		}
 		f[i], line = field, rest
 	}
-	e := effect{id: digest(string(f[1])), reference: string(f[1])}
+	e := effect{id: digest(f[1])}
 	if string(f[2]) != "-" {
 		e.authorization = string(f[2])
 	}
@@ -229,7 +229,7 @@ type identity [sha256.Size]byte
 // key is what the memory knows a reference by.
 type key [16]byte
 
-func digest(reference string) identity {
+func digest[T string | []byte](reference T) identity {
 	const label = "causeway simulator 1:"
 	var room [128 + len(label)]byte
 	return sha256.Sum256(append(append(room[:0], label...), reference...))

@@ -218,14 +218,12 @@ func live(ctx context.Context) error {
 	return nil
 }
 
-// wait returns after d, or when ctx ends; it says whether d has passed.
-func wait(ctx context.Context, d time.Duration) bool {
+// wait returns after d, or when ctx ends.
+func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-ctx.Done():
-		return false
 	}
 }
