@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -51,6 +52,9 @@ func (t Time) appendJSON(b []byte) ([]byte, error) {
 
 // UnmarshalText takes an RFC 3339 time of any zone and precision.
 func (t *Time) UnmarshalText(b []byte) error {
+	if len(b) < len("2006-01-02T15:04:05Z") || b[len("2006-01-02T15")] != ':' || bytes.IndexByte(b, ',') >= 0 {
+		return errTime // package time also takes one-digit hours and a comma
+	}
 	var parsed time.Time
 	if err := parsed.UnmarshalText(b); err != nil {
 		return errTime

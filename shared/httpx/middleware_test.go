@@ -1,0 +1,352 @@
+package httpx_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+const planted = "4242424242424242"
+
+// logbook collects JSON log lines; it is safe for concurrent use.
+type logbook struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logbook) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (l *logbook) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// events returns the lines with this message.
+func (l *logbook) events(t *testing.T, msg string) []map[string]any {
+	t.Helper()
+	var found []map[string]any
+	for line := range strings.Lines(l.String()) {
+		var event map[string]any
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatal(err)
+		}
+		if event["msg"] == msg {
+			found = append(found, event)
+		}
+	}
+	return found
+}
+
+func one(t *testing.T, events []map[string]any) map[string]any {
+	t.Helper()
+	if got, want := len(events), 1; got != want {
+		t.Fatalf("events: got %d, want %d", got, want)
+	}
+	return events[0]
+}
+
+func newClock() *clock.Fake { return clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)) }
+
+func call(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	var inside string
+	h := httpx.RequestID(id.NewGenerator(newClock()), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		inside = httpx.RequestIDFrom(r.Context())
+	}))
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("Request-Id", "req_"+planted)
+	got := call(h, r).Header().Get("Request-Id")
+	if _, err := id.Parse(id.Request, got); err != nil || got != inside {
+		t.Errorf("header %q, context %q: %v", got, inside, err)
+	}
+	if got := httpx.RequestIDFrom(t.Context()); got != "" {
+		t.Errorf("outside a request: got %q, want none", got)
+	}
+}
+
+func TestLogRequestsWritesOneEvent(t *testing.T) {
+	t.Parallel()
+	var book logbook
+	c := newClock()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e := httpx.EventFrom(r.Context())
+		e.SetRoute("/v1/transactions/{id}")
+		e.SetTenant("mer_1")
+		e.SetOutcome("replayed")
+		c.Advance(1500 * time.Microsecond)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, "hello")
+	})
+	h := httpx.RequestID(id.NewGenerator(c), httpx.LogRequests(book.logger(), c, handler))
+	r := httptest.NewRequest(http.MethodPost, "/v1/transactions/"+planted+"?card="+planted, strings.NewReader(planted))
+	r.Header.Set("Authorization", "Bearer "+planted)
+	w := call(h, r)
+
+	event := one(t, book.events(t, "request"))
+	want := map[string]any{
+		"level": "INFO", "msg": "request", "method": "POST", "route": "/v1/transactions/{id}", "status": 201.0, "tenant": "mer_1",
+		"request_id": w.Header().Get("Request-Id"), "duration_ms": 1.5, "bytes": 5.0, "outcome": "replayed",
+	}
+	for key, value := range want {
+		if event[key] != value {
+			t.Errorf("%s: got %v, want %v", key, event[key], value)
+		}
+	}
+	if got, want := len(event), len(want)+1; got != want { // and the time
+		t.Errorf("attributes: got %d, want %d: %v", got, want, event)
+	}
+	if strings.Contains(book.String(), planted) {
+		t.Errorf("%s holds what the caller sent", book.String())
+	}
+}
+
+func TestLogRequestsStatusAndLevel(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		method  string
+		handler http.HandlerFunc
+		status  float64
+		level   string
+		outcome string
+		logged  string
+	}{
+		"Silent":        {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "INFO", "", "GET"},
+		"ImplicitOK":    {"GET", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(nil) }, 200, "INFO", "", "GET"},
+		"Refusal":       {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, "INFO", "", "GET"},
+		"Failure":       {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, 503, "ERROR", "", "GET"},
+		"Announced":     {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(402) }, 402, "INFO", "", "GET"},
+		"FirstCounts":   {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); w.WriteHeader(500) }, 202, "INFO", "", "GET"},
+		"Flushed":       {"GET", func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, 200, "INFO", "", "GET"},
+		"Aborted":       {"GET", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, "ERROR", "aborted", "GET"},
+		"UnknownMethod": {"X" + planted, func(http.ResponseWriter, *http.Request) {}, 200, "INFO", "", "OTHER"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var book logbook
+			h := httpx.LogRequests(book.logger(), newClock(), tt.handler)
+			func() {
+				defer func() { _ = recover() }()
+				call(h, httptest.NewRequest(tt.method, "/", nil))
+			}()
+			e := one(t, book.events(t, "request"))
+			if e["status"] != tt.status || e["level"] != tt.level || e["outcome"] != tt.outcome || e["method"] != tt.logged {
+				t.Errorf("got %v, want %v %v %q %s", e, tt.status, tt.level, tt.outcome, tt.logged)
+			}
+		})
+	}
+}
+
+// TestNestedStacks has one handler call another with its own middlewares, in one process and one context, in every order.
+func TestNestedStacks(t *testing.T) {
+	t.Parallel()
+	var book logbook
+	gen := id.NewGenerator(newClock())
+	wrap := func(idOutside bool, next http.Handler) http.Handler {
+		if idOutside {
+			return httpx.RequestID(gen, httpx.LogRequests(book.logger(), newClock(), next))
+		}
+		return httpx.LogRequests(book.logger(), newClock(), httpx.RequestID(gen, next))
+	}
+	for _, outer := range []bool{true, false} {
+		for _, inner := range []bool{true, false} {
+			var ids [2]string
+			in := wrap(inner, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				ids[1] = httpx.RequestIDFrom(r.Context())
+				httpx.EventFrom(r.Context()).SetRoute("inner")
+			}))
+			out := wrap(outer, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				call(in, httptest.NewRequest(http.MethodGet, "/", nil).WithContext(r.Context()))
+				ids[0] = httpx.RequestIDFrom(r.Context())
+				httpx.EventFrom(r.Context()).SetRoute("outer")
+			}))
+			call(out, httptest.NewRequest(http.MethodGet, "/", nil))
+			events := book.events(t, "request")
+			events = events[len(events)-2:]
+			if events[0]["route"] != "inner" || events[0]["request_id"] != ids[1] || events[1]["route"] != "outer" || events[1]["request_id"] != ids[0] || ids[0] == ids[1] {
+				t.Errorf("%t, %t: got %v, want the ids %v", outer, inner, events, ids)
+			}
+		}
+	}
+}
+
+func TestEventIsNilSafe(t *testing.T) {
+	t.Parallel()
+	e := httpx.EventFrom(t.Context())
+	if e != nil {
+		t.Errorf("got %v, want nil", e)
+	}
+	e.SetRoute("a")
+	e.SetTenant("b")
+	e.SetOutcome("c")
+}
+
+func answerPanic(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "internal", http.StatusInternalServerError)
+}
+
+func TestRecoverAnswers(t *testing.T) {
+	t.Parallel()
+	var book logbook
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		deepPanic(planted)
+	})
+	h := httpx.LogRequests(book.logger(), newClock(), httpx.Recover(answerPanic, book.logger(), handler))
+	w := call(h, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != http.StatusInternalServerError || w.Body.String() != "internal\n" || w.Header().Get("Content-Length") != "" {
+		t.Errorf("got %d %q, length %q", w.Code, w.Body, w.Header().Get("Content-Length"))
+	}
+	panicked := one(t, book.events(t, "panic"))
+	if got, want := panicked["type"], "*errors.errorString"; got != want {
+		t.Errorf("type: got %v, want %v", got, want)
+	}
+	stack, _ := panicked["stack"].([]any)
+	if len(stack) < 2 || !strings.Contains(stack[1].(string), "deepPanic") {
+		t.Errorf("stack: got %v, want deepPanic second", stack)
+	}
+	event := one(t, book.events(t, "request"))
+	if event["outcome"] != "panic" || event["status"] != 500.0 {
+		t.Errorf("event: got %v, want the outcome panic", event)
+	}
+	if strings.Contains(book.String(), planted) {
+		t.Errorf("%s shows the panic's value", book.String())
+	}
+}
+
+func deepPanic(text string) { panic(errors.New(text)) }
+
+func TestRecoverCutsHalfAnAnswer(t *testing.T) {
+	t.Parallel()
+	var book logbook
+	srv := httptest.NewServer(httpx.Recover(answerPanic, book.logger(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		_ = http.NewResponseController(w).Flush()
+		deepPanic(planted)
+	})))
+	defer srv.Close()
+	resp := mustGet(t, srv.Client(), srv.URL)
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err == nil || string(body) != "half" {
+		t.Errorf("got %q, %v, want half and a broken connection", body, err)
+	}
+}
+
+func TestRecoverPassesAbortOn(t *testing.T) {
+	t.Parallel()
+	var book logbook
+	h := httpx.Recover(answerPanic, book.logger(), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer func() {
+		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			t.Errorf("got %v, want %v", got, http.ErrAbortHandler)
+		}
+		if got := book.String(); got != "" {
+			t.Errorf("logged %s, want nothing", got)
+		}
+	}()
+	call(h, httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	h := httpx.Limit(2,
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave }))
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { call(h, httptest.NewRequest(http.MethodGet, "/", nil)) })
+		<-entered
+	}
+	for range 3 { // a refusal must not use up a place, nor give one back that it never had
+		if got, want := call(h, httptest.NewRequest(http.MethodGet, "/", nil)).Code, http.StatusServiceUnavailable; got != want {
+			t.Errorf("third: got %d, want %d", got, want)
+		}
+	}
+	close(leave)
+	wg.Wait()
+	wg.Go(func() {
+		if got, want := call(h, httptest.NewRequest(http.MethodGet, "/", nil)).Code, http.StatusOK; got != want {
+			t.Errorf("after: got %d, want %d", got, want)
+		}
+	})
+	<-entered
+	wg.Wait()
+}
+
+func TestLimitGivesThePlaceBackAfterAPanic(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	full := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("full after a panic") })
+	h := httpx.Recover(answerPanic, slog.New(slog.DiscardHandler), httpx.Limit(1, full, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		calls++
+		panic("boom")
+	})))
+	for range 3 {
+		call(h, httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+	if got, want := calls, 3; got != want {
+		t.Errorf("calls: got %d, want %d", got, want)
+	}
+}
+
+func TestLimitOfNothingIsNone(t *testing.T) {
+	t.Parallel()
+	h := httpx.Limit(0, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	if got, want := call(h, httptest.NewRequest(http.MethodGet, "/", nil)).Code, http.StatusTeapot; got != want {
+		t.Errorf("got %d, want %d", got, want)
+	}
+}
+
+func TestSecurityHeaders(t *testing.T) {
+	t.Parallel()
+	h := httpx.SecurityHeaders(http.NotFoundHandler())
+	for target, hsts := range map[string]string{"http://a/": "", "https://a/": "max-age=63072000; includeSubDomains"} {
+		got := call(h, httptest.NewRequest(http.MethodGet, target, nil)).Header()
+		if got.Get("Strict-Transport-Security") != hsts || got.Get("X-Content-Type-Options") != "nosniff" || got.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: got %v", target, got)
+		}
+	}
+}
+
+func BenchmarkMiddlewares(b *testing.B) {
+	c := clock.System()
+	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
+	h := httpx.RequestID(id.NewGenerator(c), httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(answerPanic, log,
+		httpx.Limit(64, nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))))))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", nil)
+	w := httptest.NewRecorder()
+	b.ReportAllocs()
+	for b.Loop() {
+		h.ServeHTTP(w, r)
+	}
+}
