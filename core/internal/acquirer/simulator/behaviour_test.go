@@ -16,30 +16,26 @@ func TestBehaviour(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, paymentMethod string
-		deadline            time.Duration // of the caller; 0 for none
+		deadline            time.Duration // of the caller
 		wantErr             error
 		wantAfter           time.Duration
 		wantEffect          bool
 	}{
-		{"at once", "pm_card_visa", 0, nil, 0, true},
-		{"slow", "pm_card_slow", 0, nil, 5 * time.Second, true},
+		{"at once", "pm_card_visa", time.Hour, nil, 0, true},
+		{"slow", "pm_card_slow", time.Hour, nil, 5 * time.Second, true},
 		{"slow, caller in a hurry", "pm_card_slow", 3 * time.Second, acquirer.ErrUnknown, 3 * time.Second, false},
 		{"timeout before", "pm_card_timeout_before_effect", 2 * time.Second, acquirer.ErrUnknown, 2 * time.Second, false},
-		{"timeout before, patient caller", "pm_card_timeout_before_effect", 0, acquirer.ErrUnknown, 30 * time.Second, false},
+		{"timeout before, patient caller", "pm_card_timeout_before_effect", time.Hour, acquirer.ErrUnknown, 30 * time.Second, false},
 		{"timeout after", "pm_card_timeout_after_effect", 2 * time.Second, acquirer.ErrUnknown, 2 * time.Second, true},
-		{"timeout after, patient caller", "pm_card_timeout_after_effect", 0, acquirer.ErrUnknown, 30 * time.Second, true},
-		{"unavailable", "pm_card_unavailable", 0, acquirer.ErrUnavailable, 0, false},
+		{"timeout after, patient caller", "pm_card_timeout_after_effect", time.Hour, acquirer.ErrUnknown, 30 * time.Second, true},
+		{"unavailable", "pm_card_unavailable", time.Hour, acquirer.ErrUnavailable, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := mustOpen(t, simulator.Config{})
-				ctx := t.Context()
-				if c.deadline > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, c.deadline)
-					defer cancel()
-				}
+				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+				defer cancel()
 				r := request(t, s, "txn_1", c.paymentMethod)
 				start := time.Now() //nolint:forbidigo // the bubble's time is what is measured
 				answer, err := s.Authorize(ctx, r)
@@ -56,7 +52,6 @@ func TestBehaviour(t *testing.T) {
 				if !c.wantEffect {
 					return
 				}
-				// A retry is answered at once.
 				start = time.Now() //nolint:forbidigo // as above
 				again, err := s.Authorize(t.Context(), r)
 				if err != nil || again != found || time.Since(start) != 0 {
