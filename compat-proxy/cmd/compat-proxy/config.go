@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/config"
+)
+
+// Config is the configuration file; configs/compat-proxy.yaml says what each key means. Flags that are given win over it.
+type Config struct {
+	Listen       string        `yaml:"listen"`
+	V1           string        `yaml:"v1"`
+	Credentials  string        `yaml:"credentials"`
+	DropInPaths  bool          `yaml:"drop_in_paths"`
+	Currency     string        `yaml:"currency"`
+	LenientOrder bool          `yaml:"lenient_order"`
+	CallTimeout  time.Duration `yaml:"call_timeout"`
+	TotalTimeout time.Duration `yaml:"total_timeout"`
+	Concurrency  int           `yaml:"concurrency"`
+	Drain        time.Duration `yaml:"drain"`
+}
+
+const usage = `compat-proxy takes the requests of legacy payment clients and turns them into calls of the v1 API.
+
+It keeps no state: start as many as you like, before or after the v1 service.
+
+Usage:
+  compat-proxy [flags]
+
+Examples:
+  compat-proxy --v1 http://127.0.0.1:8080
+        clients log in with a v1 API key as their transaction key
+  compat-proxy --config configs/compat-proxy.yaml --listen :9090
+        settings from the file, but this address
+  compat-proxy --v1 https://core.internal --credentials configs/compat-credentials.yaml --drop-in-paths
+        clients keep their own login, and need only another host name
+
+Signals:
+  SIGTERM, SIGINT  stop listening, finish the requests under way, exit
+  SIGHUP           read the credentials file and its secrets again
+
+Exit codes:
+  0  stopped as asked
+  1  could not start, or could not finish the requests under way
+  2  wrong flags
+
+Flags:
+`
+
+// errUsage marks a wrong command line; the exit code is 2.
+var errUsage = errors.New("usage")
+
+// ParseFlags reads the command line and the file it names. It returns flag.ErrHelp when help was asked for and shown.
+func (m *Main) ParseFlags(args []string) error {
+	m.Config = Config{Listen: "127.0.0.1:8081", V1: "http://127.0.0.1:8080"}
+	fs, given := flags(m.Stderr)
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return flag.ErrHelp
+	} else if err != nil {
+		return errUsage
+	}
+	if fs.NArg() > 0 {
+		_, _ = fmt.Fprintf(m.Stderr, "compat-proxy: no argument is expected, got %q; see --help\n", fs.Arg(0))
+		return errUsage
+	}
+	if path := fs.Lookup("config").Value.String(); path != "" {
+		if err := config.Load(path, &m.Config); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	}
+	fs.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "listen":
+			m.Config.Listen = given.Listen
+		case "v1":
+			m.Config.V1 = given.V1
+		case "credentials":
+			m.Config.Credentials = given.Credentials
+		case "drop-in-paths":
+			m.Config.DropInPaths = given.DropInPaths
+		}
+	})
+	return nil
+}
+
+func flags(out io.Writer) (*flag.FlagSet, *Config) {
+	var c Config
+	fs := flag.NewFlagSet("compat-proxy", flag.ContinueOnError)
+	fs.SetOutput(out)
+	fs.String("config", "", "configuration `file`; every key in it is explained in configs/compat-proxy.yaml")
+	fs.StringVar(&c.Listen, "listen", "", "`address` to serve plain HTTP on (default 127.0.0.1:8081; port 0 picks one)")
+	fs.StringVar(&c.V1, "v1", "", "base `URL` of the v1 service (default http://127.0.0.1:8080)")
+	fs.StringVar(&c.Credentials, "credentials", "", "`file` that maps legacy logins to API keys (default none)")
+	fs.BoolVar(&c.DropInPaths, "drop-in-paths", false, "also serve the legacy providers' own paths")
+	fs.Usage = func() {
+		_, _ = io.WriteString(out, usage)
+		fs.PrintDefaults()
+	}
+	return fs, &c
+}

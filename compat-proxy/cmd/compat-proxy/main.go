@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	m := NewMain()
+	err := m.ParseFlags(os.Args[1:])
+	if err == nil {
+		err = m.Run(ctx)
+	}
+	stop()
+	os.Exit(m.exitCode(err))
+}
+
+// Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it as the command line does.
+type Main struct {
+	Config Config
+	// Stderr receives the log and what is wrong.
+	Stderr io.Writer
+	// Ready is called with the address once requests are taken. It may be nil.
+	Ready func(net.Addr)
+}
+
+// NewMain returns the program with nothing configured.
+func NewMain() *Main { return &Main{Stderr: os.Stderr} }
+
+// Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
+func (m *Main) Run(ctx context.Context) error {
+	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
+	proxy, err := compatproxy.New(compatproxy.Config{
+		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
+		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,
+		Concurrency: m.Config.Concurrency, Log: log,
+	})
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	defer proxy.Close()
+
+	server := httpx.NewServer(httpx.Options{Handler: proxy.Handler(), Log: log, Drain: m.Config.Drain})
+	addr, err := server.Start(m.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	log.InfoContext(ctx, "compat-proxy: listening", slog.String("address", addr.String()), slog.String("v1", m.Config.V1))
+	if m.Ready != nil {
+		m.Ready(addr)
+	}
+	m.serve(ctx, proxy, log)
+	if err := server.Stop(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
+
+// serve waits for ctx to end and reloads the credentials on SIGHUP meanwhile.
+func (m *Main) serve(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Logger) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			if err := proxy.Reload(); err != nil {
+				log.ErrorContext(ctx, "compat-proxy: kept the last good credentials", slog.Any("error", err))
+				continue
+			}
+			log.InfoContext(ctx, "compat-proxy: credentials reloaded")
+		}
+	}
+}
+
+// exitCode says what is wrong, unless ParseFlags did, and gives the code that goes with it.
+func (m *Main) exitCode(err error) int {
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		return 2
+	}
+	_, _ = fmt.Fprintf(m.Stderr, "compat-proxy: %v\n", err)
+	return 1
+}

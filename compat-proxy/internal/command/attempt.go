@@ -1,0 +1,162 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// maxAnswer bounds what is read of one v1 answer.
+const maxAnswer = 4 << 20
+
+// answer is the last word of v1 on one call, after all attempts.
+type answer struct {
+	status int      // 0: v1 never answered
+	body   []byte   // of a success
+	err    v1.Error // of anything else, empty when the body was not v1's
+	// maybe tells that an attempt may have reached v1 without its answer reaching us.
+	maybe bool
+}
+
+// send is one attempt at a call.
+type send func(ctx context.Context) (*http.Response, error)
+
+// call repeats send while the answer is one that the same Idempotency-Key makes safe to ask again for: no answer at all,
+// 502, 503, 504, and 409 while an earlier attempt still runs.
+func (x *Executor) call(ctx context.Context, send send) answer {
+	var last answer
+	for attempt := 1; ; attempt++ {
+		a, after := x.attempt(ctx, send)
+		a.maybe = a.maybe || last.maybe && !a.settles()
+		last = a
+		if !a.transient() || attempt == x.cfg.Attempts {
+			return last
+		}
+		if !wait(ctx, max(after, x.cfg.Backoff<<(2*(attempt-1)))) {
+			return last
+		}
+	}
+}
+
+// transient reports whether the same call may be sent again.
+func (a answer) transient() bool {
+	switch a.status {
+	case 0, http.StatusBadGateway:
+		return true
+	case http.StatusServiceUnavailable:
+		return a.err.Code != CodeAcquirerNotConfigured
+	case http.StatusGatewayTimeout:
+		return a.err.Code != CodeOutcomeUnknown
+	case http.StatusConflict:
+		return a.err.Code == CodeKeyInUse
+	}
+	return false
+}
+
+// settles reports whether the answer also tells what became of earlier attempts with the same key: an effect would have been
+// replayed, so anything v1 decided on the request itself means that there was none before.
+func (a answer) settles() bool {
+	switch a.status {
+	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusConflict:
+		return a.err.Code != CodeKeyInUse
+	}
+	return a.status/100 == 2
+}
+
+// attempt sends once and reads the answer. The duration is what the answer asks to wait for.
+func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, x.cfg.CallTimeout)
+	defer cancel()
+	resp, err := send(ctx)
+	if err != nil {
+		return answer{maybe: !neverSent(err)}, 0
+	}
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end or given up
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return answer{maybe: true}, 0
+	}
+	a := answer{status: resp.StatusCode}
+	if resp.StatusCode/100 == 2 {
+		a.body = body
+		return a, 0
+	}
+	var refusal v1.ErrorBody
+	if err := json.Unmarshal(body, &refusal); err == nil {
+		a.err = refusal.Error
+	}
+	// Only v1's own 503 says that nothing was done. A gateway's says nothing of what v1 did behind it, and neither does a 500.
+	overloaded := a.status == http.StatusServiceUnavailable && a.err.Code != ""
+	a.maybe = a.status >= 500 && !overloaded || a.err.Code == CodeKeyInUse
+	return a, retryAfter(resp.Header)
+}
+
+// neverSent reports whether the request can not have reached v1: no connection was made.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// retryAfter reads the header's seconds; its date form is not one that v1 sends.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 16)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second //nolint:gosec // 16 bits fit
+}
+
+// wait returns true after d, and false at once when the context would end before that.
+func wait(ctx context.Context, d time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// result turns an answer that is not a success into a result.
+func (a answer) result() Result {
+	r := Result{
+		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction,
+	}
+	if a.err.Param != nil {
+		r.Param = *a.err.Param
+	}
+	switch {
+	case a.maybe || a.err.Code == CodeOutcomeUnknown:
+		r.Outcome = Uncertain
+	case a.status == http.StatusPaymentRequired && a.err.Transaction != nil:
+		r.Outcome = Declined
+	case a.status == http.StatusNotFound:
+		r.Outcome = NotFound
+	case a.status == 0 || a.status >= 500 || a.status == http.StatusTooManyRequests || a.status/100 == 3:
+		r.Outcome = Unavailable
+	}
+	return r
+}
+
+// decode reads a success into v. A success that can not be read is an effect whose answer was lost.
+func (a answer) decode(v any) error {
+	if err := json.Unmarshal(a.body, v); err != nil {
+		return fmt.Errorf("read v1 answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package command
+
+import v1 "github.com/causeway-pay/causeway/shared/v1"
+
+// Kind names what a command does.
+type Kind string
+
+// The seven kinds. The method catalogue maps every legacy method to some of them.
+const (
+	PaymentAuthorize Kind = "payment.authorize"
+	PaymentCapture   Kind = "payment.capture"
+	PaymentVoid      Kind = "payment.void"
+	PaymentRefund    Kind = "payment.refund"
+	TransactionGet   Kind = "transaction.get"
+	CustomerCreate   Kind = "customer.create"
+	TokenCreate      Kind = "token.create"
+)
+
+// Kinds returns all seven, in the order of the published interface.
+func Kinds() []Kind {
+	return []Kind{
+		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
+	}
+}
+
+// Command is one thing to do, as plain data: Authorize, Capture, Void, Refund or Get.
+type Command interface {
+	// Kind names it.
+	Kind() Kind
+}
+
+// Number is a v1 id in its decimal form, the only form a legacy client knows. It carries no prefix: the executor takes it for a
+// transaction's first and for a refund's second.
+type Number string
+
+// Authorize asks for a payment, captured at once or later as the body says.
+type Authorize struct {
+	// Body is the whole v1 request; the decoder knows the currency, so amounts are in minor units already.
+	Body v1.TransactionCreate `json:"body"`
+}
+
+// Capture takes money that was authorized.
+type Capture struct {
+	Target Number `json:"target"`
+	// Amount is a canonical decimal in major units of the target's currency, which only the target tells; empty means all of it.
+	Amount string `json:"amount,omitempty"`
+	// Final releases what the capture leaves.
+	Final     bool              `json:"final"`
+	Reference string            `json:"reference,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	Require   Require           `json:"require,omitzero"`
+}
+
+// Void cancels a payment that has not settled.
+type Void struct {
+	Target Number `json:"target"`
+}
+
+// Refund gives captured money back.
+type Refund struct {
+	Target Number `json:"target"`
+	// Amount is a canonical decimal in major units of the target's currency; empty means all that is left.
+	Amount    string            `json:"amount,omitempty"`
+	Reference string            `json:"reference,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	Require   Require           `json:"require,omitzero"`
+}
+
+// Get reads one transaction.
+type Get struct {
+	Target Number `json:"target"`
+}
+
+// Require is what must hold of the target before anything is executed. The zero value requires nothing.
+type Require struct {
+	// Settled asks that the captured money has settled.
+	Settled bool `json:"settled,omitempty"`
+	// Last4 asks that the payment was made with a card that ends so.
+	Last4 string `json:"last4,omitempty"`
+	// Currency asks that the payment was made in it; lower case.
+	Currency string `json:"currency,omitempty"`
+}
+
+// Kind implements Command.
+func (Authorize) Kind() Kind { return PaymentAuthorize }
+
+// Kind implements Command.
+func (Capture) Kind() Kind { return PaymentCapture }
+
+// Kind implements Command.
+func (Void) Kind() Kind { return PaymentVoid }
+
+// Kind implements Command.
+func (Refund) Kind() Kind { return PaymentRefund }
+
+// Kind implements Command.
+func (Get) Kind() Kind { return TransactionGet }

@@ -1,0 +1,125 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Config is what an Executor needs. Every zero value but V1 has a meaning.
+type Config struct {
+	// V1 is the base URL of v1, scheme and host, without a path that ends in /v1.
+	V1 string
+	// Transport carries the calls. Nil means http.DefaultTransport.
+	Transport http.RoundTripper
+	// CallTimeout bounds one attempt. Zero means 30 seconds.
+	CallTimeout time.Duration
+	// TotalTimeout bounds one command with all its attempts and waits. Zero means 60 seconds; legacy clients give up at 120.
+	TotalTimeout time.Duration
+	// Attempts is how often one v1 call is sent at most, the first time included. Zero means 4.
+	Attempts int
+	// Backoff is the wait before the second attempt; it grows fourfold with each. Zero means 50 ms.
+	Backoff time.Duration
+	// FollowPause is the wait before a payment whose outcome v1 does not know is read again; it doubles, three times. Zero means 250 ms.
+	FollowPause time.Duration
+	// Clock tells when what is known of a key is stale. Nil means the system's.
+	Clock clock.Clock
+	// NewKey makes an Idempotency-Key that was never used before. Nil means 128 random bits.
+	NewKey func() string
+}
+
+// Executor turns commands into v1 calls. It keeps no state but a short-lived memory of what keys may do, and is safe for concurrent
+// use.
+type Executor struct {
+	cfg    Config
+	client *v1.Client
+	keys   keyCache
+}
+
+// New returns an executor; nothing is opened or called yet. The error is for a V1 address that is none.
+func New(cfg Config) (*Executor, error) {
+	if cfg.Transport == nil {
+		cfg.Transport = http.DefaultTransport
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	if cfg.NewKey == nil {
+		cfg.NewKey = rand.Text
+	}
+	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 30*time.Second)
+	cfg.TotalTimeout = cmp.Or(cfg.TotalTimeout, time.Minute)
+	cfg.Attempts = cmp.Or(cfg.Attempts, 4)
+	cfg.FollowPause = cmp.Or(cfg.FollowPause, 250*time.Millisecond)
+	cfg.Backoff = cmp.Or(cfg.Backoff, 50*time.Millisecond)
+
+	doer := &http.Client{Transport: cfg.Transport, CheckRedirect: refuseRedirect}
+	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer))
+	if err != nil {
+		return nil, fmt.Errorf("v1 client: %w", err)
+	}
+	return &Executor{cfg: cfg, client: client, keys: keyCache{entries: map[keyHash]keyEntry{}}}, nil
+}
+
+// refuseRedirect hands a redirect back as an answer: following one would carry a card number to an address nobody configured.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Execute runs the commands in order with the caller's API key and stops after the first that is not Done; the results are
+// those of the commands that ran. It never fails as such: what went wrong is in the results.
+//
+// A caller that hangs up must not stop a payment half-way, so the context's cancellation is not followed; TotalTimeout is.
+func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Command) []Result {
+	ctx = context.WithoutCancel(ctx)
+	results := make([]Result, 0, len(commands))
+	for _, c := range commands {
+		r := x.execute(ctx, key, c)
+		results = append(results, r)
+		if r.Outcome != Done {
+			break
+		}
+	}
+	return results
+}
+
+func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Result {
+	ctx, cancel := context.WithTimeout(ctx, x.cfg.TotalTimeout)
+	defer cancel()
+	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
+	switch c := c.(type) {
+	case Authorize:
+		return s.authorize(ctx, c)
+	case Capture:
+		return s.capture(ctx, c)
+	case Void:
+		return s.void(ctx, c)
+	case Refund:
+		return s.refund(ctx, c)
+	case Get:
+		return s.get(ctx, c.Target)
+	}
+	return Result{Outcome: Refused, Code: "unsupported_command"}
+}
+
+// idempotencyKey is the one place where the key of a command is chosen. It is new for every command, so two legacy requests
+// never share one however alike they are; the attempts of one command all carry the same.
+func (x *Executor) idempotencyKey() string { return x.cfg.NewKey() }
+
+// session is the run of one command: the caller's key and the one Idempotency-Key of all its attempts.
+type session struct {
+	x              *Executor
+	key            secret.String
+	idempotencyKey string
+}
+
+// authorized puts the caller's key on a request.
+func (s session) authorized(_ context.Context, r *http.Request) error {
+	r.Header.Set("Authorization", "Bearer "+s.key.Reveal())
+	return nil
+}

@@ -1,0 +1,76 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const (
+	keyTTL   = 5 * time.Second
+	keyLimit = 1024
+)
+
+// keyHash stands for an API key in memory; the key itself is not kept.
+type keyHash [sha256.Size]byte
+
+type keyEntry struct {
+	info  v1.APIKey
+	until time.Time
+}
+
+// keyCache remembers for a few seconds what keys may do. A key revoked meanwhile is still refused by v1 itself.
+type keyCache struct {
+	mu      sync.Mutex
+	entries map[keyHash]keyEntry // guarded by mu
+}
+
+// Inspect tells what the key is and may do. A key that v1 does not take gives the zero APIKey and v1's refusal; the result is
+// Done otherwise. What it tells may be five seconds old.
+func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
+	hash := sha256.Sum256([]byte(key.Reveal()))
+	if info, ok := x.keys.get(hash, x.cfg.Clock.Now()); ok {
+		return info, Result{Outcome: Done}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.cfg.TotalTimeout)
+	defer cancel()
+	s := session{x: x, key: key}
+	a := x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return x.client.GetCurrentAPIKey(ctx, s.authorized)
+	})
+	var info v1.APIKey
+	if r, ok := a.read(&info); !ok {
+		return v1.APIKey{}, r
+	}
+	x.keys.put(hash, keyEntry{info: info, until: x.cfg.Clock.Now().Add(keyTTL)})
+	return info, Result{Outcome: Done, Status: a.status}
+}
+
+func (c *keyCache) get(h keyHash, now time.Time) (v1.APIKey, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[h]
+	if !ok || !now.Before(e.until) {
+		return v1.APIKey{}, false
+	}
+	return e.info, true
+}
+
+// put makes room by dropping an arbitrary entry: with the limit this far above the number of callers in any five seconds, which
+// one hardly matters.
+func (c *keyCache) put(h keyHash, e keyEntry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.entries[h]; !known && len(c.entries) >= keyLimit {
+		for victim := range c.entries {
+			delete(c.entries, victim)
+			break
+		}
+	}
+	c.entries[h] = e
+}

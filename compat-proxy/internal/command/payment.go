@@ -1,0 +1,232 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const contentType = "application/json"
+
+func (s session) authorize(ctx context.Context, c Authorize) Result {
+	params := &v1.CreateTransactionParams{IdempotencyKey: &s.idempotencyKey}
+	a, ok := s.post(ctx, c.Body, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return s.x.client.CreateTransactionWithBody(ctx, params, contentType, body, s.authorized)
+	})
+	var t v1.Transaction
+	switch {
+	case !ok:
+		return unencodable()
+	case a.status/100 != 2:
+		return s.follow(ctx, a.result(), authorized)
+	case a.decode(&t) != nil:
+		return Result{Outcome: Uncertain, Status: a.status}
+	}
+	return s.follow(ctx, authorized(&t), authorized)
+}
+
+func (s session) capture(ctx context.Context, c Capture) Result {
+	t, r := s.target(ctx, c.Target)
+	if t == nil {
+		return r
+	}
+	amount, unmet := check(t, c.Require, c.Amount)
+	if unmet != "" {
+		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
+	}
+	body := v1.CaptureCreate{Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata)}
+	if c.Final {
+		body.Final = &c.Final
+	}
+	params := &v1.CreateCaptureParams{IdempotencyKey: &s.idempotencyKey}
+	a, ok := s.post(ctx, body, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return s.x.client.CreateCaptureWithBody(ctx, t.ID, params, contentType, body, s.authorized)
+	})
+	var made v1.Capture
+	if r, done := s.settled(a, ok, t, &made); !done {
+		return r
+	}
+	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: &made}
+	if made.Status == v1.CaptureStatusFailed {
+		r.Outcome = Refused
+	}
+	return r
+}
+
+func (s session) refund(ctx context.Context, c Refund) Result {
+	t, r := s.target(ctx, c.Target)
+	if t == nil {
+		return r
+	}
+	amount, unmet := check(t, c.Require, c.Amount)
+	if unmet != "" {
+		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
+	}
+	body := v1.RefundCreate{
+		Transaction: t.ID, Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata),
+	}
+	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
+	a, ok := s.post(ctx, body, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
+	})
+	var made v1.Refund
+	if r, done := s.settled(a, ok, t, &made); !done {
+		return r
+	}
+	r = Result{Outcome: Done, Status: a.status, Transaction: t, Refund: &made}
+	if made.Status == v1.RefundStatusFailed {
+		r.Outcome = Refused
+	}
+	return r
+}
+
+func (s session) void(ctx context.Context, c Void) Result {
+	id, ok := transactionID(c.Target)
+	if !ok {
+		return Result{Outcome: NotFound}
+	}
+	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
+	a, ok := s.post(ctx, v1.TransactionVoid{}, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return s.x.client.VoidTransactionWithBody(ctx, id, params, contentType, body, s.authorized)
+	})
+	var t v1.Transaction
+	switch {
+	case !ok:
+		return unencodable()
+	case a.status == http.StatusNotFound:
+		return s.notFound(ctx, c.Target)
+	case a.status/100 != 2:
+		return s.follow(ctx, a.result(), voided)
+	case a.decode(&t) != nil:
+		return Result{Outcome: Uncertain, Status: a.status}
+	}
+	return s.follow(ctx, voided(&t), voided)
+}
+
+// post encodes v once and sends it until there is a last word. It reports false when v can not be encoded.
+func (s session) post(
+	ctx context.Context, v any, send func(context.Context, *bytes.Reader) (*http.Response, error),
+) (answer, bool) {
+	body, err := v1.Marshal(v)
+	if err != nil {
+		return answer{}, false
+	}
+	return s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return send(ctx, bytes.NewReader(body))
+	}), true
+}
+
+// settled reads the answer to an operation on t into made. It reports false, with the result to give, when there is nothing made.
+func (s session) settled(a answer, encoded bool, t *v1.Transaction, made any) (Result, bool) {
+	switch {
+	case !encoded:
+		return unencodable(), false
+	case a.status/100 != 2:
+		r := a.result()
+		if r.Transaction == nil {
+			r.Transaction = t
+		}
+		return r, false
+	case a.decode(made) != nil:
+		return Result{Outcome: Uncertain, Status: a.status, Transaction: t}, false
+	}
+	return Result{}, true
+}
+
+// check returns the amount in minor units of t's currency, nil for all of it, or the condition that does not hold.
+func check(t *v1.Transaction, require Require, amount string) (*int64, Condition) {
+	if require.Currency != "" && require.Currency != t.Currency {
+		return nil, ConditionCurrency
+	}
+	if require.Settled && t.Settlement != v1.SettlementSettled {
+		return nil, ConditionSettled
+	}
+	if require.Last4 != "" && (t.Card == nil || t.Card.Last4 != require.Last4) {
+		return nil, ConditionLast4
+	}
+	if amount == "" {
+		return nil, ""
+	}
+	currency, known := money.Lookup(t.Currency)
+	minor, err := money.Parse(amount, currency.Exponent)
+	if errors.Is(err, money.ErrRange) {
+		return nil, ConditionRange
+	}
+	if !known || err != nil || minor <= 0 {
+		return nil, ConditionAmount
+	}
+	return &minor, ""
+}
+
+// followReads is how often a payment whose outcome v1 does not know is read again.
+const followReads = 4
+
+// follow reads the payment of an uncertain result again for a while, since v1 asks the acquirer in the background, and gives what
+// judge makes of it once that is certain.
+func (s session) follow(ctx context.Context, r Result, judge func(*v1.Transaction) Result) Result {
+	if r.Outcome != Uncertain || r.Transaction == nil {
+		return r
+	}
+	id := r.Transaction.ID
+	for i := range followReads {
+		if !wait(ctx, s.x.cfg.FollowPause<<i) {
+			return r
+		}
+		t, read := s.read(ctx, id)
+		if t == nil && read.Outcome != Unavailable {
+			return r
+		}
+		if t == nil {
+			continue
+		}
+		if found := judge(t); found.Outcome != Uncertain {
+			return found
+		}
+	}
+	return r
+}
+
+// authorized judges a payment that was to be authorized.
+func authorized(t *v1.Transaction) Result {
+	r := Result{Outcome: Uncertain, Transaction: t}
+	switch t.Status {
+	case v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
+		r.Outcome = Done
+	case v1.TransactionStatusDeclined:
+		r.Outcome = Declined
+	case v1.TransactionStatusFailed, v1.TransactionStatusVoided: // voided: the answer was lost, so v1 reversed it
+		r.Outcome, r.Code = Refused, CodeFailed
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+	}
+	return r
+}
+
+// voided judges a payment that was to be voided. Any other state may still change when the acquirer's answer comes.
+func voided(t *v1.Transaction) Result {
+	if t.Status == v1.TransactionStatusVoided {
+		return Result{Outcome: Done, Transaction: t}
+	}
+	return Result{Outcome: Uncertain, Code: CodeOutcomeUnknown, Transaction: t}
+}
+
+// unencodable is the result of a body that can not be written as JSON; nothing was sent.
+func unencodable() Result { return Result{Outcome: Refused, Code: "unencodable_request"} }
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func metadata(m map[string]string) *v1.Metadata {
+	if len(m) == 0 {
+		return nil
+	}
+	out := v1.Metadata(m)
+	return &out
+}

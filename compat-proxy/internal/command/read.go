@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (s session) get(ctx context.Context, n Number) Result {
+	t, r := s.target(ctx, n)
+	if t == nil {
+		return r
+	}
+	return Result{Outcome: Done, Status: http.StatusOK, Transaction: t}
+}
+
+// target reads the transaction that n means. Without one it returns nil and the result to give.
+func (s session) target(ctx context.Context, n Number) (*v1.Transaction, Result) {
+	txn, ok := transactionID(n)
+	if !ok {
+		return nil, Result{Outcome: NotFound}
+	}
+	t, r := s.read(ctx, txn)
+	if t == nil && r.Outcome == NotFound {
+		return nil, s.notFound(ctx, n)
+	}
+	return t, r
+}
+
+// read reads one transaction by its id; nil with a result when it can not.
+func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return s.x.client.GetTransaction(ctx, txn, s.authorized)
+	})
+	var t v1.Transaction
+	if r, ok := a.read(&t); !ok {
+		return nil, r
+	}
+	return &t, Result{}
+}
+
+// notFound is the result for a number that no transaction has: it may still be a refund's, which callers refuse differently.
+func (s session) notFound(ctx context.Context, n Number) Result {
+	r := Result{Outcome: NotFound, Status: http.StatusNotFound}
+	re, err := id.Decimal(id.Refund, string(n))
+	if err != nil {
+		return r
+	}
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return s.x.client.GetRefund(ctx, re, s.authorized)
+	})
+	var found v1.Refund
+	if _, ok := a.read(&found); ok {
+		r.Refund = &found
+	}
+	return r
+}
+
+// read reads the answer to a GET into v. It reports false, with the result to give, when there is nothing to read; a lost answer
+// to a read loses nothing, so it is never Uncertain.
+func (a answer) read(v any) (Result, bool) {
+	if a.status/100 == 2 && a.decode(v) == nil {
+		return Result{}, true
+	}
+	r := a.result()
+	if r.Outcome == Uncertain || a.status/100 == 2 {
+		r.Outcome = Unavailable
+	}
+	return r, false
+}
+
+// transactionID is the v1 id of the transaction with that number, and false when no id has it.
+func transactionID(n Number) (string, bool) {
+	txn, err := id.Decimal(id.Transaction, string(n))
+	return txn, err == nil
+}

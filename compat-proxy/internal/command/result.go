@@ -1,0 +1,60 @@
+package command
+
+import v1 "github.com/causeway-pay/causeway/shared/v1"
+
+// Outcome says what became of a command.
+type Outcome string
+
+// The outcomes. Only Done and Uncertain may have moved money.
+const (
+	Done        Outcome = "done"        // v1 did it
+	Declined    Outcome = "declined"    // the issuer or acquirer said no; Transaction tells why
+	Unmet       Outcome = "unmet"       // a condition of the command did not hold; v1 was asked to change nothing
+	NotFound    Outcome = "not_found"   // no such transaction; Refund is set when the number is a refund's
+	Refused     Outcome = "refused"     // v1 refused with Code; nothing moved
+	Unavailable Outcome = "unavailable" // v1 could not take the request; nothing moved
+	Uncertain   Outcome = "uncertain"   // the answer was lost, or v1 itself does not know yet
+)
+
+// Condition is the one that was not met.
+type Condition string
+
+// The conditions: those of Require, and the amount's precision.
+const (
+	ConditionSettled  Condition = "settled"
+	ConditionLast4    Condition = "last4"
+	ConditionCurrency Condition = "currency"
+	ConditionAmount   Condition = "amount" // not a whole number of minor units, or not positive
+	ConditionRange    Condition = "range"  // beyond the greatest amount there is, so beyond the target's
+)
+
+// Result is what became of one command.
+type Result struct {
+	Outcome Outcome `json:"outcome"`
+	// Unmet is set with the outcome of that name.
+	Unmet Condition `json:"unmet,omitempty"`
+	// Status, Code and Param are those of v1's refusal; Status is 0 when v1 never answered.
+	Status int    `json:"status,omitempty"`
+	Code   string `json:"code,omitempty"`
+	Param  string `json:"param,omitempty"`
+	// Transaction is the freshest known state of the payment meant: the effect's, else the one that came with a refusal, else the one
+	// read before. Nil when none was seen.
+	Transaction *v1.Transaction `json:"transaction,omitempty"`
+	Capture     *v1.Capture     `json:"capture,omitempty"`
+	Refund      *v1.Refund      `json:"refund,omitempty"`
+}
+
+// The v1 error codes that results are judged by, here and in the encoders.
+const (
+	CodeNotCapturable         = "transaction_not_capturable"
+	CodeNotVoidable           = "transaction_not_voidable"
+	CodeNotRefundable         = "transaction_not_refundable"
+	CodeExceedsCapturable     = "amount_exceeds_capturable"
+	CodeExceedsRefundable     = "amount_exceeds_refundable"
+	CodeExpiredCard           = "expired_card"
+	CodeOperationInProgress   = "operation_in_progress"
+	CodeOutcomeUnknown        = "outcome_unknown"
+	CodeAcquirerNotConfigured = "acquirer_not_configured"
+	CodeFailed                = "transaction_failed" // ours: the payment ended as failed or reversed
+	CodeKeyInUse              = "idempotency_key_in_use"
+)

@@ -1,0 +1,115 @@
+package credentials
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// The longest that a provider-a client can send; several refuse to carry more.
+const (
+	maxName           = 25
+	maxTransactionKey = 16
+)
+
+// file is the shape of the credentials file.
+type file struct {
+	ProviderA []entryA `yaml:"provider_a"`
+}
+
+// entryA is one login of the provider-a dialect.
+type entryA struct {
+	Name           string        `yaml:"name"`
+	TransactionKey config.Secret `yaml:"transaction_key"`
+	APIKey         config.Secret `yaml:"api_key"`
+	Currency       string        `yaml:"currency"`
+}
+
+// The faults of an entry; errors wrap them with the key at fault and never repeat a value.
+var (
+	errMissing  = errors.New("is required")
+	errTooLong  = errors.New("is longer than clients can send")
+	errNoAPIKey = errors.New("is not a secret API key (sk_…)")
+	errCurrency = errors.New("is not an ISO 4217 code in lower case")
+	errTwice    = errors.New("names a login that an earlier entry has")
+)
+
+// read loads and checks the file at path.
+func read(path string) (map[string]login, error) {
+	var f file
+	if err := config.Load(path, &f); err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	logins := make(map[string]login, len(f.ProviderA))
+	for i, e := range f.ProviderA {
+		l, err := e.login()
+		if err != nil {
+			return nil, fmt.Errorf("credentials: provider_a[%d].%w", i, err)
+		}
+		if _, twice := logins[e.Name]; twice {
+			return nil, fmt.Errorf("credentials: provider_a[%d].name %w", i, errTwice)
+		}
+		logins[e.Name] = l
+	}
+	return logins, nil
+}
+
+// login checks an entry and resolves its secrets. Its errors begin with the key at fault.
+func (e entryA) login() (login, error) {
+	switch {
+	case e.Name == "":
+		return login{}, fmt.Errorf("name %w", errMissing)
+	case len(e.Name) > maxName:
+		return login{}, fmt.Errorf("name %w", errTooLong)
+	}
+	transactionKey, err := resolve("transaction_key", e.TransactionKey)
+	if err != nil {
+		return login{}, err
+	}
+	if transactionKey.Len() > maxTransactionKey {
+		return login{}, fmt.Errorf("transaction_key %w", errTooLong)
+	}
+	apiKey, err := resolve("api_key", e.APIKey)
+	if err != nil {
+		return login{}, err
+	}
+	if !IsAPIKey(apiKey) {
+		return login{}, fmt.Errorf("api_key %w", errNoAPIKey)
+	}
+	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
+		return login{}, fmt.Errorf("currency %w", errCurrency)
+	}
+	return login{
+		keyHash: hash(transactionKey.Reveal()), granted: Grant{APIKey: apiKey, Currency: e.Currency},
+	}, nil
+}
+
+func resolve(key string, s config.Secret) (secret.String, error) {
+	if s.IsZero() {
+		return secret.String{}, fmt.Errorf("%s %w", key, errMissing)
+	}
+	text, err := s.Resolve()
+	if err != nil {
+		return secret.String{}, fmt.Errorf("%s: %w", key, err)
+	}
+	return text, nil
+}
+
+// IsAPIKey reports whether s has the form of a secret API key. Anything else must not reach an HTTP header.
+func IsAPIKey(s secret.String) bool {
+	rest, ok := strings.CutPrefix(s.Reveal(), "sk_")
+	if !ok || rest == "" {
+		return false
+	}
+	for i := range len(rest) {
+		c := rest[i] | 0x20
+		if (rest[i] < '0' || rest[i] > '9') && (c < 'a' || c > 'z') && rest[i] != '_' {
+			return false
+		}
+	}
+	return true
+}

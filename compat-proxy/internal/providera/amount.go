@@ -1,0 +1,83 @@
+package providera
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/money"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+// canonical writes an xs:decimal the shortest way: no plus sign, no zeros that say nothing, digits on both sides of a point. It
+// expects the text to have passed the schema.
+func canonical(text string) string {
+	sign := ""
+	if rest, negative := strings.CutPrefix(text, "-"); negative {
+		sign, text = "-", rest
+	}
+	whole, decimals, _ := strings.Cut(strings.TrimPrefix(text, "+"), ".")
+	whole = strings.TrimLeft(whole, "0")
+	decimals = strings.TrimRight(decimals, "0")
+	switch {
+	case whole == "" && decimals == "":
+		return "0"
+	case whole == "":
+		whole = "0"
+	}
+	if decimals != "" {
+		decimals = "." + decimals
+	}
+	return sign + whole + decimals
+}
+
+// decimalAmount reads an amount whose currency only the referenced transaction tells: "" when it is absent, reason 5 when it is
+// zero or negative.
+func decimalAmount(n *wire.Node) (string, problem) {
+	if !n.Has() {
+		return "", problem{}
+	}
+	amount := canonical(n.Get())
+	if amount == "0" || strings.HasPrefix(amount, "-") {
+		return "", because(reasonAmount)
+	}
+	return amount, problem{}
+}
+
+// minorAmount reads an amount in a known currency. Zero is left to the caller.
+func minorAmount(text string, c money.Currency) (int64, problem) {
+	minor, err := money.Parse(canonical(text), c.Exponent)
+	switch {
+	case errors.Is(err, money.ErrRange):
+		return 0, because(reasonMaximum)
+	case err != nil || minor < 0:
+		return 0, because(reasonAmount)
+	}
+	return minor, problem{}
+}
+
+// currencyOf is the currency a request names, by its element or by the user field x_currency_code; the code is lower case. Without
+// either it returns "".
+func currencyOf(txn *wire.Node) (string, problem) {
+	code := txn.Get("currencyCode")
+	if code == "" {
+		code = userField(txn, "x_currency_code")
+	}
+	if code == "" {
+		return "", problem{}
+	}
+	c, known := money.Lookup(strings.ToLower(code))
+	if !known {
+		return "", because(reasonCurrency)
+	}
+	return c.Code, problem{}
+}
+
+func userField(txn *wire.Node, name string) string {
+	for _, f := range txn.Child("userFields").All("userField") {
+		if f.Get("name") == name {
+			return f.Get("value")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,97 @@
+package providera
+
+import (
+	"context"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+// Logins tells what a legacy login stands for.
+type Logins interface {
+	// ProviderA returns false for a name that is unknown or a key that is not its own.
+	ProviderA(ctx context.Context, name string, transactionKey secret.String) (credentials.Grant, bool)
+}
+
+// otherForms are the ways to log in that are recognised and refused.
+var otherForms = []struct {
+	element string
+	code    apiCode
+}{
+	{"accessToken", apiAccessToken},
+	{"sessionToken", apiAuthForm},
+	{"password", apiAuthForm},
+	{"impersonationAuthentication", apiAuthForm},
+	{"fingerPrint", apiAuthForm},
+	{"clientKey", apiAuthForm},
+}
+
+// authenticate finds the API key of a request. A bearer key in the header wins over the body; a transactionKey that is itself an
+// API key needs no name.
+func authenticate(ctx context.Context, logins Logins, authorization string, auth *wire.Node) (credentials.Grant, problem) {
+	if bearer, ok := bearerKey(authorization); ok {
+		return direct(bearer)
+	}
+	for _, form := range otherForms {
+		if auth.Child(form.element) != nil {
+			return credentials.Grant{}, refuse(form.code)
+		}
+	}
+	name, key := auth.Get("name"), secret.New(auth.Get("transactionKey"))
+	switch {
+	case strings.HasPrefix(key.Reveal(), "sk_"):
+		return direct(key)
+	case name == "":
+		return credentials.Grant{}, refuse(apiNoName)
+	case key.IsZero():
+		return credentials.Grant{}, refuse(apiNoKey)
+	}
+	granted, ok := logins.ProviderA(ctx, name, key)
+	if !ok {
+		return credentials.Grant{}, refuse(apiBadLogin)
+	}
+	return granted, problem{}
+}
+
+// bearerKey reads an Authorization header; false when it is not of the Bearer scheme.
+func bearerKey(header string) (secret.String, bool) {
+	scheme, key, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return secret.String{}, false
+	}
+	return secret.New(strings.TrimSpace(key)), true
+}
+
+// direct takes what claims to be an API key for one if it has the form; v1 judges the rest.
+func direct(key secret.String) (credentials.Grant, problem) {
+	if !credentials.IsAPIKey(key) {
+		return credentials.Grant{}, refuse(apiBadLogin)
+	}
+	return credentials.Grant{APIKey: key}, problem{}
+}
+
+// permit checks the method's scopes before anything is executed. It returns the tenant's name for the log.
+func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Method) (string, problem) {
+	info, r := x.Inspect(ctx, key)
+	switch {
+	case r.Outcome == command.Unavailable:
+		return "", unavailable(r)
+	case r.Outcome != command.Done:
+		return "", refuse(apiBadLogin)
+	}
+	switch missing := m.Missing(info.Scopes); {
+	case len(missing) == 0:
+		return info.Merchant, problem{}
+	case missing[len(missing)-1] == catalogue.UseScope:
+		return info.Merchant, refuse(apiNotPermitted)
+	case m.Name == catalogue.GetTransactionDetails:
+		return info.Merchant, problem{API: apiAccessDenied, Text: detailsForbidden}
+	default:
+		return info.Merchant, refuse(apiAccessDenied)
+	}
+}

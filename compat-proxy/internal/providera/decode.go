@@ -1,0 +1,245 @@
+package providera
+
+import (
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+// decodeType turns the transaction of one type into its command.
+type decodeType func(d *decoder) (command.Command, problem)
+
+// transactionTypes is every type of the dialect. One that is not here is E00060.
+var transactionTypes = map[string]decodeType{
+	typeSale:                         (*decoder).authorize,
+	typeAuthorize:                    (*decoder).authorize,
+	typeCapture:                      (*decoder).capture,
+	typeVoid:                         (*decoder).void,
+	typeRefund:                       (*decoder).refund,
+	"captureOnlyTransaction":         notAccepted,
+	"getDetailsTransaction":          notAccepted,
+	"authOnlyContinueTransaction":    notAccepted,
+	"authCaptureContinueTransaction": notAccepted,
+}
+
+// otherPayments are the payment kinds that are refused, each with the nearest code of the contract.
+var otherPayments = map[string]problem{
+	"bankAccount":        because(reasonNoChecks),
+	"trackData":          because(reasonNotAccepted),
+	"encryptedTrackData": because(reasonNotAccepted),
+	"payPal":             because(reasonNotAccepted),
+	"emv":                because(reasonNotAccepted),
+	"opaqueData":         refuse(apiOpaqueToken),
+}
+
+// decoder holds what decoding one createTransactionRequest needs.
+type decoder struct {
+	txn   *wire.Node // transactionRequest
+	refID string
+	set   setting
+	echo  echo
+}
+
+// decode turns a createTransactionRequest into a plan. It is pure.
+func decode(req *wire.Request, set setting) plan {
+	d := &decoder{txn: req.Root.Child("transactionRequest"), set: set}
+	if req.RefID != nil {
+		d.refID = strings.TrimSpace(*req.RefID)
+	}
+	p := plan{Type: d.txn.Get("transactionType")}
+	d.repeat()
+	build, known := transactionTypes[p.Type]
+	if !known {
+		p.Problem = refuse(apiType)
+	} else if c, refusal := build(d); refusal.none() {
+		p.Commands = []command.Command{c}
+	} else {
+		p.Problem = refusal
+	}
+	p.Echo = d.echo
+	return p
+}
+
+// repeat collects what every answer repeats, refusals included.
+func (d *decoder) repeat() {
+	d.echo.Reference = d.txn.Get("refTransId")
+	d.echo.Test = truth(d.setting("testRequest"))
+	number := d.txn.Get("payment", "creditCard", "cardNumber")
+	d.echo.Account = masked(lastFour(number))
+	if b, known := brandOf(number); known && luhn(number) {
+		d.echo.AccountType = b.name
+	}
+	for _, f := range d.txn.Child("userFields").All("userField") {
+		d.echo.UserFields = append(d.echo.UserFields, field{Name: text(f.Child("name")), Value: text(f.Child("value"))})
+	}
+}
+
+func notAccepted(*decoder) (command.Command, problem) { return nil, because(reasonNotAccepted) }
+
+func (d *decoder) authorize() (command.Command, problem) {
+	if p := d.payment(); !p.none() {
+		return nil, p
+	}
+	code, p := currencyOf(d.txn)
+	if !p.none() {
+		return nil, p
+	}
+	if code == "" {
+		code = d.set.currency
+	}
+	currency, known := money.Lookup(code)
+	if !known {
+		return nil, because(reasonCurrency)
+	}
+	amount, p := d.authorizeAmount(currency)
+	if !p.none() {
+		return nil, p
+	}
+	card, p := checkCard(d.txn.Child("payment").Child("creditCard"), d.set.now)
+	if !p.none() {
+		return nil, p
+	}
+	mode := v1.CaptureModeAutomatic
+	if d.txn.Get("transactionType") == typeAuthorize {
+		mode = v1.CaptureModeManual
+	}
+	body := v1.TransactionCreate{
+		Amount: amount, Currency: currency.Code, Capture: &mode, PaymentMethod: "card", Card: card,
+	}
+	if p := d.details(&body, currency); !p.none() {
+		return nil, p
+	}
+	return command.Authorize{Body: body}, problem{}
+}
+
+// authorizeAmount reads the amount of a new payment. Zero is a card verification, which only an authorization may ask for.
+func (d *decoder) authorizeAmount(c money.Currency) (int64, problem) {
+	n := d.txn.Child("amount")
+	if !n.Has() {
+		return 0, because(reasonAmount)
+	}
+	amount, p := minorAmount(n.Get(), c)
+	switch {
+	case !p.none():
+		return 0, p
+	case amount == 0 && d.txn.Get("transactionType") == typeAuthorize:
+		return 0, because(reasonZeroAmount)
+	case amount == 0:
+		return 0, because(reasonAmount)
+	}
+	return amount, problem{}
+}
+
+// payment refuses what is not a card given in full.
+func (d *decoder) payment() problem {
+	if d.txn.Has("profile") {
+		return refuse(apiNoProfiles)
+	}
+	payment := d.txn.Child("payment")
+	for kind, p := range otherPayments {
+		if payment.Child(kind) != nil {
+			return p
+		}
+	}
+	if payment.Child("creditCard") == nil {
+		return blank("Credit card number")
+	}
+	return problem{}
+}
+
+func (d *decoder) capture() (command.Command, problem) {
+	target, p := d.target()
+	if !p.none() {
+		return nil, p
+	}
+	amount, p := decimalAmount(d.txn.Child("amount"))
+	if !p.none() {
+		return nil, p
+	}
+	currency, p := currencyOf(d.txn)
+	if !p.none() {
+		return nil, p
+	}
+	return command.Capture{
+		Target: target, Amount: amount, Final: true, Reference: d.txn.Get("order", "invoiceNumber"),
+		Metadata: d.ownMetadata(), Require: command.Require{Currency: currency},
+	}, problem{}
+}
+
+func (d *decoder) void() (command.Command, problem) {
+	target, p := d.target()
+	if !p.none() {
+		return nil, p
+	}
+	return command.Void{Target: target}, problem{}
+}
+
+func (d *decoder) refund() (command.Command, problem) {
+	target, p := d.target()
+	if !p.none() {
+		return nil, p
+	}
+	if p := d.payment(); !p.none() {
+		return nil, p
+	}
+	amount, p := decimalAmount(d.txn.Child("amount"))
+	switch {
+	case !p.none():
+		return nil, p
+	case amount == "":
+		return nil, because(reasonAmount)
+	}
+	currency, p := currencyOf(d.txn)
+	if !p.none() {
+		return nil, p
+	}
+	card := d.txn.Child("payment").Child("creditCard")
+	last4 := lastFour(card.Get("cardNumber"))
+	if last4 == "" {
+		return nil, because(reasonCardNumber)
+	}
+	if _, _, _, ok := expiration(card.Get("expirationDate")); !ok {
+		return nil, because(reasonExpiration)
+	}
+	return command.Refund{
+		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
+		Require: command.Require{Settled: true, Last4: last4, Currency: currency},
+	}, problem{}
+}
+
+// target is the referenced transaction's number.
+func (d *decoder) target() (command.Number, problem) {
+	switch ref := d.echo.Reference; {
+	case ref == "":
+		return "", because(reasonBlank)
+	case !digits(ref):
+		return "", because(reasonReferenceInvalid)
+	default:
+		return command.Number(ref), problem{}
+	}
+}
+
+// setting is the value of a transaction setting, "" when it is not given. Names the dialect does not know are ignored.
+func (d *decoder) setting(name string) string {
+	for _, s := range d.txn.Child("transactionSettings").All("setting") {
+		if s.Get("settingName") == name {
+			return s.Get("settingValue")
+		}
+	}
+	return ""
+}
+
+// truth reads the booleans clients send.
+func truth(s string) bool { return s == "1" || strings.EqualFold(s, "true") }
+
+// text is a node's text as it was sent.
+func text(n *wire.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}

@@ -1,0 +1,210 @@
+package providera
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+// maxDescriptor is what v1 takes of a statement descriptor; card networks cut longer ones anyway.
+const maxDescriptor = 22
+
+// maxLineItems is the dialect's business rule.
+const maxLineItems = 30
+
+// details puts everything of the request that is not the payment itself into body.
+func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
+	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
+	body.Description = given(d.txn.Get("order", "description"))
+	body.StatementDescriptor = given(cut(d.txn.Get("merchantDescriptor"), maxDescriptor))
+	body.Billing = contact(d.txn.Child("billTo"))
+	if email := d.txn.Get("customer", "email"); email != "" {
+		if body.Billing == nil {
+			body.Billing = &v1.Contact{}
+		}
+		if body.Billing.Email == nil {
+			body.Billing.Email = &email
+		}
+	}
+	body.Shipping = contact(d.txn.Child("shipTo"))
+	if m := d.metadata(); len(m) > 0 {
+		metadata := v1.Metadata(m)
+		body.Metadata = &metadata
+	}
+	order, p := d.order(c)
+	body.Order = order
+	return p
+}
+
+// order collects level 2 and 3 data; nil when there is none.
+func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
+	var o v1.Order
+	amounts := []struct {
+		into **int64
+		from *wire.Node
+		bad  reason
+	}{
+		{&o.TaxAmount, d.txn.Child("tax").Child("amount"), reasonTax},
+		{&o.DutyAmount, d.txn.Child("duty").Child("amount"), reasonDuty},
+		{&o.ShippingAmount, d.txn.Child("shipping").Child("amount"), reasonFreight},
+		{&o.DiscountAmount, d.txn.Child("order").Child("discountAmount"), reasonField},
+	}
+	found := false
+	for _, a := range amounts {
+		if !a.from.Has() {
+			continue
+		}
+		minor, p := minorAmount(a.from.Get(), c)
+		if !p.none() {
+			return nil, because(a.bad)
+		}
+		*a.into, found = &minor, true
+	}
+	if exempt := d.txn.Get("taxExempt"); exempt != "" {
+		is := truth(exempt)
+		o.TaxExempt, found = &is, true
+	}
+	if o.PurchaseOrderNumber = given(d.txn.Get("poNumber")); o.PurchaseOrderNumber != nil {
+		found = true
+	}
+	items, p := d.lineItems()
+	if !p.none() {
+		return nil, p
+	}
+	if len(items) > 0 {
+		o.LineItems, found = &items, true
+	}
+	if !found {
+		return nil, problem{}
+	}
+	return &o, problem{}
+}
+
+// v1 keeps quantities and unit prices as decimals of this size.
+var (
+	quantityForm  = regexp.MustCompile(`^[0-9]{1,10}([.][0-9]{1,4})?$`)
+	unitPriceForm = regexp.MustCompile(`^[0-9]{1,12}([.][0-9]{1,4})?$`)
+)
+
+func (d *decoder) lineItems() ([]v1.LineItem, problem) {
+	nodes := d.txn.Child("lineItems").All("lineItem")
+	if len(nodes) > maxLineItems {
+		return nil, because(reasonLineItems)
+	}
+	items := make([]v1.LineItem, 0, len(nodes))
+	for i, n := range nodes {
+		item := v1.LineItem{
+			ID: given(n.Get("itemId")), Name: n.Get("name"), Description: given(n.Get("description")),
+			Quantity: canonical(n.Get("quantity")), UnitPrice: canonical(n.Get("unitPrice")),
+		}
+		if !quantityForm.MatchString(item.Quantity) || !unitPriceForm.MatchString(item.UnitPrice) {
+			return nil, lineItemInvalid(i + 1)
+		}
+		if taxable := n.Get("taxable"); taxable != "" {
+			is := truth(taxable)
+			item.Taxable = &is
+		}
+		items = append(items, item)
+	}
+	return items, problem{}
+}
+
+// metadata is what later answers must give back and v1 has no field for, under names that say nothing of the dialect.
+func (d *decoder) metadata() map[string]string {
+	m := d.ownMetadata()
+	add := func(name, value string) {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	add("customer_reference", d.txn.Get("customer", "id"))
+	add("customer_type", d.txn.Get("customer", "type"))
+	if email := d.txn.Get("billTo", "email"); email != "" && email != d.txn.Get("customer", "email") {
+		add("customer_email", d.txn.Get("customer", "email"))
+	}
+	add("billing_fax", d.txn.Get("billTo", "faxNumber"))
+	add("client_ip", d.txn.Get("customerIP"))
+	add("tip_amount", amountText(d.txn.Child("tip")))
+	add("surcharge_amount", amountText(d.txn.Child("surcharge")))
+	add("market_type", d.txn.Get("retail", "marketType"))
+	add("solution_id", d.txn.Get("solution", "id"))
+	if truth(d.setting("recurringBilling")) {
+		add("recurring", "true")
+	}
+	return m
+}
+
+// ownMetadata is the part that every command of a request carries. It is never nil.
+func (d *decoder) ownMetadata() map[string]string {
+	m := map[string]string{}
+	if d.refID != "" {
+		m["client_reference"] = d.refID
+	}
+	if id := d.txn.Get("employeeId"); id != "" {
+		m["employee_id"] = id
+	}
+	return m
+}
+
+func amountText(extended *wire.Node) string {
+	if !extended.Has("amount") {
+		return ""
+	}
+	return canonical(extended.Get("amount"))
+}
+
+// contact is a billTo or shipTo; nil when it says nothing.
+func contact(n *wire.Node) *v1.Contact {
+	line1, line2 := lines(n.Get("address"))
+	address := v1.Address{
+		Line1: given(line1), Line2: given(line2), City: given(n.Get("city")), State: given(n.Get("state")),
+		PostalCode: given(n.Get("zip")), Country: given(n.Get("country")),
+	}
+	c := v1.Contact{
+		FirstName: given(n.Get("firstName")), LastName: given(n.Get("lastName")), Company: given(n.Get("company")),
+		Email: given(n.Get("email")), Phone: given(n.Get("phoneNumber")),
+	}
+	if address != (v1.Address{}) {
+		c.Address = &address
+	}
+	if c == (v1.Contact{}) {
+		return nil
+	}
+	return &c
+}
+
+// lines parts an address at its first line break; some clients join two lines with one.
+func lines(address string) (first, rest string) {
+	parts := strings.FieldsFunc(address, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	if len(parts) < 2 {
+		return strings.Join(parts, ""), ""
+	}
+	return parts[0], strings.Join(parts[1:], ", ")
+}
+
+// given is nil for what clients send when they have nothing: an empty text, or n/a.
+func given(s string) *string {
+	if s == "" || strings.EqualFold(s, "n/a") {
+		return nil
+	}
+	return &s
+}
+
+// cut shortens s to at most n bytes, between characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

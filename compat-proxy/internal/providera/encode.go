@@ -1,0 +1,205 @@
+package providera
+
+import (
+	"strconv"
+
+	"github.com/causeway-pay/causeway/shared/id"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+const (
+	testAuthCode = "000000"
+	testPrefix   = "(TESTMODE) "
+	noID         = "0"
+)
+
+// transaction is a transactionResponse before it is a tree. The zero value of a field is its empty element.
+type transaction struct {
+	problem     problem
+	authCode    string
+	avs         string
+	cvv         string
+	cavv        string
+	transID     string
+	reference   string
+	account     string
+	accountType string
+	networkID   string
+	test        bool
+	userFields  []field
+}
+
+// encode builds the answer to a plan from the results of its commands; none of them ran when the plan has a problem or is a test.
+// It is pure.
+func encode(p plan, refID *string, results []command.Result) (*wire.Document, problem) {
+	outcome := p.Problem
+	var last command.Result
+	switch {
+	case !outcome.none() || p.Echo.Test:
+	case len(results) == 0:
+		outcome = refuse(apiProcessing)
+	default:
+		last = results[len(results)-1]
+		outcome = judge(p.Type, last)
+	}
+	if outcome.API != "" {
+		return refusal(createTransactionResponse, refID, outcome), outcome
+	}
+	if outcome.none() {
+		outcome = because(reasonApproved)
+	}
+	return answer(respond(p, last, outcome), refID), outcome
+}
+
+// respond fills in what the outcome lets the client see.
+func respond(p plan, r command.Result, outcome problem) transaction {
+	class, _ := outcome.reasonMessage()
+	t := transaction{
+		problem: outcome, avs: avsNotApplicable, transID: noID, reference: p.Echo.Reference,
+		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
+	}
+	if r.Transaction != nil && r.Transaction.Card != nil {
+		t.account, t.accountType = masked(r.Transaction.Card.Last4), accountTypes[r.Transaction.Card.Brand]
+	}
+	switch {
+	case outcome.Reason == reasonAlreadyVoided || outcome.Reason == reasonAlreadyCaptured:
+		t.account = ""
+	case outcome.Reason == reasonCardNumber:
+		t.accountType = ""
+	case r.Outcome == command.NotFound:
+		t.account, t.accountType = "", ""
+	case class == failed:
+	case t.test:
+		t.authCode = testAuthCode
+	default:
+		t.decided(p.Type, r, outcome.Reason)
+	}
+	return t
+}
+
+// decided fills in what only a payment that the acquirer decided has.
+func (t *transaction) decided(transactionType string, r command.Result, why reason) {
+	paid := r.Transaction
+	if paid == nil {
+		return
+	}
+	t.transID = decimal(id.Transaction, paid.ID)
+	var code, network string
+	if paid.Authorization != nil {
+		code, network = value(paid.Authorization.Code), value(paid.Authorization.NetworkTransactionID)
+	}
+	switch transactionType {
+	case typeSale, typeAuthorize:
+		t.avs, t.cvv, t.cavv = letters(paid)
+		if why == reasonApproved || filterDeclines[why] {
+			t.authCode, t.networkID = code, network
+		}
+	case typeRefund:
+		if r.Refund != nil {
+			t.transID = decimal(id.Refund, r.Refund.ID)
+		}
+	default:
+		t.authCode = code
+	}
+}
+
+// answer is the document of a judged transaction: Ok unless it failed, declines included.
+func answer(t transaction, refID *string) *wire.Document {
+	class, message := t.problem.reasonMessage()
+	if t.test {
+		message = testPrefix + message
+	}
+	code := strconv.Itoa(int(t.problem.Reason))
+	said := wire.ListElement("errors", wire.GroupElement("error",
+		wire.TextElement("errorCode", code), wire.TextElement("errorText", message)))
+	if class == approved {
+		said = wire.ListElement("messages", wire.GroupElement("message",
+			wire.TextElement("code", code), wire.TextElement("description", message)))
+	}
+	result, api := wire.ResultOK, apiOK
+	if class == failed {
+		result, api = wire.ResultError, apiUnsuccessful
+	}
+	return document(createTransactionResponse, refID, result, problem{API: api}, t.element(class, said))
+}
+
+// element lays the transactionResponse out in schema order. Elements that may be empty are always there.
+func (t transaction) element(class responseCode, said *wire.Element) *wire.Element {
+	test := "0"
+	if t.test {
+		test = "1"
+	}
+	e := wire.GroupElement(transactionResponse,
+		wire.TextElement("responseCode", string(class)),
+		wire.TextElement("authCode", t.authCode),
+		wire.TextElement("avsResultCode", t.avs),
+		wire.TextElement("cvvResultCode", t.cvv),
+		wire.TextElement("cavvResultCode", t.cavv),
+		wire.TextElement("transId", t.transID),
+		wire.TextElement("refTransID", t.reference),
+		wire.TextElement("transHash", ""),
+		wire.TextElement("testRequest", test),
+		wire.TextElement("accountNumber", t.account),
+		wire.TextElement("accountType", t.accountType),
+		said,
+	)
+	if len(t.userFields) > 0 {
+		fields := wire.ListElement("userFields")
+		for _, f := range t.userFields {
+			fields.Children = append(fields.Children, wire.GroupElement("userField",
+				wire.TextElement("name", f.Name), wire.TextElement("value", f.Value)))
+		}
+		e.Children = append(e.Children, fields)
+	}
+	e.Children = append(e.Children, wire.TextElement("transHashSha2", ""), supplemental())
+	if t.networkID != "" {
+		e.Children = append(e.Children, wire.TextElement("networkTransId", t.networkID))
+	}
+	return e
+}
+
+const (
+	createTransactionResponse = "createTransactionResponse"
+	transactionResponse       = "transactionResponse"
+)
+
+// refusal is the document of an envelope problem: the method's own root and, for a transaction, an empty response.
+func refusal(root string, refID *string, p problem) *wire.Document {
+	var own []*wire.Element
+	if root == createTransactionResponse {
+		own = []*wire.Element{wire.GroupElement(transactionResponse, supplemental())}
+	}
+	return document(root, refID, wire.ResultError, p, own...)
+}
+
+func document(root string, refID *string, result string, p problem, own ...*wire.Element) *wire.Document {
+	return &wire.Document{
+		Root: root, RefID: refID, ResultCode: result,
+		Messages: []wire.Message{{Code: string(p.API), Text: p.apiMessage()}}, Own: own,
+	}
+}
+
+// supplemental is the one member that only JSON has.
+func supplemental() *wire.Element {
+	e := wire.RawElement("SupplementalDataQualificationIndicator", "0")
+	e.JSONOnly = true
+	return e
+}
+
+// decimal is the number of a v1 id as a legacy client knows it; an id of another form has none.
+func decimal(p id.Prefix, v1ID string) string {
+	n, err := id.ToDecimal(p, v1ID)
+	if err != nil {
+		return noID
+	}
+	return n
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

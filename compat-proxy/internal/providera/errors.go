@@ -1,0 +1,194 @@
+package providera
+
+import "strconv"
+
+// apiCode is a code of the answer's envelope.
+type apiCode string
+
+// The envelope codes this package gives. Those that precede a method (schema and the like) are package wire's.
+const (
+	apiOK            apiCode = "I00001"
+	apiProcessing    apiCode = "E00001"
+	apiMethod        apiCode = "E00004"
+	apiNoKey         apiCode = "E00005"
+	apiNoName        apiCode = "E00006"
+	apiBadLogin      apiCode = "E00007"
+	apiNotPermitted  apiCode = "E00010"
+	apiAccessDenied  apiCode = "E00011"
+	apiUnsuccessful  apiCode = "E00027"
+	apiNoProfiles    apiCode = "E00044"
+	apiBusy          apiCode = "E00053"
+	apiAuthForm      apiCode = "E00059"
+	apiType          apiCode = "E00060"
+	apiOpaqueToken   apiCode = "E00114"
+	apiAccessToken   apiCode = "E00124"
+	detailsForbidden         = "Access denied. You do not have permissions to call the Transaction Details API."
+)
+
+// apiText gives each envelope code its constant text.
+var apiText = map[apiCode]string{
+	apiOK:           "Successful.",
+	apiProcessing:   "An error occurred during processing. Please try again.",
+	apiMethod:       "The name of the requested API method is invalid.",
+	apiNoKey:        "The transaction key or API key is invalid or not present.",
+	apiNoName:       "The API user name is invalid or not present.",
+	apiBadLogin:     "User authentication failed due to invalid authentication values.",
+	apiNotPermitted: "User authentication failed. You do not have the appropriate permissions.",
+	apiAccessDenied: "Access denied. You do not have the appropriate permissions.",
+	apiUnsuccessful: "The transaction was unsuccessful.",
+	apiNoProfiles:   "Customer Information Manager is not enabled.",
+	apiBusy:         "Server too busy",
+	apiAuthForm:     "The authentication type is not allowed for this method call.",
+	apiType:         "The transaction type is invalid.",
+	apiOpaqueToken:  "Invalid OTS Token.",
+	apiAccessToken:  "The provided access token is invalid",
+}
+
+// responseCode is the outcome class of a transaction.
+type responseCode string
+
+// The outcome classes in use.
+const (
+	approved responseCode = "1"
+	declined responseCode = "2"
+	failed   responseCode = "3"
+)
+
+// reason is a reason code; reasons gives each its class and text.
+type reason int
+
+// The reason codes this package gives.
+const (
+	reasonApproved         reason = 1
+	reasonDeclined         reason = 2
+	reasonReferral         reason = 3
+	reasonPickUp           reason = 4
+	reasonAmount           reason = 5
+	reasonCardNumber       reason = 6
+	reasonExpiration       reason = 7
+	reasonExpired          reason = 8
+	reasonReferenceInvalid reason = 15
+	reasonNotFound         reason = 16
+	reasonCardType         reason = 17
+	reasonNoChecks         reason = 18
+	reasonProcessing       reason = 19
+	reasonAddressMismatch  reason = 27
+	reasonBlank            reason = 33
+	reasonMerchantSetup    reason = 35
+	reasonCurrency         reason = 39
+	reasonField            reason = 42
+	reasonOverCapture      reason = 47
+	reasonMaximum          reason = 49
+	reasonNotCreditable    reason = 54
+	reasonOverCredit       reason = 55
+	reasonNotApproved      reason = 64
+	reasonCardCodeMismatch reason = 65
+	reasonNotAccepted      reason = 66
+	reasonDuty             reason = 74
+	reasonFreight          reason = 75
+	reasonTax              reason = 76
+	reasonCardCode         reason = 78
+	reasonVoidOfCredit     reason = 175
+	reasonLineItem         reason = 270
+	reasonLineItems        reason = 271
+	reasonZeroAmount       reason = 289
+	reasonAlreadyVoided    reason = 310
+	reasonAlreadyCaptured  reason = 311
+)
+
+// reasonRow is what the contract says of one reason code.
+type reasonRow struct {
+	class responseCode
+	text  string
+}
+
+const (
+	textDeclined   = "This transaction has been declined."
+	textProcessing = "An error occurred during processing.  Please try again."
+)
+
+// reasons is the one table of reason codes.
+var reasons = map[reason]reasonRow{
+	reasonApproved:         {approved, "This transaction has been approved."},
+	reasonDeclined:         {declined, textDeclined},
+	reasonReferral:         {declined, textDeclined},
+	reasonPickUp:           {declined, textDeclined},
+	reasonAmount:           {failed, "A valid amount is required."},
+	reasonCardNumber:       {failed, "The credit card number is invalid."},
+	reasonExpiration:       {failed, "Credit card expiration date is invalid."},
+	reasonExpired:          {failed, "The credit card has expired."},
+	reasonReferenceInvalid: {failed, "The transaction ID is invalid or not present."},
+	reasonNotFound:         {failed, "The transaction cannot be found."},
+	reasonCardType:         {failed, "The merchant does not accept this type of credit card."},
+	reasonNoChecks:         {failed, "ACH transactions are not accepted by this merchant."},
+	reasonProcessing:       {failed, textProcessing},
+	reasonAddressMismatch: {declined, "The transaction has been declined because of an AVS mismatch. " +
+		"The address provided does not match billing address of cardholder."},
+	reasonBlank:         {failed, "A valid referenced transaction ID is required."},
+	reasonMerchantSetup: {failed, "An error occurred during processing. Call Merchant Service Provider."},
+	reasonCurrency: {failed, "The supplied currency code is either invalid, not supported, not allowed for this merchant " +
+		"or doesn't have an exchange rate."},
+	reasonField:            {failed, "There is missing or invalid information in a required field."},
+	reasonOverCapture:      {failed, "The amount requested for settlement cannot be greater than the original amount authorized."},
+	reasonMaximum:          {failed, "The transaction amount submitted was greater than the maximum amount allowed."},
+	reasonNotCreditable:    {failed, "The referenced transaction does not meet the criteria for issuing a credit."},
+	reasonOverCredit:       {failed, "The sum of credits against the referenced transaction would exceed original debit amount."},
+	reasonNotApproved:      {failed, "The referenced transaction was not approved."},
+	reasonCardCodeMismatch: {declined, textDeclined},
+	reasonNotAccepted:      {failed, "This transaction cannot be accepted for processing."},
+	reasonDuty:             {failed, "The duty amount is invalid."},
+	reasonFreight:          {failed, "The freight amount is invalid."},
+	reasonTax:              {failed, "The tax amount is invalid."},
+	reasonCardCode:         {failed, "The card code is invalid."},
+	reasonVoidOfCredit:     {failed, "This processor does not allow voiding of credits."},
+	reasonLineItem:         {failed, "A line item is invalid."},
+	reasonLineItems: {failed, "The number of line items submitted is not allowed. " +
+		"A maximum of 30 line items can be submitted."},
+	reasonZeroAmount:      {failed, "This processor does not accept zero dollar authorization for this card type."},
+	reasonAlreadyVoided:   {approved, "This transaction has already been voided."},
+	reasonAlreadyCaptured: {approved, "This transaction has already been captured."},
+}
+
+// problem is why a request gets no approval: either an envelope code, when nothing of the transaction was judged, or a reason. The
+// zero value is no problem. Text replaces the table's where it depends on the request.
+type problem struct {
+	API    apiCode `json:"api,omitempty"`
+	Reason reason  `json:"reason,omitempty"`
+	Text   string  `json:"text,omitempty"`
+}
+
+func (p problem) none() bool { return p == problem{} }
+
+func refuse(code apiCode) problem { return problem{API: code} }
+
+func because(r reason) problem { return problem{Reason: r} }
+
+// blank is reason 33 for a field that must be given.
+func blank(field string) problem {
+	return problem{Reason: reasonBlank, Text: field + " cannot be left blank."}
+}
+
+// apiMessage is the text of an envelope problem.
+func (p problem) apiMessage() string {
+	if p.Text != "" {
+		return p.Text
+	}
+	return apiText[p.API]
+}
+
+// reasonMessage is the class and text of a reason problem.
+func (p problem) reasonMessage() (responseCode, string) {
+	row, known := reasons[p.Reason]
+	if !known {
+		row = reasons[reasonProcessing]
+	}
+	if p.Text != "" {
+		row.text = p.Text
+	}
+	return row.class, row.text
+}
+
+// lineItemInvalid is reason 270 for the line item at that place, counted from 1.
+func lineItemInvalid(place int) problem {
+	return problem{Reason: reasonLineItem, Text: "Line item " + strconv.Itoa(place) + " is invalid."}
+}

@@ -1,0 +1,182 @@
+package providera
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+// Executor is what runs commands.
+type Executor interface {
+	// Inspect tells what a key is and may do.
+	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
+	// Execute runs commands in order and stops after the first that is not done.
+	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+}
+
+// Config is what a Handler needs. Executor, Logins and Clock are required.
+type Config struct {
+	Executor Executor
+	Logins   Logins
+	Clock    clock.Clock
+	// Currency is that of amounts whose request and login name none, lower case.
+	Currency string
+	// MaxBytes bounds a request body.
+	MaxBytes int
+	// LenientOrder takes children in any order.
+	LenientOrder bool
+}
+
+// Handler answers the dialect over HTTP, always with status 200: clients judge by the document.
+type Handler struct {
+	cfg Config
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New returns a handler.
+func New(cfg Config) *Handler { return &Handler{cfg: cfg} }
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	format := peek(r)
+	body, err := httpx.ReadBody(w, r, int64(h.cfg.MaxBytes))
+	switch {
+	case errors.Is(err, httpx.ErrTooLarge):
+		h.fault(w, r, &wire.Fault{Format: format, Code: wire.CodeSchema, Text: textUnparsable})
+		return
+	case err != nil:
+		h.fault(w, r, &wire.Fault{Format: format, Code: string(apiProcessing), Text: apiText[apiProcessing]})
+		return
+	}
+	req, fault := wire.Parse(body, wire.Options{LenientOrder: h.cfg.LenientOrder, MaxBytes: h.cfg.MaxBytes})
+	if fault != nil {
+		h.fault(w, r, fault)
+		return
+	}
+	method, known := catalogue.Find(catalogue.ProviderA, req.Method)
+	if !known {
+		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
+		return
+	}
+	doc, outcome := h.answer(r.Context(), req, method, r.Header.Get("Authorization"))
+	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
+	write(w, req.Format, doc.Bytes(req.Format))
+}
+
+// Options answers a browser's preflight.
+func Options(w http.ResponseWriter, _ *http.Request) {
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Allow-Methods", "PUT,OPTIONS,POST,GET")
+	header.Set("Access-Control-Allow-Headers", "x-requested-with,cache-control,content-type,origin,method,SOAPAction")
+	header.Set("Access-Control-Allow-Credentials", "true")
+	header.Set("Content-Length", "0")
+	w.WriteHeader(http.StatusOK)
+}
+
+// Busy answers a request that there is no room for.
+func Busy(w http.ResponseWriter, r *http.Request) { plainFault(w, r, peek(r), apiBusy) }
+
+// Broken answers a request whose handling ended in a panic. Its body is gone, so the format is a guess.
+func Broken(w http.ResponseWriter, r *http.Request) {
+	format := wire.XML
+	if strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json") {
+		format = wire.JSON
+	}
+	plainFault(w, r, format, apiProcessing)
+}
+
+const textUnparsable = "An error occurred while parsing the XML request."
+
+// answer is everything between a schema-valid request and its document.
+func (h *Handler) answer(
+	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
+) (*wire.Document, problem) {
+	root := strings.TrimSuffix(req.Method, "Request") + "Response"
+	granted, p := authenticate(ctx, h.cfg.Logins, authorization, req.Root.Child("merchantAuthentication"))
+	if !p.none() {
+		return refusal(root, req.RefID, p), p
+	}
+	tenant, p := permit(ctx, h.cfg.Executor, granted.APIKey, m)
+	httpx.EventFrom(ctx).SetTenant(tenant)
+	if p.none() && !m.Available {
+		p = unserved[m.Name]
+	}
+	if !p.none() {
+		return refusal(root, req.RefID, p), p
+	}
+	currency := granted.Currency
+	if currency == "" {
+		currency = h.cfg.Currency
+	}
+	plan := decode(req, setting{currency: currency, now: h.cfg.Clock.Now()})
+	var results []command.Result
+	if plan.Problem.none() && !plan.Echo.Test {
+		results = h.cfg.Executor.Execute(ctx, granted.APIKey, plan.Commands)
+	}
+	return encode(plan, req.RefID, results)
+}
+
+// unserved are the refusals of methods that this build knows and does not serve.
+var unserved = map[string]problem{
+	catalogue.GetTransactionDetails: {API: apiAccessDenied, Text: detailsForbidden},
+	catalogue.CreateCustomerProfile: {API: apiNoProfiles},
+}
+
+func (h *Handler) fault(w http.ResponseWriter, r *http.Request, f *wire.Fault) {
+	httpx.EventFrom(r.Context()).SetOutcome(f.Code)
+	write(w, f.Format, f.Bytes())
+}
+
+func plainFault(w http.ResponseWriter, r *http.Request, format wire.Format, code apiCode) {
+	httpx.EventFrom(r.Context()).SetOutcome(string(code))
+	f := &wire.Fault{Format: format, Code: string(code), Text: apiText[code]}
+	write(w, f.Format, f.Bytes())
+}
+
+// peek tells the format by the first character of the body, which it leaves unread: a body that is refused unread must be
+// answered in its own format too, and clients' content types do not tell it.
+func peek(r *http.Request) wire.Format {
+	buffered := bufio.NewReaderSize(r.Body, 64)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{buffered, r.Body}
+	start, _ := buffered.Peek(64) // a shorter body is as good
+	start = bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		return wire.JSON
+	}
+	return wire.XML
+}
+
+func write(w http.ResponseWriter, f wire.Format, body []byte) {
+	w.Header().Set("Content-Type", wire.ContentType(f))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // the client is gone; what was done stays done
+}
+
+// String names the problem for the log: an envelope code, or the outcome class and the reason.
+func (p problem) String() string {
+	if p.API != "" {
+		return string(p.API)
+	}
+	class, _ := p.reasonMessage()
+	return string(class) + "/" + strconv.Itoa(int(p.Reason))
+}

@@ -1,0 +1,195 @@
+package providera
+
+import (
+	"net/http"
+	"strings"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// declineReasons maps v1's decline codes.
+var declineReasons = map[v1.DeclineCode]reason{
+	v1.DeclineCodeGenericDecline:    reasonDeclined,
+	v1.DeclineCodeInsufficientFunds: reasonDeclined,
+	v1.DeclineCodeDoNotHonor:        reasonDeclined,
+	v1.DeclineCodeLimitExceeded:     reasonDeclined,
+	v1.DeclineCodeSuspectedFraud:    reasonDeclined,
+	v1.DeclineCodeCallIssuer:        reasonReferral,
+	v1.DeclineCodePickupCard:        reasonPickUp,
+	v1.DeclineCodeLostCard:          reasonPickUp,
+	v1.DeclineCodeStolenCard:        reasonPickUp,
+	v1.DeclineCodeIncorrectCvc:      reasonCardCodeMismatch,
+	v1.DeclineCodeIncorrectAddress:  reasonAddressMismatch,
+	v1.DeclineCodeExpiredCard:       reasonExpired,
+	v1.DeclineCodeCardNotSupported:  reasonCardType,
+	v1.DeclineCodeProcessingError:   reasonProcessing,
+}
+
+// filterDeclines are declines of a payment that the processor had authorized: they keep its code and network id.
+var filterDeclines = map[reason]bool{reasonAddressMismatch: true, reasonCardCodeMismatch: true}
+
+// paramReasons maps the field that v1 found at fault; the first row whose prefix fits holds.
+var paramReasons = []struct {
+	prefix string
+	reason reason
+}{
+	{"amount", reasonAmount},
+	{"currency", reasonCurrency},
+	{"card.number", reasonCardNumber},
+	{"card.exp_", reasonExpiration},
+	{"card.cvc", reasonCardCode},
+	{"order.tax_amount", reasonTax},
+	{"order.duty_amount", reasonDuty},
+	{"order.shipping_amount", reasonFreight},
+	{"", reasonField},
+}
+
+// notFoundReasons is what a number stands for that no transaction has: by the type of the request, for a refund's number.
+var notFoundReasons = map[string]reason{
+	typeVoid:    reasonVoidOfCredit,
+	typeCapture: reasonNotFound,
+	typeRefund:  reasonNotCreditable,
+}
+
+// judge turns a result into the problem it is for the client; none when v1 did what was asked.
+func judge(transactionType string, r command.Result) problem {
+	switch r.Outcome {
+	case command.Done:
+		return problem{}
+	case command.Declined:
+		return because(declineReason(r.Transaction))
+	case command.Unmet:
+		return because(unmetReason(transactionType, r.Unmet))
+	case command.NotFound:
+		if r.Refund != nil {
+			return because(notFoundReasons[transactionType])
+		}
+		return because(reasonNotFound)
+	case command.Refused:
+		return refused(r)
+	case command.Unavailable:
+		return unavailable(r)
+	case command.Uncertain:
+		// Never shaped like a decline: the money may have moved. See DIVERGENCES.md.
+		return because(reasonProcessing)
+	}
+	return refuse(apiProcessing)
+}
+
+func declineReason(t *v1.Transaction) reason {
+	if t != nil && t.DeclineCode != nil {
+		if r, known := declineReasons[*t.DeclineCode]; known {
+			return r
+		}
+	}
+	return reasonDeclined
+}
+
+func unmetReason(transactionType string, c command.Condition) reason {
+	switch c {
+	case command.ConditionSettled, command.ConditionLast4:
+		return reasonNotCreditable
+	case command.ConditionCurrency:
+		return reasonCurrency
+	case command.ConditionRange:
+		if transactionType == typeRefund {
+			return reasonOverCredit
+		}
+		return reasonOverCapture
+	case command.ConditionAmount:
+	}
+	return reasonAmount
+}
+
+// refused judges v1's own refusals.
+func refused(r command.Result) problem {
+	switch r.Code {
+	case command.CodeNotCapturable:
+		return because(notCapturable(r.Transaction))
+	case command.CodeNotVoidable:
+		return because(notVoidable(r.Transaction))
+	case command.CodeNotRefundable:
+		return because(notRefundable(r.Transaction))
+	case command.CodeExceedsCapturable:
+		return because(reasonOverCapture)
+	case command.CodeExceedsRefundable:
+		return because(reasonOverCredit)
+	case command.CodeExpiredCard:
+		return because(reasonExpired)
+	case command.CodeOperationInProgress, command.CodeFailed:
+		return because(reasonProcessing)
+	}
+	switch r.Status {
+	case http.StatusUnauthorized:
+		return refuse(apiBadLogin)
+	case http.StatusForbidden:
+		return refuse(apiAccessDenied)
+	case http.StatusBadRequest:
+		return because(paramReason(r.Param))
+	case http.StatusCreated:
+		return because(reasonProcessing) // made, and failed at the acquirer
+	}
+	return refuse(apiProcessing)
+}
+
+func paramReason(param string) reason {
+	for _, row := range paramReasons {
+		if strings.HasPrefix(param, row.prefix) {
+			return row.reason
+		}
+	}
+	return reasonField
+}
+
+func notCapturable(t *v1.Transaction) reason {
+	switch status(t) {
+	case v1.TransactionStatusVoided:
+		return reasonAlreadyVoided
+	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
+		return reasonAlreadyCaptured
+	case v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
+		return reasonNotApproved
+	case v1.TransactionStatusAuthorized, v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+	}
+	return reasonProcessing
+}
+
+func notVoidable(t *v1.Transaction) reason {
+	switch status(t) {
+	case v1.TransactionStatusVoided:
+		return reasonAlreadyVoided
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+		return reasonProcessing
+	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusAuthorized,
+		v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
+	}
+	return reasonNotFound
+}
+
+// notRefundable tells a payment that has been given back in full from one that never could be.
+func notRefundable(t *v1.Transaction) reason {
+	if t != nil && t.Settlement == v1.SettlementSettled && t.AmountRefunded > 0 {
+		return reasonOverCredit
+	}
+	return reasonNotCreditable
+}
+
+func status(t *v1.Transaction) v1.TransactionStatus {
+	if t == nil {
+		return v1.TransactionStatusUnknown
+	}
+	return t.Status
+}
+
+// unavailable judges a v1 that could not take the request.
+func unavailable(r command.Result) problem {
+	switch {
+	case r.Code == command.CodeAcquirerNotConfigured:
+		return because(reasonMerchantSetup)
+	case r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable:
+		return refuse(apiBusy)
+	}
+	return refuse(apiProcessing)
+}

@@ -1,0 +1,174 @@
+package compatproxy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+)
+
+// Config says what a Proxy speaks to. Only V1 is required.
+type Config struct {
+	// V1 is the base URL of v1, as "https://core.internal:8443"; its paths begin with /v1.
+	V1 string
+	// Transport carries the calls to v1. Nil means one that keeps 256 idle connections and uses no proxy of the environment.
+	Transport http.RoundTripper
+	// Credentials is the path of the file that maps legacy logins to API keys. Empty means none: clients log in with API keys.
+	Credentials string
+	// DropInPaths also serves the legacy providers' own paths, for clients that can change nothing but a host.
+	DropInPaths bool
+	// Currency is that of amounts when neither request nor login names one, lower case. Empty means "usd".
+	Currency string
+	// LenientOrder takes the elements of a provider-a request in any order.
+	LenientOrder bool
+	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one command. Zero means 30 seconds and one minute.
+	CallTimeout, TotalTimeout time.Duration
+	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
+	Concurrency int
+	// Log receives one event for every request. Nil means nothing is logged.
+	Log *slog.Logger
+	// Clock tells the time. Nil means the machine's.
+	Clock clock.Clock
+}
+
+// maxBody bounds every legacy request.
+const maxBody = 256 << 10
+
+// Proxy is the translation, ready to serve. It is safe for concurrent use.
+type Proxy struct {
+	cfg       Config
+	logins    *credentials.Store
+	providerA *providera.Handler
+	idle      func() // closes what a transport of our own keeps open
+}
+
+var (
+	errV1       = errors.New("is not an absolute http or https URL without a path")
+	errCurrency = errors.New("is not an ISO 4217 code in lower case")
+)
+
+// New reads the credentials and returns a proxy. It does not call v1: either may start first. The error names the setting at
+// fault.
+func New(cfg Config) (*Proxy, error) {
+	p := &Proxy{idle: func() {}}
+	if cfg.Transport == nil {
+		own := newTransport()
+		cfg.Transport, p.idle = own, own.CloseIdleConnections
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	cfg.Currency = cmp.Or(cfg.Currency, "usd")
+	cfg.Concurrency = cmp.Or(cfg.Concurrency, 512)
+	p.cfg = cfg
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	executor, err := command.New(command.Config{
+		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compat-proxy: %w", err)
+	}
+	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log); err != nil {
+		return nil, fmt.Errorf("compat-proxy: %w", err)
+	}
+	p.providerA = providera.New(providera.Config{
+		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody, LenientOrder: cfg.LenientOrder,
+	})
+	return p, nil
+}
+
+// Handler serves the compatibility endpoints with our HTTP habits around them.
+func (p *Proxy) Handler() http.Handler {
+	mux := http.NewServeMux()
+	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
+	p.provideA(mux, "/compat/provider-a/xml")
+	if p.cfg.DropInPaths {
+		p.provideA(mux, "/xml/v1/request.api")
+	}
+	ids := id.NewGenerator(p.cfg.Clock)
+	recovered := httpx.Recover(providera.Broken, p.cfg.Log, mux)
+	return httpx.RequestID(ids, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered)))
+}
+
+// Reload reads the credentials file again, with the secrets it names, also when the file itself did not change. An error leaves
+// the logins as they were.
+func (p *Proxy) Reload() error { return p.logins.Reload() }
+
+// Close lets go of idle connections. Requests under way are not cut.
+func (p *Proxy) Close() { p.idle() }
+
+// provideA serves the provider-a dialect at a path.
+func (p *Proxy) provideA(mux *http.ServeMux, path string) {
+	p.route(mux, "POST "+path, httpx.Limit(p.cfg.Concurrency, http.HandlerFunc(providera.Busy), p.providerA))
+	p.route(mux, "OPTIONS "+path, http.HandlerFunc(providera.Options))
+}
+
+// route registers h and puts the pattern into the request's log event.
+func (p *Proxy) route(mux *http.ServeMux, pattern string, h http.Handler) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetRoute(r.Pattern)
+		h.ServeHTTP(w, r)
+	})
+}
+
+// methods lists the catalogue.
+func methods(w http.ResponseWriter, _ *http.Request) {
+	body, err := json.Marshal(struct {
+		Object string             `json:"object"`
+		Data   []catalogue.Method `json:"data"`
+	}{"list", catalogue.Methods()})
+	if err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // a client that is gone loses nothing
+}
+
+// check refuses settings that could only fail later.
+func (c Config) check() error {
+	u, err := url.Parse(c.V1)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
+		return fmt.Errorf("compat-proxy: v1 %w", errV1)
+	}
+	if _, known := money.Lookup(c.Currency); !known {
+		return fmt.Errorf("compat-proxy: currency %w", errCurrency)
+	}
+	return nil
+}
+
+// newTransport keeps many connections to its one host and ignores proxies of the environment: card numbers go to v1 and nowhere
+// else.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		MaxIdleConns:          256,
+		MaxIdleConnsPerHost:   256,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   5 * time.Second,
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true,
+		ResponseHeaderTimeout: 0, // one attempt has its own bound
+	}
+}
