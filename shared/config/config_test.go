@@ -81,7 +81,7 @@ func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{
 		"UnknownKey":        {"listen: a\nkey: " + planted + "\nlistne: b\n", `c.yaml:3: unknown key "listne"`},
-		"UnknownKeyInside":  {"login:\n  name: a\n  nmae: " + planted + "\n", `c.yaml:3: unknown key "nmae"`},
+		"UnknownKeyInside":  {"login:\n  name: a\n  named: " + planted + "\n", `c.yaml:3: unknown key "named"`},
 		"DuplicateKey":      {"listen: a\nkey: " + planted + "\nlisten: b\n", `c.yaml:3: duplicate key "listen"`},
 		"DuplicateInList":   {"logins:\n  - secret: a\n    \"secret\": b\n", `c.yaml:3: duplicate key "secret"`},
 		"DuplicateInFlow":   {"login: {name: a, name: b}\n", `c.yaml:1: duplicate key "name"`},

@@ -41,7 +41,7 @@ func TestReadBody(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodPost, "/", tt.body)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", tt.body)
 			r.ContentLength = tt.length
 			r.Header["Content-Encoding"] = tt.encoding
 			w := httptest.NewRecorder()
@@ -58,7 +58,7 @@ func TestReadBody(t *testing.T) {
 
 func TestReadBodyAllocatesOnce(t *testing.T) {
 	text := strings.Repeat("a", 8000)
-	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 	r.ContentLength = int64(len(text))
 	w := httptest.NewRecorder()
 	body := strings.NewReader(text)

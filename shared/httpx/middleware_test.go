@@ -2,7 +2,6 @@ package httpx_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -81,7 +80,7 @@ func TestRequestID(t *testing.T) {
 	h := httpx.RequestID(id.NewGenerator(newClock()), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		inside = httpx.RequestIDFrom(r.Context())
 	}))
-	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.Header.Set("Request-Id", "req_"+planted)
 	got := call(h, r).Header().Get("Request-Id")
 	if _, err := id.Parse(id.Request, got); err != nil || got != inside {
@@ -106,7 +105,7 @@ func TestLogRequestsWritesOneEvent(t *testing.T) {
 		_, _ = io.WriteString(w, "hello")
 	})
 	h := httpx.RequestID(id.NewGenerator(c), httpx.LogRequests(book.logger(), c, handler))
-	r := httptest.NewRequest(http.MethodPost, "/v1/transactions/"+planted+"?card="+planted, strings.NewReader(planted))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/transactions/"+planted+"?card="+planted, strings.NewReader(planted))
 	r.Header.Set("Authorization", "Bearer "+planted)
 	w := call(h, r)
 
@@ -155,7 +154,7 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 			h := httpx.LogRequests(book.logger(), newClock(), tt.handler)
 			func() {
 				defer func() { _ = recover() }()
-				call(h, httptest.NewRequest(tt.method, "/", nil))
+				call(h, httptest.NewRequestWithContext(t.Context(), tt.method, "/", nil))
 			}()
 			e := one(t, book.events(t, "request"))
 			if e["status"] != tt.status || e["level"] != tt.level || e["outcome"] != tt.outcome || e["method"] != tt.logged {
@@ -184,11 +183,11 @@ func TestNestedStacks(t *testing.T) {
 				httpx.EventFrom(r.Context()).SetRoute("inner")
 			}))
 			out := wrap(outer, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				call(in, httptest.NewRequest(http.MethodGet, "/", nil).WithContext(r.Context()))
+				call(in, httptest.NewRequestWithContext(r.Context(), http.MethodGet, "/", nil))
 				ids[0] = httpx.RequestIDFrom(r.Context())
 				httpx.EventFrom(r.Context()).SetRoute("outer")
 			}))
-			call(out, httptest.NewRequest(http.MethodGet, "/", nil))
+			call(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 			events := book.events(t, "request")
 			events = events[len(events)-2:]
 			if events[0]["route"] != "inner" || events[0]["request_id"] != ids[1] || events[1]["route"] != "outer" || events[1]["request_id"] != ids[0] || ids[0] == ids[1] {
@@ -221,7 +220,7 @@ func TestRecoverAnswers(t *testing.T) {
 		deepPanic(planted)
 	})
 	h := httpx.LogRequests(book.logger(), newClock(), httpx.Recover(answerPanic, book.logger(), handler))
-	w := call(h, httptest.NewRequest(http.MethodGet, "/", nil))
+	w := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	if w.Code != http.StatusInternalServerError || w.Body.String() != "internal\n" || w.Header().Get("Content-Length") != "" {
 		t.Errorf("got %d %q, length %q", w.Code, w.Body, w.Header().Get("Content-Length"))
 	}
@@ -273,7 +272,7 @@ func TestRecoverPassesAbortOn(t *testing.T) {
 			t.Errorf("logged %s, want nothing", got)
 		}
 	}()
-	call(h, httptest.NewRequest(http.MethodGet, "/", nil))
+	call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 }
 
 func TestLimit(t *testing.T) {
@@ -284,18 +283,18 @@ func TestLimit(t *testing.T) {
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave }))
 	var wg sync.WaitGroup
 	for range 2 {
-		wg.Go(func() { call(h, httptest.NewRequest(http.MethodGet, "/", nil)) })
+		wg.Go(func() { call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)) })
 		<-entered
 	}
 	for range 3 { // a refusal must not use up a place, nor give one back that it never had
-		if got, want := call(h, httptest.NewRequest(http.MethodGet, "/", nil)).Code, http.StatusServiceUnavailable; got != want {
+		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Code, http.StatusServiceUnavailable; got != want {
 			t.Errorf("third: got %d, want %d", got, want)
 		}
 	}
 	close(leave)
 	wg.Wait()
 	wg.Go(func() {
-		if got, want := call(h, httptest.NewRequest(http.MethodGet, "/", nil)).Code, http.StatusOK; got != want {
+		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Code, http.StatusOK; got != want {
 			t.Errorf("after: got %d, want %d", got, want)
 		}
 	})
@@ -312,7 +311,7 @@ func TestLimitGivesThePlaceBackAfterAPanic(t *testing.T) {
 		panic("boom")
 	})))
 	for range 3 {
-		call(h, httptest.NewRequest(http.MethodGet, "/", nil))
+		call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	}
 	if got, want := calls, 3; got != want {
 		t.Errorf("calls: got %d, want %d", got, want)
@@ -322,7 +321,7 @@ func TestLimitGivesThePlaceBackAfterAPanic(t *testing.T) {
 func TestLimitOfNothingIsNone(t *testing.T) {
 	t.Parallel()
 	h := httpx.Limit(0, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
-	if got, want := call(h, httptest.NewRequest(http.MethodGet, "/", nil)).Code, http.StatusTeapot; got != want {
+	if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Code, http.StatusTeapot; got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
 }
@@ -331,19 +330,24 @@ func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	h := httpx.SecurityHeaders(http.NotFoundHandler())
 	for target, hsts := range map[string]string{"http://a/": "", "https://a/": "max-age=63072000; includeSubDomains"} {
-		got := call(h, httptest.NewRequest(http.MethodGet, target, nil)).Header()
+		got := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)).Header()
 		if got.Get("Strict-Transport-Security") != hsts || got.Get("X-Content-Type-Options") != "nosniff" || got.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: got %v", target, got)
 		}
 	}
 }
 
+// sink has the log written and thrown away, where slog.DiscardHandler would not write it.
+type sink struct{}
+
+func (sink) Write(b []byte) (int, error) { return len(b), nil }
+
 func BenchmarkMiddlewares(b *testing.B) {
 	c := clock.System()
-	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
+	log := slog.New(slog.NewJSONHandler(sink{}, nil))
 	h := httpx.RequestID(id.NewGenerator(c), httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(answerPanic, log,
 		httpx.Limit(64, nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))))))
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", nil)
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	w := httptest.NewRecorder()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,7 +1,6 @@
 package httpx
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,24 +17,27 @@ func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Log
 		if !ok {
 			rec = &recorder{ResponseWriter: w}
 		}
-		defer func() {
-			v := recover()
-			if v == nil {
-				return
-			}
-			if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-				panic(v)
-			}
-			logPanic(r.Context(), log, v)
-			EventFrom(r.Context()).SetOutcome("panic")
-			if rec.status != 0 {
-				panic(http.ErrAbortHandler)
-			}
-			forgetEntity(rec.Header())
-			onPanic(rec, r)
-		}()
+		defer answer(rec, r, onPanic, log)
 		next.ServeHTTP(rec, r)
 	})
+}
+
+// answer is deferred itself, for recover works in no other place.
+func answer(w *recorder, r *http.Request, onPanic func(http.ResponseWriter, *http.Request), log *slog.Logger) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+		panic(v)
+	}
+	logPanic(r, log, v)
+	EventFrom(r.Context()).SetOutcome("panic")
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	forgetEntity(w.Header())
+	onPanic(w, r)
 }
 
 // forgetEntity takes back what the handler said of an answer it did not get to write; a left-over length would cut ours.
@@ -45,7 +47,8 @@ func forgetEntity(h http.Header) {
 	}
 }
 
-func logPanic(ctx context.Context, log *slog.Logger, v any) {
+func logPanic(r *http.Request, log *slog.Logger, v any) {
+	ctx := r.Context()
 	log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", RequestIDFrom(ctx)),
 		slog.String("type", fmt.Sprintf("%T", v)),
@@ -53,7 +56,7 @@ func logPanic(ctx context.Context, log *slog.Logger, v any) {
 	)
 }
 
-// stack lists "function:line", innermost first. It is called by logPanic in the deferred function of Recover.
+// stack lists "function:line", innermost first. It is called by logPanic in the deferred answer.
 func stack() []string {
 	pcs := make([]uintptr, 48)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
