@@ -56,8 +56,11 @@ func (p *parser) resolve(name xml.Name, element bool) (string, Reason) {
 // attributes stores the plain attributes and refuses two of one name, whether
 // written alike or equal after their prefixes are resolved. The comparison is
 // quadratic in MaxAttrs at most.
-func (p *parser) attributes(el *Element, attrs []xml.Attr) Reason {
+func (p *parser) attributes(el *Element, attrs []xml.Attr, start int64) Reason {
 	for i, a := range attrs {
+		if p.replaced(strings.Count(a.Value, string(replacement)), start) {
+			return Character
+		}
 		for _, b := range attrs[:i] {
 			if a.Name == b.Name {
 				return Duplicate

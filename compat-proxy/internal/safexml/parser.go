@@ -23,6 +23,7 @@ type frame struct {
 	el       *Element
 	raw      xml.Name // as written, to match the end tag
 	bindings int      // in scope before this element
+	text     []byte   // the text so far, from the second run on
 }
 
 // binding is one namespace declaration in scope.
@@ -67,7 +68,7 @@ func (p *parser) finish() Reason {
 func (p *parser) token(tok xml.Token, start int64) Reason {
 	switch t := tok.(type) {
 	case xml.StartElement:
-		return p.open(t)
+		return p.open(t, start)
 	case xml.EndElement:
 		return p.end(t)
 	case xml.CharData:
@@ -90,7 +91,7 @@ func (p *parser) count(n int) Reason {
 	return ""
 }
 
-func (p *parser) open(t xml.StartElement) Reason {
+func (p *parser) open(t xml.StartElement, start int64) Reason {
 	switch {
 	case len(p.stack) == 0 && p.root != nil:
 		return SecondRoot
@@ -111,9 +112,14 @@ func (p *parser) open(t xml.StartElement) Reason {
 		return reason
 	}
 	f.el.Space, f.el.Name, f.el.TextAt = space, t.Name.Local, -1
-	if reason := p.attributes(f.el, t.Attr); reason != "" {
+	if reason := p.attributes(f.el, t.Attr, start); reason != "" {
 		return reason
 	}
+	p.push(f)
+	return ""
+}
+
+func (p *parser) push(f frame) {
 	if len(p.stack) == 0 {
 		p.root = f.el
 	} else {
@@ -121,14 +127,17 @@ func (p *parser) open(t xml.StartElement) Reason {
 		parent.Children = append(parent.Children, f.el)
 	}
 	p.stack = append(p.stack, f)
-	return ""
 }
 
 func (p *parser) end(t xml.EndElement) Reason {
 	if len(p.stack) == 0 || p.stack[len(p.stack)-1].raw != t.Name {
 		return Malformed
 	}
-	p.bindings = p.bindings[:p.stack[len(p.stack)-1].bindings]
+	f := &p.stack[len(p.stack)-1]
+	if f.text != nil {
+		f.el.Text = string(f.text)
+	}
+	p.bindings = p.bindings[:f.bindings]
 	p.stack = p.stack[:len(p.stack)-1]
 	return ""
 }
@@ -144,15 +153,36 @@ func (p *parser) text(t xml.CharData, start int64) Reason {
 		}
 		return ""
 	}
-	el := p.stack[len(p.stack)-1].el
+	f := &p.stack[len(p.stack)-1]
+	el := f.el
 	if blank && len(el.Children) > 0 {
 		return p.count(1) // indentation: keeping it would only cost memory
+	}
+	if p.replaced(bytes.Count(t, replacement), start) {
+		return Character
 	}
 	if !blank && el.TextAt < 0 {
 		el.TextAt = len(el.Children)
 	}
-	el.Text += string(t)
+	if f.text == nil && el.Text == "" {
+		el.Text = string(t)
+	} else {
+		if f.text == nil {
+			f.text = []byte(el.Text)
+		}
+		f.text = append(f.text, t...)
+	}
 	return p.count(1)
+}
+
+// replacement is U+FFFD, which the decoder puts in silence where a reference
+// names a surrogate.
+var replacement = []byte("\uFFFD")
+
+// replaced reports whether a token has more replacement characters, n, than
+// were written in it.
+func (p *parser) replaced(n int, start int64) bool {
+	return n > 0 && n > bytes.Count(p.body[start:p.dec.InputOffset()], replacement)
 }
 
 func (p *parser) instruction(t xml.ProcInst, start int64) Reason {

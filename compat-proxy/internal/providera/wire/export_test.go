@@ -1,0 +1,54 @@
+package wire
+
+// Shape is a schema type as the property tests need it to make valid values.
+type Shape struct {
+	Any, Simple   bool
+	Kind, Pattern int
+	Least, Most   int
+	Enum          []string
+	Fraction      int
+	Total         int
+	Unsigned      bool
+	Places        []Place
+}
+
+// Place is one place in a sequence; several fields make it a choice.
+type Place struct {
+	Min, Max int
+	Names    []string
+	Shapes   []Shape
+}
+
+// The kinds and patterns of simple types.
+const (
+	StringKind  = stringBase
+	DecimalKind = decimalBase
+	BooleanKind = booleanBase
+	DateKind    = dateBase
+	DigitsOnly  = digitsOnly
+)
+
+// MethodShape describes the root of that name.
+func MethodShape(name string) Shape { return shapeOf(methodType(name)) }
+
+func shapeOf(t *schemaType) Shape {
+	if t.any {
+		return Shape{Any: true}
+	}
+	if s := t.simple; s != nil {
+		return Shape{
+			Simple: true, Kind: s.base, Pattern: s.pattern, Least: s.least, Most: s.most,
+			Enum: s.enum, Fraction: s.fraction, Total: s.total, Unsigned: s.unsigned,
+		}
+	}
+	out := Shape{}
+	for _, p := range t.content {
+		place := Place{Min: p.min, Max: p.max}
+		for _, f := range p.fields {
+			place.Names = append(place.Names, f.name)
+			place.Shapes = append(place.Shapes, shapeOf(f.typ))
+		}
+		out.Places = append(out.Places, place)
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package wire_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
+)
+
+// FuzzParse wants no panic, exactly one result, a fault that is a document of
+// its format, and from an accepted request the same tree again in either format.
+func FuzzParse(f *testing.F) {
+	for _, name := range goldenCases(f) {
+		files, err := filepath.Glob(filepath.Join("testdata", name, "request.*"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			body, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(body, false)
+			f.Add(body, true)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte, lenient bool) {
+		o := wire.Options{LenientOrder: lenient}
+		req, fault := wire.Parse(body, o)
+		if (req == nil) == (fault == nil) {
+			t.Fatalf("got %v and %v", req, fault)
+		}
+		if fault != nil {
+			document(t, fault.Format, fault.Bytes())
+			return
+		}
+		want := fromNode(req.Root)
+		if want.measure() > safexml.MaxNodes {
+			t.Fatal("too many nodes")
+		}
+		for _, again := range []string{want.xml(""), want.json(func() bool { return true })} {
+			same(t, again, o, want)
+		}
+	})
+}
+
+func same(t *testing.T, body string, o wire.Options, want *tree) {
+	t.Helper()
+	req, fault := wire.Parse([]byte(body), o)
+	if fault != nil {
+		// Only size tells them apart: attributes, escapes and keys cost bytes.
+		if len(body) < wire.DefaultMaxBytes && !want.split() {
+			t.Fatalf("%s refused: %s", body, fault.Text)
+		}
+		return
+	}
+	if got := fromNode(req.Root).String(); got != want.String() {
+		t.Fatalf("\n got %s\nwant %s\nbody %s", got, want, body)
+	}
+}
+
+func (t *tree) measure() int {
+	n := 1
+	for _, c := range t.children {
+		n += c.measure()
+	}
+	return n
+}
+
+// split reports whether equal names stand apart, which lenient XML may have and
+// JSON cannot say.
+func (t *tree) split() bool {
+	seen := map[string]int{}
+	for i, c := range t.children {
+		if last, ok := seen[c.name]; ok && last != i-1 || c.split() {
+			return true
+		}
+		seen[c.name] = i
+	}
+	return false
+}
+
+// document wants body to be one document of the format behind a byte order mark.
+func document(t *testing.T, f wire.Format, body []byte) {
+	t.Helper()
+	rest, ok := bytes.CutPrefix(body, []byte("\xef\xbb\xbf"))
+	if !ok || !utf8.Valid(rest) {
+		t.Fatalf("no byte order mark or not UTF-8: %q", body)
+	}
+	if f == wire.JSON {
+		if !jsontext.Value(rest).IsValid() {
+			t.Fatalf("not JSON: %q", body)
+		}
+		return
+	}
+	if _, err := safexml.Parse(rest, 0); err != nil {
+		t.Fatalf("%v: %q", err, body)
+	}
+}
+
+// FuzzText wants any text to come back from either format of an answer, with
+// replacement characters where a format cannot carry it.
+func FuzzText(f *testing.F) {
+	f.Add("a<b>&\"'\\\r\n\t\u2028\x00\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		d := answer("R", text, "Ok", "c", text, wire.TextElement("e", text))
+		document(t, wire.XML, d.Bytes(wire.XML))
+		document(t, wire.JSON, d.Bytes(wire.JSON))
+		el, err := safexml.Parse(d.Bytes(wire.XML), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []rune
+		for _, r := range text {
+			if !safexml.Allowed(r) {
+				r = utf8.RuneError
+			}
+			want = append(want, r)
+		}
+		if got := el.Children[0].Text; got != string(want) {
+			t.Fatalf("got %q, want %q", got, string(want))
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package safexml_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
+)
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("<a>", safexml.MaxDepth+1) + strings.Repeat("</a>", safexml.MaxDepth+1)
+	laughs := `<!DOCTYPE a [<!ENTITY l "lol"><!ENTITY m "&l;&l;&l;&l;">]><a>&m;</a>`
+	tests := map[string]struct {
+		body string
+		want safexml.Reason
+	}{
+		"doctype":                  {"<!DOCTYPE a><a/>", safexml.Directive},
+		"billion laughs":           {laughs, safexml.Directive},
+		"external entity":          {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, safexml.Directive},
+		"doctype inside":           {"<a><!DOCTYPE b></a>", safexml.Directive},
+		"undeclared entity":        {"<a>&nope;</a>", safexml.Malformed},
+		"entity in attribute":      {`<a b="&nope;"/>`, safexml.Malformed},
+		"stylesheet":               {`<?xml-stylesheet href="x"?><a/>`, safexml.Instruction},
+		"instruction inside":       {"<a><?php x?></a>", safexml.Instruction},
+		"late declaration":         {"<a/><?xml version=\"1.0\"?>", safexml.Instruction},
+		"spaced declaration":       {" <?xml version=\"1.0\"?><a/>", safexml.Instruction},
+		"two roots":                {"<a/><b/>", safexml.SecondRoot},
+		"text before":              {"x<a/>", safexml.Outside},
+		"text after":               {"<a/>x", safexml.Outside},
+		"cdata after":              {"<a/><![CDATA[ ]]>", safexml.Outside},
+		"reference after":          {"<a/>&#32;", safexml.Outside},
+		"duplicate attribute":      {`<a b="1" b="2"/>`, safexml.Duplicate},
+		"duplicate by namespace":   {`<a xmlns:p="u" xmlns:q="u" p:b="1" q:b="2"/>`, safexml.Duplicate},
+		"duplicate declaration":    {`<a xmlns="u" xmlns="v"/>`, safexml.Duplicate},
+		"depth":                    {deep, safexml.TooDeep},
+		"open depth":               {strings.Repeat("<a>", 100_000), safexml.TooDeep},
+		"nodes":                    {"<a>" + strings.Repeat("<b/>", safexml.MaxNodes) + "</a>", safexml.TooMany},
+		"comments":                 {"<a>" + strings.Repeat("<!---->", safexml.MaxNodes) + "</a>", safexml.TooMany},
+		"attributes":               {"<a" + manyAttributes(safexml.MaxAttrs+1) + "/>", safexml.TooMany},
+		"declarations":             {nestedDeclarations(), safexml.TooMany},
+		"unbound prefix":           {"<p:a/>", safexml.Prefix},
+		"unbound attribute prefix": {`<a p:b="1"/>`, safexml.Prefix},
+		"undeclared prefix":        {`<a xmlns:p=""/>`, safexml.Prefix},
+		"xml prefix taken":         {`<a xmlns:xml="u"/>`, safexml.Prefix},
+		"two colons":               {`<a xmlns:p="u"><p:b:c/></a>`, safexml.Malformed},
+		"mismatched end":           {"<a></b>", safexml.Malformed},
+		"prefix of end differs":    {`<p:a xmlns:p="u" xmlns:q="u"></q:a>`, safexml.Malformed},
+		"unclosed":                 {"<a>", safexml.Malformed},
+		"extra end":                {"<a/></a>", safexml.Malformed},
+		"empty":                    {"", safexml.Malformed},
+		"blank":                    {" \n", safexml.Malformed},
+		"latin-1 declared":         {`<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, safexml.Encoding},
+		"utf-16 declared":          {`<?xml version='1.0' encoding = 'utf-16'?><a/>`, safexml.Encoding},
+		"version":                  {`<?xml version="1.1"?><a/>`, safexml.Malformed},
+		"declaration order":        {`<?xml encoding="utf-8" version="1.0"?><a/>`, safexml.Malformed},
+		"declaration twice":        {`<?xml version="1.0" encoding="utf-8" encoding="utf-8"?><a/>`, safexml.Malformed},
+		"declaration unquoted":     {`<?xml version="1.0" encoding=utf-8?><a/>`, safexml.Malformed},
+		"latin-1 bytes":            {"<a>\xe5</a>", safexml.Encoding},
+		"overlong bytes":           {"<a>\xc0\xaf</a>", safexml.Encoding},
+		"nul":                      {"<a>\x00</a>", safexml.Character},
+		"escape in comment":        {"<a><!--\x1b--></a>", safexml.Character},
+		"noncharacter":             {"<a>\uffff</a>", safexml.Character},
+		"reference to nul":         {"<a>&#0;</a>", safexml.Malformed},
+		"reference to control":     {"<a>&#x1b;</a>", safexml.Malformed},
+		"reference to surrogate":   {"<a>&#xD800;</a>", safexml.Character},
+		"surrogate in attribute":   {`<a b="&#xD800;"/>`, safexml.Character},
+		"bare end of cdata":        {"<a>]]></a>", safexml.Malformed},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			el, err := safexml.Parse([]byte(tt.body), 0)
+			var refusal *safexml.Error
+			if !errors.As(err, &refusal) {
+				t.Fatalf("got %+v, %v", el, err)
+			}
+			if refusal.Reason != tt.want {
+				t.Errorf("got %q, want %q", refusal.Reason, tt.want)
+			}
+		})
+	}
+}
+
+func manyAttributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ` a%d=""`, i)
+	}
+	return b.String()
+}
+
+func nestedDeclarations() string {
+	var b strings.Builder
+	for i := range safexml.MaxDepth {
+		fmt.Fprintf(&b, `<a xmlns:p%d="u" xmlns:q%d="u" xmlns:r%d="u">`, i, i, i)
+	}
+	return b.String()
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	body := []byte("<a>12345</a>")
+	if _, err := safexml.Parse(body, len(body)); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	_, err := safexml.Parse(body, len(body)-1)
+	var refusal *safexml.Error
+	if !errors.As(err, &refusal) || refusal.Reason != safexml.TooLarge {
+		t.Errorf("got %v, want too large", err)
+	}
+}
+
+func TestErrorQuotesNothing(t *testing.T) {
+	t.Parallel()
+	_, err := safexml.Parse([]byte("<a>4111111111111111&4111111111111111;</a>"), 0)
+	if err == nil || strings.Contains(err.Error(), "4111") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTree(t *testing.T) {
+	t.Parallel()
+	const body = "\xef\xbb\xbf<?xml version=\"1.0\" encoding='US-ASCII' standalone='no' ?>\n<!-- c -->" +
+		`<a xmlns="u" xmlns:p="v" one="1" p:two="&lt;&#50;">` +
+		"\n <b>x<!-- y -->&amp;<![CDATA[<z>]]></b>\n late <p:c xmlns=\"w\"><d/></p:c><e>\r\n</e></a>\n"
+	el, err := safexml.Parse([]byte(body), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{u}a@one=1@{v}two=<2["\n \n late "@1]({u}b["x&<z>"@0]{v}c({w}d){u}e["\n"@-1])`
+	if got := dump(el); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// dump writes a tree in one line.
+func dump(el *safexml.Element) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s", braced(el.Space), el.Name)
+	for _, a := range el.Attrs {
+		fmt.Fprintf(&b, "@%s%s=%s", braced(a.Space), a.Name, a.Value)
+	}
+	if el.Text != "" {
+		fmt.Fprintf(&b, "[%q@%d]", el.Text, el.TextAt)
+	}
+	if len(el.Children) > 0 {
+		b.WriteByte('(')
+		for _, c := range el.Children {
+			b.WriteString(dump(c))
+		}
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+func braced(space string) string {
+	if space == "" {
+		return ""
+	}
+	return "{" + space + "}"
+}
