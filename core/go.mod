@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/causeway-pay/causeway/shared v0.0.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
+	github.com/gorilla/mux v1.8.1
 	github.com/pressly/goose/v3 v3.29.0
 	modernc.org/sqlite v1.60.1
 )

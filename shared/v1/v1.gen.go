@@ -865,7 +865,7 @@ type Transaction struct {
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata Metadata `json:"metadata"`
 
-	// Version Counts this object's transitions
+	// Version Counts this object's announced transitions, from 1.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -928,10 +928,8 @@ type TransactionListObject string
 // TransactionStatus Where the payment itself stands. What has settled is `settlement`; what was refunded is in the amounts.
 type TransactionStatus string
 
-// TransactionVoid defines model for TransactionVoid.
-type TransactionVoid struct {
-	Reason *string `json:"reason,omitempty"`
-}
+// TransactionVoid Takes no fields.
+type TransactionVoid = map[string]interface{}
 
 // EndingBefore defines model for ending_before.
 type EndingBefore = string

@@ -154,3 +154,8 @@ func fromMillis(ms int64) time.Time {
 	}
 	return time.UnixMilli(ms).UTC()
 }
+
+// PingWriter reports whether the writer commits. It writes nothing.
+func (db *DB) PingWriter(ctx context.Context) error {
+	return db.Update(ctx, func(*Tx) error { return nil })
+}

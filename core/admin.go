@@ -1,0 +1,89 @@
+package core
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// rootFile holds the secret that every keyed hash of the folder derives from.
+const rootFile = "root.secret"
+
+// Admin manages merchants and keys. It works beside a running service on the same folder.
+type Admin struct {
+	db     *store.DB
+	ids    *id.Generator
+	root   auth.Root
+	pepper []byte
+}
+
+// OpenAdmin opens the store of a data folder, which is made and migrated when needed, without serving it.
+func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
+	cfg = cfg.withDefaults()
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	root, err := auth.LoadRoot(filepath.Join(cfg.Data, rootFile))
+	if err != nil {
+		return nil, err
+	}
+	pepper, err := root.Key("api-key")
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper}, nil
+}
+
+// Close closes the store.
+func (a *Admin) Close() error { return a.db.Close() }
+
+// CreateMerchant makes a merchant and returns its id.
+func (a *Admin) CreateMerchant(ctx context.Context, name string) (string, error) {
+	if name == "" || len(name) > 200 {
+		return "", errors.New("a merchant's name has 1 to 200 bytes")
+	}
+	n := a.ids.Next()
+	if err := a.db.Update(ctx, func(tx *store.Tx) error { return tx.InsertMerchant(n, name) }); err != nil {
+		return "", fmt.Errorf("create merchant: %w", err)
+	}
+	return id.Format(id.Merchant, n), nil
+}
+
+// KeySpec says what kind of API key to make.
+type KeySpec struct {
+	Merchant string   // mer_…
+	Mode     string   // test or live
+	Kind     string   // secret or publishable
+	Scopes   []string // nil for all that the kind may have
+}
+
+// CreateKey makes an API key. The secret is returned once and never again.
+func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error) {
+	merchant, err := id.Parse(id.Merchant, s.Merchant)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("merchant %q is not an id: %w", s.Merchant, err)
+	}
+	if s.Mode != string(apikey.Test) && s.Mode != string(apikey.Live) {
+		return secret.String{}, fmt.Errorf("mode %q is neither test nor live", s.Mode)
+	}
+	key, err := auth.Create(ctx, a.db, a.ids, a.pepper, rand.Reader, auth.KeySpec{
+		Merchant: merchant, Live: s.Mode == string(apikey.Live), Kind: apikey.Kind(s.Kind), Scopes: s.Scopes,
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return secret.String{}, fmt.Errorf("there is no merchant %s", s.Merchant)
+	}
+	return key, err
+}

@@ -1,0 +1,104 @@
+// Command core serves v1 and manages its merchants and API keys.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+const usage = `core serves Causeway's v1, and manages its merchants and API keys.
+
+Usage:
+  core serve     [--data DIR] [--listen ADDR] [--simulator FILE]   serve v1 over plain HTTP, behind an edge that ends TLS
+  core migrate   [--data DIR]                                      bring the store to this build's schema, and exit
+  core merchants [--data DIR] create NAME                          make a merchant; prints its id
+  core keys      [--data DIR] create --merchant mer_…              make an API key; prints it, once
+                 [--mode test|live] [--kind secret|publishable] [--scopes a,b,…]
+
+merchants and keys work beside a running service on the same folder. DIR is ./data unless given.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`
+
+// errUsage is a command line that cannot be understood; it was explained already.
+var errUsage = errors.New("usage")
+
+// Main is the program; tests call Run.
+type Main struct {
+	Args   []string
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	m := Main{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
+	code := m.Run(ctx)
+	stop()
+	os.Exit(code)
+}
+
+// Run carries out the command line and returns the exit code.
+func (m *Main) Run(ctx context.Context) int {
+	err := m.run(ctx)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		return 2
+	default:
+		_, _ = fmt.Fprintln(m.Stderr, "core:", err) // nobody is left to tell
+		return 1
+	}
+}
+
+func (m *Main) run(ctx context.Context) error {
+	commands := map[string]func(context.Context, []string) error{
+		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys,
+	}
+	if len(m.Args) == 0 {
+		return m.misused("no command given")
+	}
+	switch m.Args[0] {
+	case "help", "-h", "-help", "--help":
+		_, err := io.WriteString(m.Stdout, usage)
+		return err
+	}
+	run, ok := commands[m.Args[0]]
+	if !ok {
+		return m.misused(fmt.Sprintf("there is no command %q", m.Args[0]))
+	}
+	return run(ctx, m.Args[1:])
+}
+
+func (m *Main) misused(why string) error {
+	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage)
+	return errUsage
+}
+
+// flags returns a flag set that explains itself by the usage text.
+func (m *Main) flags(name string) (*flag.FlagSet, *string) {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	return f, f.String("data", "./data", "data folder")
+}
+
+// parse reads args and returns what is left, wanting exactly n.
+func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		_, _ = io.WriteString(m.Stdout, usage)
+		return nil, err
+	case err != nil:
+		return nil, m.misused(f.Name() + ": " + err.Error())
+	case f.NArg() != n:
+		return nil, m.misused(fmt.Sprintf("%s takes %d words after its flags, got %d", f.Name(), n, f.NArg()))
+	}
+	return f.Args(), nil
+}

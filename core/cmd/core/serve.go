@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// drain is how long a stopping server waits for requests under way.
+const drain = 10 * time.Second
+
+func (m *Main) serve(ctx context.Context, args []string) (err error) {
+	f, data := m.flags("serve")
+	listen := f.String("listen", "127.0.0.1:8080", "address")
+	catalogue := f.String("simulator", "", "the simulator's catalogue")
+	if _, err := m.parse(f, args, 0); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
+	c, err := core.Open(ctx, core.Config{Data: *data, Simulator: *catalogue, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	server := httpx.NewServer(httpx.Options{Handler: c.Handler(), Log: log, Drain: drain})
+	addr, err := server.Start(*listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", *listen, err)
+	}
+	log.InfoContext(ctx, "serving", slog.String("address", addr.String()))
+	<-ctx.Done()
+	return server.Stop(context.WithoutCancel(ctx))
+}
+
+func (m *Main) migrate(ctx context.Context, args []string) error {
+	f, data := m.flags("migrate")
+	if _, err := m.parse(f, args, 0); err != nil {
+		return err
+	}
+	a, err := core.OpenAdmin(ctx, core.Config{Data: *data})
+	if err != nil {
+		return err
+	}
+	return a.Close()
+}

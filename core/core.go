@@ -1,0 +1,166 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// The names in the data folder.
+const (
+	databaseFile = "causeway.db"
+	journalFile  = "simulator.journal"
+	lockFile     = "lock"
+)
+
+const (
+	// concurrent is how many requests are served at once; more are refused with 503.
+	concurrent = 1024
+	// reconcileEvery is how often open payments are taken up again while the service runs.
+	reconcileEvery = 5 * time.Second
+)
+
+// Config says where core lives and what it stands on. Only Data is required.
+type Config struct {
+	Data      string       // folder of the store, made with mode 0700 when missing
+	Simulator string       // path of the simulator's catalogue; "" for the built-in one
+	Clock     clock.Clock  // nil for the system's
+	Log       *slog.Logger // nil for none
+}
+
+// Core is the open service. Two cannot be open on one folder.
+type Core struct {
+	*Admin
+	sim     *simulator.Simulator
+	lock    *os.File
+	handler http.Handler
+	stop    context.CancelFunc
+	ended   sync.WaitGroup
+	close   sync.Once
+	err     error
+}
+
+// Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
+func Open(ctx context.Context, cfg Config) (*Core, error) {
+	cfg = cfg.withDefaults()
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	lock, err := lockFolder(filepath.Join(cfg.Data, lockFile))
+	if err != nil {
+		return nil, err
+	}
+	sim, err := openSimulator(cfg)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	admin, err := OpenAdmin(ctx, cfg)
+	if err != nil {
+		return nil, errors.Join(err, sim.Close(), lock.Close())
+	}
+	c := &Core{Admin: admin, sim: sim, lock: lock}
+	if err := c.start(ctx, cfg); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (cfg Config) withDefaults() Config {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return cfg
+}
+
+func openSimulator(cfg Config) (*simulator.Simulator, error) {
+	var catalogue []byte
+	if cfg.Simulator != "" {
+		var err error
+		if catalogue, err = os.ReadFile(cfg.Simulator); err != nil {
+			return nil, fmt.Errorf("simulator catalogue: %w", err)
+		}
+	}
+	sim, err := simulator.Open(simulator.Config{
+		Catalogue: catalogue, Journal: filepath.Join(cfg.Data, journalFile), Clock: cfg.Clock,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	return sim, nil
+}
+
+// start wires the parts, reconciles, and keeps reconciling.
+func (c *Core) start(ctx context.Context, cfg Config) error {
+	fingerprints, err := c.root.Key("card-fingerprint")
+	if err != nil {
+		return err
+	}
+	requests, err := c.root.Key("request-fingerprint")
+	if err != nil {
+		return err
+	}
+	eng := engine.New(engine.Config{
+		Store: c.db, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim,
+	})
+	open, err := eng.Reconcile(ctx, cfg.Clock.Now())
+	if err != nil {
+		return err
+	}
+	if open > 0 {
+		cfg.Log.WarnContext(ctx, "some payments stay open until their acquirer answers", slog.Int("open", open))
+	}
+	c.handler = api.New(api.Config{
+		Store: c.db, Engine: eng, Auth: auth.New(c.db, cfg.Clock, c.pepper), Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim,
+		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent,
+	})
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c.stop = stop
+	c.ended.Go(func() { keepReconciling(background, eng, cfg) })
+	return nil
+}
+
+// keepReconciling takes up what requests left open, once they cannot be working on it any more.
+func keepReconciling(ctx context.Context, eng *engine.Engine, cfg Config) {
+	tick := time.NewTicker(reconcileEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := eng.Reconcile(ctx, cfg.Clock.Now().Add(-engine.Patience)); err != nil && ctx.Err() == nil {
+			cfg.Log.ErrorContext(ctx, "reconcile failed", slog.Any("error", err))
+		}
+	}
+}
+
+// Handler serves v1, and a v1 404 for every other path.
+func (c *Core) Handler() http.Handler { return c.handler }
+
+// Close stops the background work and closes the store. Stop the HTTP server first. It is safe to call twice.
+func (c *Core) Close() error {
+	c.close.Do(func() {
+		if c.stop != nil {
+			c.stop()
+		}
+		c.ended.Wait()
+		c.err = errors.Join(c.Admin.Close(), c.sim.Close(), c.lock.Close())
+	})
+	return c.err
+}

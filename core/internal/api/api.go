@@ -1,0 +1,177 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// maxBody is the longest body in bytes.
+const maxBody = 256 << 10
+
+// TestMethods are the payment methods that exist in test mode only.
+type TestMethods interface {
+	// Fixture returns the card a test payment method stands for.
+	Fixture(paymentMethod string) (acquirer.Card, bool)
+	// DefaultPaymentMethod is what `card` without a card means.
+	DefaultPaymentMethod() string
+}
+
+// Config is what an API is made of. All fields are required.
+type Config struct {
+	Store          *store.DB
+	Engine         *engine.Engine
+	Auth           *auth.Authenticator
+	Clock          clock.Clock
+	IDs            *id.Generator
+	Log            *slog.Logger
+	Test           TestMethods
+	FingerprintKey []byte // for card fingerprints
+	IdempotencyKey []byte // for request fingerprints
+	Concurrent     int    // requests at once; more are refused with 503
+}
+
+// API serves v1.
+type API struct {
+	Config
+	log     *slog.Logger
+	handler http.Handler
+}
+
+// route is one line of the contract.
+type route struct {
+	method, path string
+	scope        string // "" for any key
+	handle       handler
+}
+
+// handler serves an authenticated request. The error is answered by the table.
+type handler func(w http.ResponseWriter, r *http.Request, k *store.Key) error
+
+// New returns the API.
+func New(c Config) *API {
+	a := &API{Config: c, log: c.Log}
+	var full http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.refuse(w, r, &fault{code: codeOverloaded})
+	})
+	var h http.Handler = a.router()
+	h = httpx.Limit(c.Concurrent, full, h)
+	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
+	h = httpx.SecurityHeaders(h)
+	h = httpx.LogRequests(c.Log, c.Clock, h)
+	a.handler = httpx.RequestID(c.IDs, h)
+	return a
+}
+
+// ServeHTTP answers every path: what is not v1's is a v1 404.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+func (a *API) routes() []route {
+	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.keyRoutes(), a.testHelperRoutes())
+}
+
+func (a *API) router() *mux.Router {
+	m := mux.NewRouter().SkipClean(true)
+	allowed := map[string][]string{}
+	for _, r := range a.routes() {
+		m.Methods(r.method).Path(r.path).Handler(a.authenticated(r))
+		allowed[r.path] = append(allowed[r.path], r.method)
+	}
+	m.Methods(http.MethodGet).Path("/v1/health").HandlerFunc(a.health)
+	allowed["/v1/health"] = []string{http.MethodGet}
+	for path, methods := range allowed {
+		m.Path(path).Handler(a.methodNotAllowed(methods))
+	}
+	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.refuse(w, r, &fault{code: codeRouteNotFound})
+	})
+	return m
+}
+
+func (a *API) methodNotAllowed(methods []string) http.Handler {
+	slices.Sort(methods)
+	allow := strings.Join(methods, ", ")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", allow)
+		a.refuse(w, r, &fault{code: codeMethodNotAllowed})
+	})
+}
+
+// authenticated finds out whose request it is and whether the key may do this, before anything else is read.
+func (a *API) authenticated(rt route) http.Handler {
+	name := rt.method + " " + rt.path
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		event := httpx.EventFrom(r.Context())
+		event.SetRoute(name)
+		k, err := a.key(r)
+		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
+		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
+			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
+			return
+		}
+		if err := rt.handle(w, r, k); err != nil {
+			a.refuse(w, r, err)
+		}
+	})
+}
+
+// key resolves the request's API key.
+func (a *API) key(r *http.Request) (*store.Key, error) {
+	lines := r.Header["Authorization"]
+	if len(lines) != 1 {
+		return nil, &fault{code: codeInvalidAPIKey}
+	}
+	scheme, token, _ := strings.Cut(lines[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil, &fault{code: codeInvalidAPIKey}
+	}
+	k, err := a.Auth.Authenticate(r.Context(), strings.TrimSpace(token))
+	if err != nil {
+		return nil, authFault(err)
+	}
+	return k, nil
+}
+
+// write sends a JSON answer.
+func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = contentType
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		a.log.DebugContext(r.Context(), "answer not delivered", "error", err)
+	}
+}
+
+var contentType = []string{"application/json"}
+
+// answer sends what the engine said.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, out engine.Answer, err error) error {
+	if err != nil {
+		return err
+	}
+	if out.Replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	if s := retryAfterStatus(out.Status); s != "" {
+		w.Header().Set("Retry-After", s)
+	}
+	a.write(w, r, out.Status, out.Body)
+	return nil
+}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) captureRoutes() []route {
+	return []route{
+		{http.MethodPost, "/v1/transactions/{id}/captures", "payments:capture", a.createCapture},
+		{http.MethodGet, "/v1/transactions/{id}/captures", "transactions:read", a.listCaptures},
+		{http.MethodGet, "/v1/captures/{id}", "transactions:read", a.getCapture},
+	}
+}
+
+// stepDetails is the part of a capture or refund that only the merchant decides, stored as the contract shows it.
+type stepDetails struct {
+	Reason    *string      `json:"reason,omitempty"`
+	Reference *string      `json:"reference,omitempty"`
+	Metadata  *v1.Metadata `json:"metadata,omitempty"`
+}
+
+func (a *API) createCapture(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Transaction)
+	if err != nil {
+		return err
+	}
+	var in v1.CaptureCreate
+	body, err := decode(w, r, &in, true)
+	if err != nil {
+		return err
+	}
+	amount, f := optionalAmount(in.Amount)
+	if f == nil {
+		f = lengthFault(field{"reference", in.Reference, 255})
+	}
+	if f == nil {
+		f = metadataFault(in.Metadata)
+	}
+	if f != nil {
+		return f
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	details := encode(&stepDetails{Reference: in.Reference, Metadata: in.Metadata})
+	out, err := a.Engine.Capture(r.Context(), req, n, amount, in.Final != nil && *in.Final, details)
+	return a.answer(w, r, out, err)
+}
+
+// optionalAmount is 0 when the field is absent: all that is left.
+func optionalAmount(amount *v1.Money) (int64, *fault) {
+	if amount == nil {
+		return 0, nil
+	}
+	return *amount, amountFault(*amount, true)
+}
+
+func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Transaction)
+	if err != nil {
+		return err
+	}
+	p, err := page(r, id.Capture)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Store.Transaction(r.Context(), k.Tenant, n); err != nil {
+		return err
+	}
+	found, err := a.Store.Captures(r.Context(), k.Tenant, n, p)
+	if err != nil {
+		return err
+	}
+	out := v1.CaptureList{Object: v1.CaptureListObjectList, Data: make([]v1.Capture, 0, len(found.Rows)), HasMore: found.More}
+	for _, c := range found.Rows {
+		out.Data = append(out.Data, showCapture(c))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (a *API) getCapture(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Capture)
+	if err != nil {
+		return err
+	}
+	c, err := a.Store.Capture(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	shown := showCapture(c)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}

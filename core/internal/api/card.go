@@ -1,0 +1,107 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/card"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// expiryGrace lets a card live on in the last time zone where its month has not ended.
+const expiryGrace = 12 * time.Hour
+
+// kindCard names a payment method that is given in the request itself.
+const kindCard = "card"
+
+// payerCard finds the card a create asks to charge.
+func (a *API) payerCard(t payment.Tenant, c *v1.TransactionCreate) (acquirer.Card, error) {
+	switch {
+	case c.PaymentMethod == kindCard && c.Card != nil:
+		return a.givenCard(c.Card)
+	case c.PaymentMethod == kindCard && t.Live:
+		return acquirer.Card{}, &fault{code: codeMissingField, param: "card"}
+	case c.Card != nil:
+		return acquirer.Card{}, &fault{code: codeInvalidValue, param: "card", message: "A card goes with payment_method \"card\" only."}
+	case t.Live:
+		return acquirer.Card{}, &fault{code: codeUnknownPaymentMethod, param: "payment_method"}
+	}
+	name := c.PaymentMethod
+	if name == kindCard {
+		name = a.Test.DefaultPaymentMethod()
+	}
+	found, ok := a.Test.Fixture(name)
+	if !ok {
+		return acquirer.Card{}, &fault{code: codeUnknownPaymentMethod, param: "payment_method"}
+	}
+	return found, nil
+}
+
+// givenCard checks a card as the payer typed it.
+func (a *API) givenCard(in *v1.CardInput) (acquirer.Card, error) {
+	number := in.Number.Reveal()
+	switch {
+	case in.Number.IsZero():
+		return acquirer.Card{}, &fault{code: codeMissingField, param: "card.number"}
+	case !card.Valid(number):
+		return acquirer.Card{}, &fault{code: codeInvalidCardNumber, param: "card.number"}
+	case in.ExpMonth == 0:
+		return acquirer.Card{}, &fault{code: codeMissingField, param: "card.exp_month"}
+	case in.ExpMonth < 1 || in.ExpMonth > 12:
+		return acquirer.Card{}, &fault{code: codeInvalidValue, param: "card.exp_month", message: "A month is 1 to 12."}
+	case in.ExpYear == 0:
+		return acquirer.Card{}, &fault{code: codeMissingField, param: "card.exp_year"}
+	case in.ExpYear < 2000 || in.ExpYear > 2099:
+		return acquirer.Card{}, &fault{code: codeInvalidValue, param: "card.exp_year", message: "A year has four digits, 2000 to 2099."}
+	}
+	ends := time.Date(in.ExpYear, time.Month(in.ExpMonth)+1, 1, 0, 0, 0, 0, time.UTC)
+	if !a.Clock.Now().Before(ends.Add(expiryGrace)) {
+		return acquirer.Card{}, &fault{code: codeExpiredCard, param: "card.exp_year"}
+	}
+	out := acquirer.Card{Number: in.Number, ExpMonth: in.ExpMonth, ExpYear: in.ExpYear}
+	if in.Cvc != nil {
+		if !validCVC(in.Cvc.Reveal(), card.Brand(number)) {
+			return acquirer.Card{}, &fault{code: codeInvalidCVC, param: "card.cvc"}
+		}
+		out.CVC = *in.Cvc
+	}
+	if f := lengthFault(field{"card.holder", in.Holder, 255}); f != nil {
+		return acquirer.Card{}, f
+	}
+	return out, nil
+}
+
+// validCVC leaves the length open for brands that are not known.
+func validCVC(cvc, brand string) bool {
+	switch brand {
+	case "amex":
+		return isDigits(cvc, 4, 4)
+	case "unknown":
+		return isDigits(cvc, 3, 4)
+	default:
+		return isDigits(cvc, 3, 3)
+	}
+}
+
+// shownCard is what may be known of a card.
+func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.Card {
+	return &v1.Card{
+		Brand: v1.CardBrand(card.Brand(c.Number.Reveal())), Last4: secret.LastFour(c.Number),
+		ExpMonth: c.ExpMonth, ExpYear: c.ExpYear, Fingerprint: a.fingerprint(t, c.Number), Holder: holder,
+	}
+}
+
+// fingerprint is the same for the same number within one merchant and mode, and says nothing to anybody else.
+func (a *API) fingerprint(t payment.Tenant, number secret.String) string {
+	mac := hmac.New(sha256.New, a.FingerprintKey)
+	mac.Write(strconv.AppendInt(nil, t.Merchant, 10))
+	mac.Write(strconv.AppendBool([]byte{'|'}, t.Live))
+	mac.Write([]byte("|" + number.Reveal()))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}

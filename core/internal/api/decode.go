@@ -1,0 +1,145 @@
+package api
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/idempotency"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// maxDepth is how deep a body may nest.
+const maxDepth = 32
+
+// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field. An absent body leaves v as it is
+// when that is allowed. It returns the bytes, which the idempotency fingerprint is taken of.
+func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byte, error) {
+	body, err := httpx.ReadBody(w, r, maxBody)
+	if err != nil {
+		return nil, readFault(err)
+	}
+	if len(body) == 0 {
+		if optional {
+			return nil, nil
+		}
+		return nil, &fault{code: codeInvalidJSON, message: "The body is missing."}
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return nil, &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
+	}
+	if tooDeep(body) {
+		return nil, &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels."}
+	}
+	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
+		return nil, decodeFault(err)
+	}
+	if body[firstByte(body)] != '{' {
+		return nil, &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
+	}
+	return body, nil
+}
+
+// noBody refuses a body where the contract has none.
+func noBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return decode(w, r, &struct{}{}, true)
+}
+
+func readFault(err error) error {
+	if errors.Is(err, httpx.ErrTooLarge) || errors.Is(err, httpx.ErrEncoding) {
+		return err
+	}
+	return &fault{code: codeInvalidJSON, message: "The body could not be read to its end.", cause: err}
+}
+
+// decodeFault names the field that json stumbled over. Its own texts may quote the body, so they go nowhere.
+func decodeFault(err error) *fault {
+	var syntactic *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
+		return &fault{code: codeUnknownField, param: dotted(semantic.JSONPointer)}
+	case errors.As(err, &semantic):
+		return typeFault(dotted(semantic.JSONPointer))
+	case errors.As(err, &syntactic) && errors.Is(syntactic.Err, jsontext.ErrDuplicateName):
+		return &fault{code: codeDuplicateField, param: dotted(syntactic.JSONPointer)}
+	default:
+		return &fault{code: codeInvalidJSON}
+	}
+}
+
+// typeFault is the answer to a value of the wrong type: for amounts the one that says what an amount is.
+func typeFault(param string) *fault {
+	if param == "amount" || strings.HasSuffix(param, "_amount") {
+		return &fault{code: codeInvalidAmount, param: param}
+	}
+	return &fault{code: codeInvalidType, param: param}
+}
+
+// dotted turns a JSON pointer into a dotted path.
+func dotted(p jsontext.Pointer) string {
+	var parts []string
+	for token := range p.Tokens() {
+		parts = append(parts, token)
+	}
+	return strings.Join(parts, ".")
+}
+
+// tooDeep looks only at brackets outside strings, so it is right for JSON and harmless for anything else.
+func tooDeep(body []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+func firstByte(body []byte) int {
+	for i, c := range body {
+		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return i
+		}
+	}
+	return 0
+}
+
+// given reports whether the body's object has the field, to tell a missing one from one that is zero.
+func given(body []byte, field string) bool {
+	var fields map[string]jsontext.Value
+	if json.Unmarshal(body, &fields) != nil {
+		return false
+	}
+	_, ok := fields[field]
+	return ok
+}
+
+// request builds what the engine needs to know of a changing request.
+func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Request, error) {
+	key, err := idempotency.Key(r.Header)
+	if err != nil {
+		return engine.Request{}, err
+	}
+	out := engine.Request{Tenant: k.Tenant, ID: httpx.RequestIDFrom(r.Context()), Key: key}
+	if key != "" {
+		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)
+	}
+	return out, nil
+}

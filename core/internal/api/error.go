@@ -1,0 +1,193 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/idempotency"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// fault is a refusal on its way to the client. Its code decides type and status.
+type fault struct {
+	code    string
+	param   string
+	message string // "" for the table's
+	cause   error  // for the log only
+}
+
+func (f *fault) Error() string { return "api: " + f.code }
+func (f *fault) Unwrap() error { return f.cause }
+
+// entry is what a code means on the wire.
+type entry struct {
+	kind    v1.ErrorType
+	status  int
+	message string
+}
+
+// The codes that have no other home. Those of refused steps are in package payment.
+const (
+	codeInvalidAPIKey         = "invalid_api_key"
+	codeInsufficientScope     = "insufficient_scope"
+	codeTestModeOnly          = "test_mode_only"
+	codeInvalidJSON           = "invalid_json"
+	codeUnknownField          = "unknown_field"
+	codeDuplicateField        = "duplicate_field"
+	codeMissingField          = "missing_field"
+	codeInvalidType           = "invalid_type"
+	codeInvalidValue          = "invalid_value"
+	codeInvalidAmount         = "invalid_amount"
+	codeUnknownCurrency       = "unknown_currency"
+	codeInvalidCardNumber     = "invalid_card_number"
+	codeExpiredCard           = "expired_card"
+	codeInvalidCVC            = "invalid_cvc"
+	codeUnknownPaymentMethod  = "unknown_payment_method"
+	codeUnknownParameter      = "unknown_parameter"
+	codeInvalidCursor         = "invalid_cursor"
+	codeNotFound              = "not_found"
+	codeRouteNotFound         = "route_not_found"
+	codeMethodNotAllowed      = "method_not_allowed"
+	codeBodyTooLarge          = "body_too_large"
+	codeUnsupportedMediaType  = "unsupported_media_type"
+	codeInvalidIdempotencyKey = "invalid_idempotency_key"
+	codeKeyInUse              = "idempotency_key_in_use"
+	codeKeyReused             = "idempotency_key_reused"
+	codeCardDeclined          = "card_declined"
+	codeInternal              = "internal_error"
+	codeOverloaded            = "overloaded"
+	codeStoreUnavailable      = "store_unavailable"
+	codeNoAcquirer            = "acquirer_not_configured"
+	codeAcquirerUnavailable   = "acquirer_unavailable"
+	codeAcquirerDeclined      = "acquirer_declined"
+	codeOutcomeUnknown        = "outcome_unknown"
+	codeNotProcessed          = "not_processed"
+)
+
+// codes is THE table from code to type and status.
+var codes = map[string]entry{
+	codeInvalidAPIKey:     {v1.ErrorTypeAuthenticationError, 401, "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."},
+	codeInsufficientScope: {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs."},
+	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
+
+	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
+	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, "There is no such field here."},
+	codeDuplicateField:        {v1.ErrorTypeInvalidRequestError, 400, "The field stands twice."},
+	codeMissingField:          {v1.ErrorTypeInvalidRequestError, 400, "The field is required."},
+	codeInvalidType:           {v1.ErrorTypeInvalidRequestError, 400, "The field's value has the wrong type."},
+	codeInvalidValue:          {v1.ErrorTypeInvalidRequestError, 400, "The field's value is not allowed."},
+	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "An amount is an integer in the currency's minor unit, from 1 to 999999999999."},
+	codeUnknownCurrency:       {v1.ErrorTypeInvalidRequestError, 400, "The currency is not a lower-case ISO 4217 code in use."},
+	codeInvalidCardNumber:     {v1.ErrorTypeInvalidRequestError, 400, "The card number is not valid."},
+	codeExpiredCard:           {v1.ErrorTypeInvalidRequestError, 400, "The card has expired."},
+	codeInvalidCVC:            {v1.ErrorTypeInvalidRequestError, 400, "The CVC is 3 digits, or 4 on American Express."},
+	codeUnknownPaymentMethod:  {v1.ErrorTypeInvalidRequestError, 400, "There is no such payment method."},
+	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, "There is no such query parameter here."},
+	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not an id of this list, or both cursors were given."},
+	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
+	codeNotFound:              {v1.ErrorTypeInvalidRequestError, 404, "There is no such object."},
+	codeRouteNotFound:         {v1.ErrorTypeInvalidRequestError, 404, "There is no such path."},
+	codeMethodNotAllowed:      {v1.ErrorTypeInvalidRequestError, 405, "The path does not take this method."},
+	codeBodyTooLarge:          {v1.ErrorTypeInvalidRequestError, 413, "The body is larger than 256 KiB."},
+	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, "Send the body as `Content-Type: application/json`, not packed."},
+
+	payment.NotCapturable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.NotVoidable:             {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.NotRefundable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.NotSettleable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.OperationInProgress:     {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.AmountExceedsCapturable: {v1.ErrorTypeInvalidRequestError, 400, ""},
+	payment.AmountExceedsRefundable: {v1.ErrorTypeInvalidRequestError, 400, ""},
+
+	codeCardDeclined:     {v1.ErrorTypeCardError, 402, "The card was declined."},
+	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined."},
+
+	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still running."},
+	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, "This Idempotency-Key was used with another request."},
+
+	codeInternal:            {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
+	codeNotProcessed:        {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
+	codeOverloaded:          {v1.ErrorTypeAPIError, 503, "Too many requests are under way. Try again shortly."},
+	codeStoreUnavailable:    {v1.ErrorTypeAPIError, 503, "The store cannot be written at the moment. Nothing was changed."},
+	codeNoAcquirer:          {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
+	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
+	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key, or read the transaction."},
+}
+
+// body builds the wire form of an error.
+func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
+	e, ok := codes[f.code]
+	if !ok {
+		e = codes[codeInternal]
+		f = &fault{code: codeInternal, cause: f}
+	}
+	out := v1.Error{Type: e.kind, Code: f.code, Message: f.message, Status: e.status, RequestID: requestID}
+	if out.Message == "" {
+		out.Message = e.message
+	}
+	if f.param != "" {
+		out.Param = &f.param
+	}
+	return e.status, &v1.ErrorBody{Error: out}
+}
+
+// faultOf turns any error into a fault. What is not known is internal, and its text goes to the log only.
+func faultOf(err error) *fault {
+	var f *fault
+	if errors.As(err, &f) {
+		return f
+	}
+	for _, known := range []struct {
+		err         error
+		code, param string
+	}{
+		{engine.ErrNotFound, codeNotFound, "id"},
+		{store.ErrNotFound, codeNotFound, "id"},
+		{engine.ErrKeyInUse, codeKeyInUse, ""},
+		{engine.ErrKeyReused, codeKeyReused, ""},
+		{engine.ErrNoAcquirer, codeNoAcquirer, ""},
+		{engine.ErrAcquirerUnavailable, codeAcquirerUnavailable, ""},
+		{store.ErrBusy, codeOverloaded, ""},
+		{store.ErrClosed, codeOverloaded, ""},
+		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},
+		{idempotency.ErrInvalid, codeInvalidIdempotencyKey, idempotency.Header},
+		{httpx.ErrTooLarge, codeBodyTooLarge, ""},
+		{httpx.ErrEncoding, codeUnsupportedMediaType, "Content-Encoding"},
+	} {
+		if errors.Is(err, known.err) {
+			return &fault{code: known.code, param: known.param, cause: err}
+		}
+	}
+	if store.IsUnavailable(err) {
+		return &fault{code: codeStoreUnavailable, cause: err}
+	}
+	return &fault{code: codeInternal, cause: err}
+}
+
+// retryAfter is how many seconds a client should wait, by code.
+var retryAfter = map[string]int{
+	codeKeyInUse: 1, codeOverloaded: 1, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
+	payment.OperationInProgress: 1,
+}
+
+// refuse writes an error.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := faultOf(err)
+	status, body := f.body(httpx.RequestIDFrom(r.Context()))
+	if status >= 500 && f.cause != nil {
+		a.log.ErrorContext(r.Context(), "request failed", "code", f.code, "request_id", body.Error.RequestID, "error", f.cause)
+	}
+	if f.code == codeInvalidAPIKey {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if s, ok := retryAfter[f.code]; ok {
+		w.Header().Set("Retry-After", strconv.Itoa(s))
+	}
+	httpx.EventFrom(r.Context()).SetOutcome(body.Error.Code)
+	a.write(w, r, status, encode(body))
+}

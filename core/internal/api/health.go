@@ -1,0 +1,24 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// health says whether payments can be taken: the store can be read, and its writer commits.
+func (a *API) health(w http.ResponseWriter, r *http.Request) {
+	httpx.EventFrom(r.Context()).SetRoute("GET /v1/health")
+	out := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}
+	status := http.StatusOK
+	for name, err := range map[string]error{"store_read": a.Store.Ping(r.Context()), "store_write": a.Store.PingWriter(r.Context())} {
+		out.Checks[name] = "ok"
+		if err != nil {
+			out.Checks[name] = "failing"
+			out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
+			a.log.ErrorContext(r.Context(), "health check failed", "check", name, "error", err)
+		}
+	}
+	a.write(w, r, status, encode(&out))
+}

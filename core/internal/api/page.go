@@ -1,0 +1,61 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// The bounds of a page.
+const (
+	defaultLimit = 20
+	maxLimit     = 100
+)
+
+// page reads the parameters every list takes. Parameters it does not know are refused, but for the list's own that others names.
+func page(r *http.Request, p id.Prefix, others ...string) (store.Page, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return store.Page{}, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
+	}
+	for name, values := range q {
+		if !slices.Contains(append([]string{"limit", "starting_after", "ending_before"}, others...), name) {
+			return store.Page{}, &fault{code: codeUnknownParameter, param: name}
+		}
+		if len(values) > 1 {
+			return store.Page{}, &fault{code: codeInvalidValue, param: name, message: "The parameter stands twice."}
+		}
+	}
+	out := store.Page{Limit: defaultLimit}
+	if q.Has("limit") {
+		if out.Limit, err = strconv.Atoi(q.Get("limit")); err != nil || out.Limit < 1 || out.Limit > maxLimit {
+			return store.Page{}, &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+		}
+	}
+	if out.After, err = cursor(q, "starting_after", p); err != nil {
+		return store.Page{}, err
+	}
+	if out.Before, err = cursor(q, "ending_before", p); err != nil {
+		return store.Page{}, err
+	}
+	if out.After != 0 && out.Before != 0 {
+		return store.Page{}, &fault{code: codeInvalidCursor, param: "ending_before"}
+	}
+	return out, nil
+}
+
+// cursor reads an id, 0 when the parameter is absent.
+func cursor(q url.Values, name string, p id.Prefix) (int64, error) {
+	if !q.Has(name) {
+		return 0, nil
+	}
+	n, err := id.Parse(p, q.Get(name))
+	if err != nil {
+		return 0, &fault{code: codeInvalidCursor, param: name}
+	}
+	return n, nil
+}

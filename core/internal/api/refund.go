@@ -1,0 +1,95 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) refundRoutes() []route {
+	return []route{
+		{http.MethodPost, "/v1/refunds", "refunds:create", a.createRefund},
+		{http.MethodGet, "/v1/refunds", "transactions:read", a.listRefunds},
+		{http.MethodGet, "/v1/refunds/{id}", "transactions:read", a.getRefund},
+	}
+}
+
+func (a *API) createRefund(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	var in v1.RefundCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	amount, f := optionalAmount(in.Amount)
+	if f == nil {
+		f = lengthFault(field{"reason", in.Reason, 255}, field{"reference", in.Reference, 255})
+	}
+	if f == nil {
+		f = metadataFault(in.Metadata)
+	}
+	if in.Transaction == "" {
+		f = &fault{code: codeMissingField, param: "transaction"}
+	}
+	if f != nil {
+		return f
+	}
+	n, err := id.Parse(id.Transaction, in.Transaction)
+	if err != nil {
+		return &fault{code: codeNotFound, param: "transaction", cause: err}
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	details := encode(&stepDetails{Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata})
+	out, err := a.Engine.Refund(r.Context(), req, n, amount, details)
+	return a.answer(w, r, out, notFoundAt(err, "transaction"))
+}
+
+func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	const filter = "transaction"
+	p, err := page(r, id.Refund, filter)
+	if err != nil {
+		return err
+	}
+	transaction := int64(0)
+	if q := r.URL.Query(); q.Has(filter) {
+		if transaction, err = id.Parse(id.Transaction, q.Get(filter)); err != nil {
+			return &fault{code: codeInvalidValue, param: filter, message: "This is not the id of a transaction.", cause: err}
+		}
+	}
+	found, err := a.Store.Refunds(r.Context(), k.Tenant, transaction, p)
+	if err != nil {
+		return err
+	}
+	out := v1.RefundList{Object: v1.RefundListObjectList, Data: make([]v1.Refund, 0, len(found.Rows)), HasMore: found.More}
+	for _, f := range found.Rows {
+		out.Data = append(out.Data, showRefund(f))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Refund)
+	if err != nil {
+		return err
+	}
+	f, err := a.Store.Refund(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	shown := showRefund(f)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+// notFoundAt names the body's field when the object it names is not there.
+func notFoundAt(err error, param string) error {
+	if f := faultOf(err); err != nil && f.code == codeNotFound {
+		return &fault{code: codeNotFound, param: param, cause: err}
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) transactionRoutes() []route {
+	return []route{
+		{http.MethodPost, "/v1/transactions", "payments:authorize", a.createTransaction},
+		{http.MethodGet, "/v1/transactions", "transactions:read", a.listTransactions},
+		{http.MethodGet, "/v1/transactions/{id}", "transactions:read", a.getTransaction},
+		{http.MethodPost, "/v1/transactions/{id}/void", "payments:authorize", a.voidTransaction},
+	}
+}
+
+// transactionDetails is the part of a transaction that only the merchant and the card decide: a transaction in the contract's own
+// words, which is stored as it is.
+type transactionDetails struct {
+	Card                *v1.Card     `json:"card,omitempty"`
+	Reference           *string      `json:"reference,omitempty"`
+	Description         *string      `json:"description,omitempty"`
+	StatementDescriptor *string      `json:"statement_descriptor,omitempty"`
+	Billing             *v1.Contact  `json:"billing,omitempty"`
+	Shipping            *v1.Contact  `json:"shipping,omitempty"`
+	Order               *v1.Order    `json:"order,omitempty"`
+	Metadata            *v1.Metadata `json:"metadata,omitempty"`
+}
+
+func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	var in v1.TransactionCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	if f := createFault(&in, body); f != nil {
+		return f
+	}
+	payer, err := a.payerCard(k.Tenant, &in)
+	if err != nil {
+		return err
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	p := engine.Payment{
+		Amount: in.Amount, Currency: in.Currency, AutoCapture: in.Capture == nil || *in.Capture == v1.CaptureModeAutomatic,
+		PaymentMethod: in.PaymentMethod, Card: payer, Billing: billing(in.Billing),
+	}
+	p.Details = encode(&transactionDetails{
+		Card: a.shownCard(k.Tenant, payer, holder(in.Card)), Reference: in.Reference, Description: in.Description,
+		StatementDescriptor: in.StatementDescriptor, Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
+	})
+	out, err := a.Engine.Authorize(r.Context(), req, p)
+	return a.answer(w, r, out, err)
+}
+
+// createFault checks what needs neither the store nor the card.
+func createFault(in *v1.TransactionCreate, body []byte) *fault {
+	if f := amountFault(in.Amount, in.Amount != 0 || given(body, "amount")); f != nil {
+		return f
+	}
+	if in.Currency == "" {
+		return &fault{code: codeMissingField, param: "currency"}
+	}
+	if _, ok := money.Lookup(in.Currency); !ok {
+		return &fault{code: codeUnknownCurrency, param: "currency"}
+	}
+	if in.PaymentMethod == "" {
+		return &fault{code: codeMissingField, param: "payment_method"}
+	}
+	if in.Capture != nil && !in.Capture.Valid() {
+		return &fault{code: codeInvalidValue, param: "capture", message: "Capture is \"automatic\" or \"manual\"."}
+	}
+	for _, f := range []*fault{
+		lengthFault(
+			field{"payment_method", &in.PaymentMethod, 64}, field{"reference", in.Reference, 255},
+			field{"description", in.Description, 1000}, field{"statement_descriptor", in.StatementDescriptor, 22},
+		),
+		contactFault("billing", in.Billing), contactFault("shipping", in.Shipping), orderFault(in.Order), metadataFault(in.Metadata),
+	} {
+		if f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func holder(c *v1.CardInput) *string {
+	if c == nil {
+		return nil
+	}
+	return c.Holder
+}
+
+// billing is what the issuer checks of the payer's address.
+func billing(c *v1.Contact) acquirer.Billing {
+	var b acquirer.Billing
+	if c == nil || c.Address == nil {
+		return b
+	}
+	if c.Address.Line1 != nil {
+		b.AddressLine = *c.Address.Line1
+	}
+	if c.Address.PostalCode != nil {
+		b.PostalCode = *c.Address.PostalCode
+	}
+	return b
+}
+
+func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	p, err := page(r, id.Transaction)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Transactions(r.Context(), k.Tenant, p)
+	if err != nil {
+		return err
+	}
+	out := v1.TransactionList{Object: v1.TransactionListObjectList, Data: make([]v1.Transaction, 0, len(found.Rows)), HasMore: found.More}
+	for _, t := range found.Rows {
+		out.Data = append(out.Data, showTransaction(t))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Transaction)
+	if err != nil {
+		return err
+	}
+	t, err := a.Store.Transaction(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	shown := showTransaction(t)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+func (a *API) voidTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, req, err := a.bareStep(w, r, k)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.Void(r.Context(), req, n)
+	return a.answer(w, r, out, err)
+}
+
+// bareStep reads a step on a transaction that takes no fields.
+func (a *API) bareStep(w http.ResponseWriter, r *http.Request, k *store.Key) (int64, engine.Request, error) {
+	n, err := pathID(r, id.Transaction)
+	if err != nil {
+		return 0, engine.Request{}, err
+	}
+	body, err := decode(w, r, &struct{}{}, true)
+	if err != nil {
+		return 0, engine.Request{}, err
+	}
+	req, err := a.request(r, k, body)
+	return n, req, err
+}
+
+// pathID reads the id of the path. What cannot be an id is simply not there.
+func pathID(r *http.Request, p id.Prefix) (int64, error) {
+	n, err := id.Parse(p, mux.Vars(r)["id"])
+	if err != nil {
+		return 0, &fault{code: codeNotFound, param: "id", cause: err}
+	}
+	return n, nil
+}

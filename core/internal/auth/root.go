@@ -1,0 +1,76 @@
+package auth
+
+import (
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// rootSize is the length of the root secret in bytes.
+const rootSize = 32
+
+// Root is the secret all keyed hashes of one data folder derive from.
+type Root struct{ secret []byte }
+
+// LoadRoot reads the root secret from the file, or makes it when there is none. Losing it makes every API key invalid.
+func LoadRoot(path string) (Root, error) {
+	b, err := os.ReadFile(path) //nolint:gosec // the operator's own path
+	if errors.Is(err, fs.ErrNotExist) {
+		if b, err = makeRoot(path); err != nil {
+			return Root{}, fmt.Errorf("make root secret: %w", err)
+		}
+	}
+	if err != nil {
+		return Root{}, fmt.Errorf("read root secret: %w", err)
+	}
+	if len(b) != rootSize {
+		return Root{}, fmt.Errorf("root secret %s: %d bytes, want %d", path, len(b), rootSize)
+	}
+	return Root{b}, nil
+}
+
+// makeRoot writes the file whole or not at all, and yields to a process that did so first.
+func makeRoot(path string) ([]byte, error) {
+	b := make([]byte, rootSize)
+	if _, err := rand.Read(b); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".root-*") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // the link below is what stays
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
+		return os.ReadFile(path) //nolint:gosec // the operator's own path
+	} else if err != nil {
+		return nil, err
+	}
+	return b, syncDir(filepath.Dir(path))
+}
+
+// syncDir makes a new name in the folder durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir) //nolint:gosec // the operator's own path
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Key derives the key for one purpose, 32 bytes. Purposes never share a key.
+func (r Root) Key(purpose string) ([]byte, error) {
+	k, err := hkdf.Key(sha256.New, r.secret, nil, "causeway/"+purpose, 32)
+	if err != nil {
+		return nil, fmt.Errorf("derive %s key: %w", purpose, err)
+	}
+	return k, nil
+}
