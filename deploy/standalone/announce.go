@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"text/template"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// ready is the one line that --json prints.
+type ready struct {
+	HTTP      string             `json:"http"`
+	HTTPS     string             `json:"https"`
+	CA        string             `json:"ca"` // path of a PEM file
+	Keys      devcreds.Keys      `json:"keys"`
+	ProviderA devcreds.ProviderA `json:"provider_a"`
+}
+
+// announce says on stdout, in one write, that everything is up: to programs one line of JSON, to people where to go from here.
+func (m *Main) announce(u *up) error {
+	encode := greeting
+	if m.flags.JSON {
+		encode = readyLine
+	}
+	text, err := encode(u, isTerminal(m.stdout))
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	_, err = m.stdout.Write(text)
+	return err
+}
+
+// readyLine is what a program reads.
+func readyLine(u *up, _ bool) ([]byte, error) {
+	r := ready{HTTP: u.http, HTTPS: u.https, CA: u.ca, Keys: u.credentials.Keys, ProviderA: u.credentials.ProviderA}
+	line, err := json.Marshal(r, json.WithMarshalers(secret.RevealMarshalers()))
+	return append(line, '\n'), err
+}
+
+// The requests in it are run as they stand by TestEachPrintedRequestWorks: a block begins with curl and ends at an empty line.
+//
+//go:embed greeting.txt
+var greetingText string
+
+// greeting is what a person reads.
+func greeting(u *up, colour bool) ([]byte, error) {
+	bold := func(s string) string { return s }
+	if colour {
+		bold = func(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
+	}
+	t, err := template.New("greeting").Funcs(template.FuncMap{"bold": bold}).Parse(greetingText)
+	if err != nil {
+		return nil, err
+	}
+	k, a := u.credentials.Keys, u.credentials.ProviderA
+	var b bytes.Buffer
+	err = t.Execute(&b, map[string]string{
+		"http": u.http, "https": u.https, "ca": u.ca,
+		"sk_test": k.SKTest.Reveal(), "pk_test": k.PKTest.Reveal(), "sk_live": k.SKLive.Reveal(), "pk_live": k.PKLive.Reveal(),
+		"name": a.Name, "transaction_key": a.TransactionKey.Reveal(),
+	})
+	return b.Bytes(), err
+}
+
+// isTerminal reports whether w shows colours to a person, who has not asked for none.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

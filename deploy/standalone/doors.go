@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"strings"
+)
+
+// doors gives the legacy paths to the proxy and all else to v1, whose answer to an unknown path is the JSON 404. Never by host name:
+// a legacy client that can only change its host must arrive under any.
+func doors(v1, legacy http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isLegacy(r.URL.Path) {
+			legacy.ServeHTTP(w, r)
+			return
+		}
+		v1.ServeHTTP(w, r)
+	})
+}
+
+// isLegacy reports whether path is under /compat/ or is a provider's own.
+func isLegacy(path string) bool {
+	return strings.HasPrefix(path, "/compat/") || path == "/xml/v1/request.api"
+}
+
+// baseURL is where a client on this machine reaches a listener.
+func baseURL(scheme string, addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil { // not a TCP address; none of ours
+		return scheme + "://" + addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// certificateHosts is what the server certificate must name beside the loopback names, for an HTTPS listener on addr.
+func certificateHosts(addr string) []string {
+	host, _, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err != nil || host == "" || ip != nil && ip.IsUnspecified() {
+		return nil
+	}
+	return []string{host}
+}

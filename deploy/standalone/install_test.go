@@ -1,0 +1,97 @@
+package main_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The real clients are installed into the repository's .cache/sdk, once for each state of their lock file, so that a second run needs
+// no network. A half-finished install never gets the final name.
+
+// installNode returns a folder of node modules.
+func installNode(t *testing.T) string {
+	t.Helper()
+	source := absolute(t, "sdktest/node")
+	dir := install(t, "node", filepath.Join(source, "package-lock.json"), func(ctx context.Context, into string) *exec.Cmd {
+		for _, name := range []string{"package.json", "package-lock.json"} {
+			data, err := os.ReadFile(filepath.Join(source, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(into, name), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		cmd.Dir = into
+		return cmd
+	})
+	return filepath.Join(dir, "node_modules")
+}
+
+// installPython returns a folder of Python packages, some of them compiled for one version of Python.
+func installPython(t *testing.T) string {
+	t.Helper()
+	version, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").Output()
+	if err != nil {
+		t.Fatalf("python3: %v (this test needs it on PATH)", err)
+	}
+	requirements := absolute(t, "sdktest/python/requirements.txt")
+	// Some systems ship Python without pip but with venv, which brings one; some the other way round.
+	const script = `python3 -m pip --version >/dev/null 2>&1 || { python3 -m venv "$1/.venv" && PATH="$1/.venv/bin:$PATH"; }
+exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" --requirement "$2"`
+	return install(t, "python"+strings.TrimSpace(string(version)), requirements, func(ctx context.Context, into string) *exec.Cmd {
+		return exec.CommandContext(ctx, "sh", "-c", script, "sh", into, requirements)
+	})
+}
+
+// install runs the command that fills a folder, unless that was done for this state of the lock file, and returns the folder.
+func install(t *testing.T, name, lockFile string, fill func(ctx context.Context, into string) *exec.Cmd) string {
+	t.Helper()
+	locked, err := os.ReadFile(lockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(locked)
+	cache := absolute(t, "../../.cache/sdk")
+	final := filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:8]))
+	if _, err := os.Stat(final); err == nil {
+		return final
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	into, err := os.MkdirTemp(cache, "."+name+"-") //nolint:usetesting // it is renamed, so it must be on the cache's disk
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(into) }() // nothing is there when it was renamed
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := fill(ctx, into)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("install the %s client: %v (this test needs %s on PATH and the package registries)\n%s", name, err, cmd.Path, out)
+	}
+	if err := os.Rename(into, final); err != nil {
+		if _, there := os.Stat(final); there != nil { // another run was faster, or it is a true failure
+			t.Fatal(err)
+		}
+	}
+	return final
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}

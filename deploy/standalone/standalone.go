@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/devca"
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// Main is the program: what it was asked to run, and what it has opened so far. Make it with New, run it once.
+type Main struct {
+	flags  Flags
+	stdout io.Writer
+	clock  clock.Clock
+	log    *slog.Logger
+
+	data    string // absolute
+	closers []func() error
+}
+
+// New returns a program that has opened nothing. Greetings go to stdout, logs to stderr.
+func New(f Flags, stdout, stderr io.Writer) *Main {
+	return &Main{
+		flags: f, stdout: stdout, clock: clock.System(),
+		log: slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: f.Log})),
+	}
+}
+
+// Run opens everything, says so on stdout, serves until ctx ends, and closes everything. Its error is of any of these steps.
+func (m *Main) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, m.Close()) }()
+	up, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.announce(up); err != nil {
+		return fmt.Errorf("print the addresses: %w", err)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// Close closes what is open, last opened first: the public listeners drain, while the proxy still reaches v1; then the proxy, the
+// inner listener and the core. It may be called at any time, and again.
+func (m *Main) Close() error {
+	var errs []error
+	for len(m.closers) > 0 {
+		last := len(m.closers) - 1
+		errs = append(errs, m.closers[last]())
+		m.closers = m.closers[:last]
+	}
+	return errors.Join(errs...)
+}
+
+func (m *Main) onClose(f func() error) { m.closers = append(m.closers, f) }
+
+// up is what a started program has to tell.
+type up struct {
+	http, https string // base URLs
+	ca          string // path of the authority's certificate
+	credentials *devcreds.Credentials
+}
+
+// open starts each part when the ones it needs are up.
+func (m *Main) open(ctx context.Context) (*up, error) {
+	if err := m.openFolder(); err != nil {
+		return nil, err
+	}
+	v1, err := m.openCore(ctx) // first, for it keeps every other process out of the folder
+	if err != nil {
+		return nil, err
+	}
+	identity, err := devca.Ensure(filepath.Join(m.data, "tls"), m.clock.Now(), certificateHosts(m.flags.ListenTLS)...)
+	if err != nil {
+		return nil, err
+	}
+	// The proxy has this listener to itself: were it to call the public one, a drain would refuse the calls of requests under way.
+	inner, err := m.serve(ctx, v1.Handler(), "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("inner listener: %w", err)
+	}
+	base := "http://" + inner.String()
+	credentials, err := devcreds.Ensure(ctx, filepath.Join(m.data, "credentials.json"), issuer{core: v1, base: base})
+	if err != nil {
+		return nil, err
+	}
+	legacy, err := m.openProxy(base, credentials)
+	if err != nil {
+		return nil, err
+	}
+	both := doors(v1.Handler(), legacy.Handler())
+	plain, secure, err := m.openDoors(ctx, both, identity)
+	if err != nil {
+		return nil, err
+	}
+	return &up{http: baseURL("http", plain), https: baseURL("https", secure), ca: identity.CA, credentials: credentials}, nil
+}
+
+// openFolder makes the data folder.
+func (m *Main) openFolder() (err error) {
+	if m.data, err = filepath.Abs(m.flags.Data); err == nil {
+		err = os.MkdirAll(m.data, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("--data %s: %w", m.flags.Data, err)
+	}
+	return nil
+}
+
+func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
+	cfg := core.Config{Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core")}
+	if m.flags.Configs != "" {
+		cfg.Simulator = filepath.Join(m.flags.Configs, "simulator.yaml")
+		if _, err := os.Stat(cfg.Simulator); err != nil {
+			return nil, fmt.Errorf("--configs %s: %w", m.flags.Configs, err)
+		}
+	}
+	c, err := core.Open(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--data %s: open the core: %w", m.flags.Data, err)
+	}
+	m.onClose(c.Close)
+	return c, nil
+}
+
+func (m *Main) openProxy(base string, c *devcreds.Credentials) (*compatproxy.Proxy, error) {
+	path := filepath.Join(m.data, "compat-credentials.yaml")
+	if err := writeLogins(path, c); err != nil {
+		return nil, err
+	}
+	p, err := compatproxy.New(compatproxy.Config{
+		V1: base, Credentials: path, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the proxy: %w", err)
+	}
+	m.onClose(func() error { p.Close(); return nil })
+	return p, nil
+}
+
+// openDoors starts both public listeners, and has them drain at the same time.
+func (m *Main) openDoors(ctx context.Context, h http.Handler, id *devca.Identity) (plain, secure net.Addr, err error) {
+	policy := tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &id.Certificate, nil })
+	servers := []*httpx.Server{m.server(h, nil), m.server(h, policy)}
+	m.onClose(func() error { return stopAll(ctx, servers) })
+	if plain, err = servers[0].Start(m.flags.Listen); err != nil { //nolint:contextcheck // a listener outlives the call that starts it
+		return nil, nil, fmt.Errorf("--listen %s: %w", m.flags.Listen, err)
+	}
+	if secure, err = servers[1].Start(m.flags.ListenTLS); err != nil { //nolint:contextcheck // a listener outlives the call that starts it
+		return nil, nil, fmt.Errorf("--listen-tls %s: %w", m.flags.ListenTLS, err)
+	}
+	return plain, secure, nil
+}
+
+// serve starts a plain listener.
+func (m *Main) serve(ctx context.Context, h http.Handler, addr string) (net.Addr, error) {
+	s := m.server(h, nil)
+	m.onClose(func() error { return stopAll(ctx, []*httpx.Server{s}) })
+	return s.Start(addr) //nolint:contextcheck // a listener outlives the call that starts it
+}
+
+func (m *Main) server(h http.Handler, policy *tls.Config) *httpx.Server {
+	return httpx.NewServer(httpx.Options{Handler: h, TLS: policy, Log: m.log, Clock: m.clock})
+}
+
+// stopAll drains the servers side by side, each for its own time at most, although ctx has ended: that is why they stop.
+func stopAll(ctx context.Context, servers []*httpx.Server) error {
+	ctx = context.WithoutCancel(ctx)
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() { errs[i] = s.Stop(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
