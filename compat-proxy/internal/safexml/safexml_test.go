@@ -9,67 +9,70 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 )
 
+const laughs = `<!DOCTYPE a [<!ENTITY l "lol"><!ENTITY m "&l;&l;&l;&l;">]><a>&m;</a>`
+
+var deep = strings.Repeat("<a>", safexml.MaxDepth+1) + strings.Repeat("</a>", safexml.MaxDepth+1)
+
+var refused = map[string]struct {
+	body string
+	want safexml.Reason
+}{
+	"doctype":                  {"<!DOCTYPE a><a/>", safexml.Directive},
+	"billion laughs":           {laughs, safexml.Directive},
+	"external entity":          {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, safexml.Directive},
+	"doctype inside":           {"<a><!DOCTYPE b></a>", safexml.Directive},
+	"undeclared entity":        {"<a>&nope;</a>", safexml.Malformed},
+	"entity in attribute":      {`<a b="&nope;"/>`, safexml.Malformed},
+	"stylesheet":               {`<?xml-stylesheet href="x"?><a/>`, safexml.Instruction},
+	"instruction inside":       {"<a><?php x?></a>", safexml.Instruction},
+	"late declaration":         {"<a/><?xml version=\"1.0\"?>", safexml.Instruction},
+	"spaced declaration":       {" <?xml version=\"1.0\"?><a/>", safexml.Instruction},
+	"two roots":                {"<a/><b/>", safexml.SecondRoot},
+	"text before":              {"x<a/>", safexml.Outside},
+	"text after":               {"<a/>x", safexml.Outside},
+	"cdata after":              {"<a/><![CDATA[ ]]>", safexml.Outside},
+	"reference after":          {"<a/>&#32;", safexml.Outside},
+	"duplicate attribute":      {`<a b="1" b="2"/>`, safexml.Duplicate},
+	"duplicate by namespace":   {`<a xmlns:p="u" xmlns:q="u" p:b="1" q:b="2"/>`, safexml.Duplicate},
+	"duplicate declaration":    {`<a xmlns="u" xmlns="v"/>`, safexml.Duplicate},
+	"depth":                    {deep, safexml.TooDeep},
+	"open depth":               {strings.Repeat("<a>", 100_000), safexml.TooDeep},
+	"nodes":                    {"<a>" + strings.Repeat("<b/>", safexml.MaxNodes) + "</a>", safexml.TooMany},
+	"comments":                 {"<a>" + strings.Repeat("<!---->", safexml.MaxNodes) + "</a>", safexml.TooMany},
+	"attributes":               {"<a" + manyAttributes(safexml.MaxAttrs+1) + "/>", safexml.TooMany},
+	"declarations":             {nestedDeclarations(), safexml.TooMany},
+	"unbound prefix":           {"<p:a/>", safexml.Prefix},
+	"unbound attribute prefix": {`<a p:b="1"/>`, safexml.Prefix},
+	"undeclared prefix":        {`<a xmlns:p=""/>`, safexml.Prefix},
+	"xml prefix taken":         {`<a xmlns:xml="u"/>`, safexml.Prefix},
+	"two colons":               {`<a xmlns:p="u"><p:b:c/></a>`, safexml.Malformed},
+	"mismatched end":           {"<a></b>", safexml.Malformed},
+	"prefix of end differs":    {`<p:a xmlns:p="u" xmlns:q="u"></q:a>`, safexml.Malformed},
+	"unclosed":                 {"<a>", safexml.Malformed},
+	"extra end":                {"<a/></a>", safexml.Malformed},
+	"empty":                    {"", safexml.Malformed},
+	"blank":                    {" \n", safexml.Malformed},
+	"latin-1 declared":         {`<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, safexml.Encoding},
+	"utf-16 declared":          {`<?xml version='1.0' encoding = 'utf-16'?><a/>`, safexml.Encoding},
+	"version":                  {`<?xml version="1.1"?><a/>`, safexml.Malformed},
+	"declaration order":        {`<?xml encoding="utf-8" version="1.0"?><a/>`, safexml.Malformed},
+	"declaration twice":        {`<?xml version="1.0" encoding="utf-8" encoding="utf-8"?><a/>`, safexml.Malformed},
+	"declaration unquoted":     {`<?xml version="1.0" encoding=utf-8?><a/>`, safexml.Malformed},
+	"latin-1 bytes":            {"<a>\xe5</a>", safexml.Encoding},
+	"overlong bytes":           {"<a>\xc0\xaf</a>", safexml.Encoding},
+	"nul":                      {"<a>\x00</a>", safexml.Character},
+	"escape in comment":        {"<a><!--\x1b--></a>", safexml.Character},
+	"noncharacter":             {"<a>\uffff</a>", safexml.Character},
+	"reference to nul":         {"<a>&#0;</a>", safexml.Malformed},
+	"reference to control":     {"<a>&#x1b;</a>", safexml.Malformed},
+	"reference to surrogate":   {"<a>&#xD800;</a>", safexml.Character},
+	"surrogate in attribute":   {`<a b="&#xD800;"/>`, safexml.Character},
+	"bare end of cdata":        {"<a>]]></a>", safexml.Malformed},
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat("<a>", safexml.MaxDepth+1) + strings.Repeat("</a>", safexml.MaxDepth+1)
-	laughs := `<!DOCTYPE a [<!ENTITY l "lol"><!ENTITY m "&l;&l;&l;&l;">]><a>&m;</a>`
-	tests := map[string]struct {
-		body string
-		want safexml.Reason
-	}{
-		"doctype":                  {"<!DOCTYPE a><a/>", safexml.Directive},
-		"billion laughs":           {laughs, safexml.Directive},
-		"external entity":          {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, safexml.Directive},
-		"doctype inside":           {"<a><!DOCTYPE b></a>", safexml.Directive},
-		"undeclared entity":        {"<a>&nope;</a>", safexml.Malformed},
-		"entity in attribute":      {`<a b="&nope;"/>`, safexml.Malformed},
-		"stylesheet":               {`<?xml-stylesheet href="x"?><a/>`, safexml.Instruction},
-		"instruction inside":       {"<a><?php x?></a>", safexml.Instruction},
-		"late declaration":         {"<a/><?xml version=\"1.0\"?>", safexml.Instruction},
-		"spaced declaration":       {" <?xml version=\"1.0\"?><a/>", safexml.Instruction},
-		"two roots":                {"<a/><b/>", safexml.SecondRoot},
-		"text before":              {"x<a/>", safexml.Outside},
-		"text after":               {"<a/>x", safexml.Outside},
-		"cdata after":              {"<a/><![CDATA[ ]]>", safexml.Outside},
-		"reference after":          {"<a/>&#32;", safexml.Outside},
-		"duplicate attribute":      {`<a b="1" b="2"/>`, safexml.Duplicate},
-		"duplicate by namespace":   {`<a xmlns:p="u" xmlns:q="u" p:b="1" q:b="2"/>`, safexml.Duplicate},
-		"duplicate declaration":    {`<a xmlns="u" xmlns="v"/>`, safexml.Duplicate},
-		"depth":                    {deep, safexml.TooDeep},
-		"open depth":               {strings.Repeat("<a>", 100_000), safexml.TooDeep},
-		"nodes":                    {"<a>" + strings.Repeat("<b/>", safexml.MaxNodes) + "</a>", safexml.TooMany},
-		"comments":                 {"<a>" + strings.Repeat("<!---->", safexml.MaxNodes) + "</a>", safexml.TooMany},
-		"attributes":               {"<a" + manyAttributes(safexml.MaxAttrs+1) + "/>", safexml.TooMany},
-		"declarations":             {nestedDeclarations(), safexml.TooMany},
-		"unbound prefix":           {"<p:a/>", safexml.Prefix},
-		"unbound attribute prefix": {`<a p:b="1"/>`, safexml.Prefix},
-		"undeclared prefix":        {`<a xmlns:p=""/>`, safexml.Prefix},
-		"xml prefix taken":         {`<a xmlns:xml="u"/>`, safexml.Prefix},
-		"two colons":               {`<a xmlns:p="u"><p:b:c/></a>`, safexml.Malformed},
-		"mismatched end":           {"<a></b>", safexml.Malformed},
-		"prefix of end differs":    {`<p:a xmlns:p="u" xmlns:q="u"></q:a>`, safexml.Malformed},
-		"unclosed":                 {"<a>", safexml.Malformed},
-		"extra end":                {"<a/></a>", safexml.Malformed},
-		"empty":                    {"", safexml.Malformed},
-		"blank":                    {" \n", safexml.Malformed},
-		"latin-1 declared":         {`<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, safexml.Encoding},
-		"utf-16 declared":          {`<?xml version='1.0' encoding = 'utf-16'?><a/>`, safexml.Encoding},
-		"version":                  {`<?xml version="1.1"?><a/>`, safexml.Malformed},
-		"declaration order":        {`<?xml encoding="utf-8" version="1.0"?><a/>`, safexml.Malformed},
-		"declaration twice":        {`<?xml version="1.0" encoding="utf-8" encoding="utf-8"?><a/>`, safexml.Malformed},
-		"declaration unquoted":     {`<?xml version="1.0" encoding=utf-8?><a/>`, safexml.Malformed},
-		"latin-1 bytes":            {"<a>\xe5</a>", safexml.Encoding},
-		"overlong bytes":           {"<a>\xc0\xaf</a>", safexml.Encoding},
-		"nul":                      {"<a>\x00</a>", safexml.Character},
-		"escape in comment":        {"<a><!--\x1b--></a>", safexml.Character},
-		"noncharacter":             {"<a>\uffff</a>", safexml.Character},
-		"reference to nul":         {"<a>&#0;</a>", safexml.Malformed},
-		"reference to control":     {"<a>&#x1b;</a>", safexml.Malformed},
-		"reference to surrogate":   {"<a>&#xD800;</a>", safexml.Character},
-		"surrogate in attribute":   {`<a b="&#xD800;"/>`, safexml.Character},
-		"bare end of cdata":        {"<a>]]></a>", safexml.Malformed},
-	}
-	for name, tt := range tests {
+	for name, tt := range refused {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			el, err := safexml.Parse([]byte(tt.body), 0)

@@ -30,7 +30,7 @@
 //     body and one that is neither XML nor JSON; the fault is then XML.
 //   - Malformed JSON (also duplicate keys, depth above 32, a second value, a
 //     root that is not an object with exactly one member holding an object,
-//     string or null, an array in an array, a key that is no XML name, a string
+//     string or null, an array in an array, a key that is no ASCII XML name, a string
 //     with a character XML cannot carry) is E00001 with the constant text
 //     "An error occurred during processing. Please try again.". A body that
 //     begins with `[` is malformed JSON.

@@ -1,6 +1,10 @@
 package wire_test
 
-import "github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+import (
+	"maps"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
 
 // answer is an answer with one message.
 func answer(root, refID, result, code, text string, own ...*wire.Element) *wire.Document {
@@ -47,8 +51,9 @@ func group(name string, pairs ...string) *wire.Element {
 	return wire.GroupElement(name, texts(pairs...)...)
 }
 
-func message(code, text string) *wire.Element {
-	return wire.ListElement("messages", group("message", "code", code, "description", text))
+func approval() *wire.Element {
+	return wire.ListElement("messages",
+		group("message", "code", "1", "description", "This transaction has been approved."))
 }
 
 func failure(code, text string) *wire.Element {
@@ -61,15 +66,31 @@ func supplemental() *wire.Element {
 	return e
 }
 
-const approvedText = "This transaction has been approved."
-
 // documents gives the answers of the examples that reach a method.
 func documents() map[string]*wire.Document {
+	docs := map[string]*wire.Document{
+		"x8-details": detailsXML(),
+		"x9-profile": profileCreated("905512340", []string{"906650021"}, []string{"907700010"}, nil),
+		"x9-duplicate": answer("createCustomerProfileResponse", "-", "Error", "E00039",
+			"A duplicate record with ID 905512340 already exists.", profileLists(nil, nil, nil)...),
+		"j3-details": detailsJSON(),
+		"j4-profile": profileCreated("905512341", []string{"906650022"}, nil, []string{
+			"1,1,1,(TESTMODE) This transaction has been approved.,000000,P,0,none," +
+				"Test transaction for ValidateCustomerPaymentProfile.,1.00,CC,auth_only,cust-43,,,,,,,,,,," +
+				"bo@example.org,,,,,,,,,0.00,0.00,0.00,FALSE,none,,,,,,,,,,,,,,XXXX1111,Visa,,,,,,,,,,,,,,,,",
+		}),
+	}
+	maps.Copy(docs, transactionDocuments())
+	return docs
+}
+
+// transactionDocuments gives the answers of createTransaction.
+func transactionDocuments() map[string]*wire.Document {
 	sha := wire.TextElement("transHashSha2", "")
 	return map[string]*wire.Document{
 		"x1-sale": approved("ord-1001", append(
 			head("1", "K7Q2ZD", "Y", "M", "2", "60410000123", "", "XXXX1111", "Visa"),
-			message("1", approvedText),
+			approval(),
 			wire.ListElement("userFields", group("userField", "name", "cart", "value", "c9")),
 			sha, supplemental(), wire.TextElement("networkTransId", "Q4D8ZK1T0V7MB2X9RJ5CYWN"),
 		)...),
@@ -81,7 +102,7 @@ func documents() map[string]*wire.Document {
 			"User authentication failed due to invalid authentication values.", supplemental()),
 		"x5-capture": approved("", append(
 			head("1", "T3B9LW", "P", "", "", "60410000130", "60410000130", "XXXX0015", "MasterCard"),
-			message("1", approvedText), sha, supplemental(),
+			approval(), sha, supplemental(),
 		)...),
 		"x6-refund": unsuccessful("-", append(
 			head("3", "", "P", "", "", "0", "60410000123", "XXXX1111", "Visa"),
@@ -90,15 +111,11 @@ func documents() map[string]*wire.Document {
 		)...),
 		"x7-void": approved("-", append(
 			head("1", "K7Q2ZD", "P", "", "", "60410000123", "60410000123", "XXXX1111", "Visa"),
-			message("1", approvedText), sha, supplemental(),
+			approval(), sha, supplemental(),
 		)...),
-		"x8-details": detailsXML(),
-		"x9-profile": profileCreated("905512340", []string{"906650021"}, []string{"907700010"}, nil),
-		"x9-duplicate": answer("createCustomerProfileResponse", "-", "Error", "E00039",
-			"A duplicate record with ID 905512340 already exists.", profileLists(nil, nil, nil)...),
 		"j1-authorise": approved("j1", append(
 			head("1", "H1N4XS", "Y", "P", "2", "60410000150", "", "XXXX0015", "MasterCard"),
-			message("1", approvedText), sha, supplemental(),
+			approval(), sha, supplemental(),
 			wire.TextElement("networkTransId", "B8C3M0R5T7V1X9Z2L4N6PQW"),
 		)...),
 		"j2-duplicate": unsuccessful("j2", append(
@@ -107,12 +124,6 @@ func documents() map[string]*wire.Document {
 		)...),
 		"j2-credentials": transactionAnswer("j2", "Error", "E00007",
 			"User authentication failed due to invalid authentication values.", supplemental()),
-		"j3-details": detailsJSON(),
-		"j4-profile": profileCreated("905512341", []string{"906650022"}, nil, []string{
-			"1,1,1,(TESTMODE) This transaction has been approved.,000000,P,0,none," +
-				"Test transaction for ValidateCustomerPaymentProfile.,1.00,CC,auth_only,cust-43,,,,,,,,,,," +
-				"bo@example.org,,,,,,,,,0.00,0.00,0.00,FALSE,none,,,,,,,,,,,,,,XXXX1111,Visa,,,,,,,,,,,,,,,,",
-		}),
 	}
 }
 

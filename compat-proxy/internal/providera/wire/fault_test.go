@@ -55,81 +55,82 @@ const (
 	badPattern = "The Pattern constraint failed."
 )
 
+var structureFaults = map[string]struct{ body, want string }{
+	"unknown child": {
+		sale("<bogus/>"),
+		"The element " + in("transactionRequest") + " has invalid child element " + in("bogus") + "." + expecting(afterType),
+	},
+	"out of order": {
+		create("<amount>1</amount><transactionType>x</transactionType>"),
+		"The element " + in("transactionRequest") + " has invalid child element " + in("amount") + "." + expecting("transactionType"),
+	},
+	"order near the end": {
+		sale("<shipFrom/><otherTax/>"),
+		"The element " + in("transactionRequest") + " has invalid child element " + in("otherTax") + "." + expecting("authorizationIndicatorType"),
+	},
+	"repeated, nothing may follow": {
+		sale("<authorizationIndicatorType/><authorizationIndicatorType/>"),
+		"The element " + in("transactionRequest") + " has invalid child element " + in("authorizationIndicatorType") + ".",
+	},
+	"too many of a bounded element": {
+		sale("<userFields>" + strings.Repeat("<userField/>", 21) + "</userFields>"),
+		"The element " + in("userFields") + " has invalid child element " + in("userField") + ".",
+	},
+	"foreign namespace": {
+		sale(`<amount xmlns="urn:x">1</amount>`),
+		"The element " + in("transactionRequest") + " has invalid child element 'amount' in namespace 'urn:x'." + expecting(afterType),
+	},
+	"no namespace": {
+		sale(`<amount xmlns="">1</amount>`),
+		"The element " + in("transactionRequest") + " has invalid child element 'amount'." + expecting(afterType),
+	},
+	"incomplete": {
+		create(""),
+		"The element " + in("transactionRequest") + " has incomplete content." + expecting("transactionType"),
+	},
+	"incomplete after an optional one": {
+		root("getTransactionDetailsRequest", auth),
+		"The element " + in("getTransactionDetailsRequest") + " has incomplete content." + expecting("clientId, refId, transId"),
+	},
+	"choice left out": {
+		sale("<payment/>"),
+		"The element " + in("payment") + " has incomplete content." + expecting(means),
+	},
+	"choice skipped": {
+		sale("<payment><dataSource/></payment>"),
+		"The element " + in("payment") + " has invalid child element " + in("dataSource") + "." + expecting(means),
+	},
+	"two of a choice": {
+		sale("<payment><trackData><track1>a</track1><track2>b</track2></trackData></payment>"),
+		"The element " + in("trackData") + " has invalid child element " + in("track2") + ".",
+	},
+	"two means of payment": {
+		sale("<payment><payPal/><payPal/></payment>"),
+		"The element " + in("payment") + " has invalid child element " + in("payPal") + "." + expecting("dataSource"),
+	},
+	"text before children": {
+		sale("<payment>hi<payPal/></payment>"),
+		"The element " + in("payment") + " cannot contain text." + expecting(means),
+	},
+	"text after children": {
+		sale("<payment><payPal/>hi</payment>"),
+		"The element " + in("payment") + " cannot contain text." + expecting("dataSource"),
+	},
+	"text where nothing may follow": {
+		sale("<authorizationIndicatorType><authorizationIndicator>pre</authorizationIndicator>x</authorizationIndicatorType>"),
+		"The element " + in("authorizationIndicatorType") + " cannot contain text.",
+	},
+	"child in a simple type": {
+		sale("<amount><x/></amount>"),
+		"The element " + in("amount") + " cannot contain child element " + in("x") +
+			" because the parent element's content model is text only.",
+	},
+	"attribute": {sale(`<amount x="1">1</amount>`), "The 'x' attribute is not declared."},
+}
+
 func TestStructureFaults(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ body, want string }{
-		"unknown child": {
-			sale("<bogus/>"),
-			"The element " + in("transactionRequest") + " has invalid child element " + in("bogus") + "." + expecting(afterType),
-		},
-		"out of order": {
-			create("<amount>1</amount><transactionType>x</transactionType>"),
-			"The element " + in("transactionRequest") + " has invalid child element " + in("amount") + "." + expecting("transactionType"),
-		},
-		"order near the end": {
-			sale("<shipFrom/><otherTax/>"),
-			"The element " + in("transactionRequest") + " has invalid child element " + in("otherTax") + "." + expecting("authorizationIndicatorType"),
-		},
-		"repeated, nothing may follow": {
-			sale("<authorizationIndicatorType/><authorizationIndicatorType/>"),
-			"The element " + in("transactionRequest") + " has invalid child element " + in("authorizationIndicatorType") + ".",
-		},
-		"too many of a bounded element": {
-			sale("<userFields>" + strings.Repeat("<userField/>", 21) + "</userFields>"),
-			"The element " + in("userFields") + " has invalid child element " + in("userField") + ".",
-		},
-		"foreign namespace": {
-			sale(`<amount xmlns="urn:x">1</amount>`),
-			"The element " + in("transactionRequest") + " has invalid child element 'amount' in namespace 'urn:x'." + expecting(afterType),
-		},
-		"no namespace": {
-			sale(`<amount xmlns="">1</amount>`),
-			"The element " + in("transactionRequest") + " has invalid child element 'amount'." + expecting(afterType),
-		},
-		"incomplete": {
-			create(""),
-			"The element " + in("transactionRequest") + " has incomplete content." + expecting("transactionType"),
-		},
-		"incomplete after an optional one": {
-			root("getTransactionDetailsRequest", auth),
-			"The element " + in("getTransactionDetailsRequest") + " has incomplete content." + expecting("clientId, refId, transId"),
-		},
-		"choice left out": {
-			sale("<payment/>"),
-			"The element " + in("payment") + " has incomplete content." + expecting(means),
-		},
-		"choice skipped": {
-			sale("<payment><dataSource/></payment>"),
-			"The element " + in("payment") + " has invalid child element " + in("dataSource") + "." + expecting(means),
-		},
-		"two of a choice": {
-			sale("<payment><trackData><track1>a</track1><track2>b</track2></trackData></payment>"),
-			"The element " + in("trackData") + " has invalid child element " + in("track2") + ".",
-		},
-		"two means of payment": {
-			sale("<payment><payPal/><payPal/></payment>"),
-			"The element " + in("payment") + " has invalid child element " + in("payPal") + "." + expecting("dataSource"),
-		},
-		"text before children": {
-			sale("<payment>hi<payPal/></payment>"),
-			"The element " + in("payment") + " cannot contain text." + expecting(means),
-		},
-		"text after children": {
-			sale("<payment><payPal/>hi</payment>"),
-			"The element " + in("payment") + " cannot contain text." + expecting("dataSource"),
-		},
-		"text where nothing may follow": {
-			sale("<authorizationIndicatorType><authorizationIndicator>pre</authorizationIndicator>x</authorizationIndicatorType>"),
-			"The element " + in("authorizationIndicatorType") + " cannot contain text.",
-		},
-		"child in a simple type": {
-			sale("<amount><x/></amount>"),
-			"The element " + in("amount") + " cannot contain child element " + in("x") +
-				" because the parent element's content model is text only.",
-		},
-		"attribute": {sale(`<amount x="1">1</amount>`), "The 'x' attribute is not declared."},
-	}
-	for name, tt := range tests {
+	for name, tt := range structureFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checkFault(t, tt.body, wire.CodeSchema, tt.want)
@@ -137,57 +138,59 @@ func TestStructureFaults(t *testing.T) {
 	}
 }
 
+var long = strings.Repeat("a", 21)
+
+var valueFaults = map[string]struct{ body, want string }{
+	"too long": {
+		sale("<order><invoiceNumber>" + long + "</invoiceNumber></order>"),
+		value("invoiceNumber", long, "String", tooLong),
+	},
+	"too short": {
+		sale("<lineItems><lineItem><itemId/></lineItem></lineItems>"),
+		value("itemId", "", "String", tooShort),
+	},
+	"short card":   {card("<cardNumber>12</cardNumber>"), value("cardNumber", "12", "String", tooShort)},
+	"empty card":   {card("<cardNumber/>"), value("cardNumber", "", "String", tooShort)},
+	"long card":    {card("<cardNumber>41111111111111112</cardNumber>"), value("cardNumber", "XXXXXXXXXXXXX1112", "String", tooLong)},
+	"code letters": {card(dated + "<cardCode>12a</cardCode>"), value("cardCode", "XXX", ns+":cardCode", badPattern)},
+	"code long":    {card(dated + "<cardCode>12345</cardCode>"), value("cardCode", "XXXXX", ns+":cardCode", tooLong)},
+	"code short":   {card(dated + "<cardCode>12</cardCode>"), value("cardCode", "12", ns+":cardCode", tooShort)},
+	"code empty":   {card(dated + "<cardCode/>"), value("cardCode", "", ns+":cardCode", badPattern)},
+	"pattern": {
+		root("getTransactionDetailsRequest", auth+"<transId>12b</transId>"),
+		value("transId", "12b", ns+":numericString", badPattern),
+	},
+	"pattern empty": {
+		root("getTransactionDetailsRequest", auth+"<transId/>"),
+		value("transId", "", ns+":numericString", badPattern),
+	},
+	"decimal":       {sale("<amount>1e2</amount>"), value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value.")},
+	"empty decimal": {sale("<amount/>"), value("amount", "", xsDecimal, "The string '' is not a valid Decimal value.")},
+	"blank decimal": {sale("<amount> </amount>"), value("amount", " ", xsDecimal, "The string '' is not a valid Decimal value.")},
+	"huge decimal": {
+		sale("<amount>" + strings.Repeat("9", 30) + "</amount>"),
+		value("amount", strings.Repeat("X", 26)+"9999", xsDecimal,
+			"The string '"+strings.Repeat("X", 26)+"9999' is not a valid Decimal value."),
+	},
+	"negative": {sale("<tax><amount>-0.01</amount></tax>"), value("amount", "-0.01", "Decimal", "The MinInclusive constraint failed.")},
+	"fraction": {sale("<tax><amount>1.00001</amount></tax>"), value("amount", "1.00001", "Decimal", "The FractionDigits constraint failed.")},
+	"rate":     {sale("<otherTax><vatTaxRate>12345.6</vatTaxRate></otherTax>"), value("vatTaxRate", "12345.6", "Decimal", "The TotalDigits constraint failed.")},
+	"boolean":  {sale("<taxExempt>TRUE</taxExempt>"), value("taxExempt", "TRUE", "Boolean", "The string 'TRUE' is not a valid Boolean value.")},
+	"date":     {sale("<order><purchaseOrderDateUTC>2026-02-30</purchaseOrderDateUTC></order>"), value("purchaseOrderDateUTC", "2026-02-30", "http://www.w3.org/2001/XMLSchema:date", "The string '2026-02-30' is not a valid XsdDateTime value.")},
+	"enum":     {sale("<customer><type>robot</type></customer>"), value("type", "robot", ns+":customerTypeEnum", "The Enumeration constraint failed.")},
+	"key":      {withKey("k1234567890123456"), value("transactionKey", "XXXXXXXXXXXXX3456", "String", tooLong)},
+	"api key":  {withKey("sk_" + strings.Repeat("a", 253)), value("transactionKey", strings.Repeat("X", 252)+"aaaa", "String", tooLong)},
+	"login":    {root("authenticateTestRequest", "<merchantAuthentication><name>"+long+"12345</name></merchantAuthentication>"), value("name", long+"12345", "String", tooLong)},
+	"ref":      {root("authenticateTestRequest", auth+"<refId>"+long+"</refId>"), value("refId", long, "String", tooLong)},
+	"pan astray": {
+		sale("<order><invoiceNumber>4111 1111-1111 1111 xx</invoiceNumber></order>"),
+		value("invoiceNumber", "XXXX XXXX-XXXX 1111 xx", "String", tooLong),
+	},
+}
+
 func TestValueFaults(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("a", 21)
-	tests := map[string]struct{ body, want string }{
-		"too long": {
-			sale("<order><invoiceNumber>" + long + "</invoiceNumber></order>"),
-			value("invoiceNumber", long, "String", tooLong),
-		},
-		"too short": {
-			sale("<lineItems><lineItem><itemId/></lineItem></lineItems>"),
-			value("itemId", "", "String", tooShort),
-		},
-		"short card":   {card("<cardNumber>12</cardNumber>"), value("cardNumber", "12", "String", tooShort)},
-		"empty card":   {card("<cardNumber/>"), value("cardNumber", "", "String", tooShort)},
-		"long card":    {card("<cardNumber>41111111111111112</cardNumber>"), value("cardNumber", "XXXXXXXXXXXXX1112", "String", tooLong)},
-		"code letters": {card(dated + "<cardCode>12a</cardCode>"), value("cardCode", "XXX", ns+":cardCode", badPattern)},
-		"code long":    {card(dated + "<cardCode>12345</cardCode>"), value("cardCode", "XXXXX", ns+":cardCode", tooLong)},
-		"code short":   {card(dated + "<cardCode>12</cardCode>"), value("cardCode", "12", ns+":cardCode", tooShort)},
-		"code empty":   {card(dated + "<cardCode/>"), value("cardCode", "", ns+":cardCode", badPattern)},
-		"pattern": {
-			root("getTransactionDetailsRequest", auth+"<transId>12b</transId>"),
-			value("transId", "12b", ns+":numericString", badPattern),
-		},
-		"pattern empty": {
-			root("getTransactionDetailsRequest", auth+"<transId/>"),
-			value("transId", "", ns+":numericString", badPattern),
-		},
-		"decimal":       {sale("<amount>1e2</amount>"), value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value.")},
-		"empty decimal": {sale("<amount/>"), value("amount", "", xsDecimal, "The string '' is not a valid Decimal value.")},
-		"blank decimal": {sale("<amount> </amount>"), value("amount", " ", xsDecimal, "The string '' is not a valid Decimal value.")},
-		"huge decimal": {
-			sale("<amount>" + strings.Repeat("9", 30) + "</amount>"),
-			value("amount", strings.Repeat("X", 26)+"9999", xsDecimal,
-				"The string '"+strings.Repeat("X", 26)+"9999' is not a valid Decimal value."),
-		},
-		"negative": {sale("<tax><amount>-0.01</amount></tax>"), value("amount", "-0.01", "Decimal", "The MinInclusive constraint failed.")},
-		"fraction": {sale("<tax><amount>1.00001</amount></tax>"), value("amount", "1.00001", "Decimal", "The FractionDigits constraint failed.")},
-		"rate":     {sale("<otherTax><vatTaxRate>12345.6</vatTaxRate></otherTax>"), value("vatTaxRate", "12345.6", "Decimal", "The TotalDigits constraint failed.")},
-		"boolean":  {sale("<taxExempt>TRUE</taxExempt>"), value("taxExempt", "TRUE", "Boolean", "The string 'TRUE' is not a valid Boolean value.")},
-		"date":     {sale("<order><purchaseOrderDateUTC>2026-02-30</purchaseOrderDateUTC></order>"), value("purchaseOrderDateUTC", "2026-02-30", "http://www.w3.org/2001/XMLSchema:date", "The string '2026-02-30' is not a valid XsdDateTime value.")},
-		"enum":     {sale("<customer><type>robot</type></customer>"), value("type", "robot", ns+":customerTypeEnum", "The Enumeration constraint failed.")},
-		"key":      {withKey("k1234567890123456"), value("transactionKey", "XXXXXXXXXXXXX3456", "String", tooLong)},
-		"api key":  {withKey("sk_" + strings.Repeat("a", 253)), value("transactionKey", strings.Repeat("X", 252)+"aaaa", "String", tooLong)},
-		"login":    {root("authenticateTestRequest", "<merchantAuthentication><name>"+long+"12345</name></merchantAuthentication>"), value("name", long+"12345", "String", tooLong)},
-		"ref":      {root("authenticateTestRequest", auth+"<refId>"+long+"</refId>"), value("refId", long, "String", tooLong)},
-		"pan astray": {
-			sale("<order><invoiceNumber>4111 1111-1111 1111 xx</invoiceNumber></order>"),
-			value("invoiceNumber", "XXXX XXXX-XXXX 1111 xx", "String", tooLong),
-		},
-	}
-	for name, tt := range tests {
+	for name, tt := range valueFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checkFault(t, tt.body, wire.CodeSchema, tt.want)

@@ -50,13 +50,10 @@ func textOnly(n, child *Node) string {
 }
 
 func invalidValue(name string, t *simpleType, value, reason string) string {
-	shown := value
-	switch {
-	case t.secret:
+	shown := maskDigits(value)
+	if t.secret {
 		shown = maskSecret(value, reason == reasonTooShort)
-	default:
-		shown, reason = maskDigits(value), maskDigits(reason)
 	}
 	return "The '" + Namespace + ":" + name + "' element is invalid - The value " + quote + shown + quote +
-		" is invalid according to its datatype '" + t.label + "' - " + reason
+		" is invalid according to its datatype '" + t.label + "' - " + maskDigits(reason)
 }

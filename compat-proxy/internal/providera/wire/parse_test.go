@@ -12,67 +12,70 @@ const (
 	malformed  = "An error occurred while parsing the XML request."
 )
 
+const member = `{"authenticateTestRequest":{"merchantAuthentication":{"name":"n"}}}`
+
+var ok = root("authenticateTestRequest", auth)
+
+var refusedDocuments = map[string]struct {
+	body       string
+	format     wire.Format
+	code, text string
+}{
+	"empty":                 {"", wire.XML, wire.CodeSchema, malformed},
+	"blank":                 {" \r\n\t", wire.XML, wire.CodeSchema, malformed},
+	"byte order mark alone": {"\xef\xbb\xbf", wire.XML, wire.CodeSchema, malformed},
+	"form":                  {"x_login=a&x_tran_key=b", wire.XML, wire.CodeSchema, malformed},
+	"doctype":               {"<!DOCTYPE a>" + ok, wire.XML, wire.CodeSchema, malformed},
+	"entity":                {strings.Replace(ok, ">n<", ">&n;<", 1), wire.XML, wire.CodeSchema, malformed},
+	"two roots":             {ok + ok, wire.XML, wire.CodeSchema, malformed},
+	"not closed":            {ok[:len(ok)-3], wire.XML, wire.CodeSchema, malformed},
+	"depth":                 {strings.Repeat("<a>", 33) + strings.Repeat("</a>", 33), wire.XML, wire.CodeSchema, malformed},
+	"latin-1":               {strings.Replace(ok, ">n<", ">\xe5<", 1), wire.XML, wire.CodeSchema, malformed},
+	"too large":             {ok + strings.Repeat(" ", wire.DefaultMaxBytes), wire.XML, wire.CodeSchema, malformed},
+	"no namespace":          {"<authenticateTestRequest/>", wire.XML, wire.CodeNamespace, "The root node does not reference a valid XML namespace."},
+	"foreign namespace":     {strings.Replace(ok, ns, "urn:x", 1), wire.XML, wire.CodeNamespace, "The root node does not reference a valid XML namespace."},
+	"unknown method":        {root("launchRocketRequest", ""), wire.XML, wire.CodeMethod, "The name of the requested API method is invalid."},
+	"method by other case":  {root("CreateTransactionRequest", ""), wire.XML, wire.CodeMethod, "The name of the requested API method is invalid."},
+	"unknown JSON method":   {`{"launchRocketRequest":{}}`, wire.JSON, wire.CodeMethod, "The name of the requested API method is invalid."},
+	"JSON syntax":           {`{"authenticateTestRequest":}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON cut":              {member[:len(member)-1], wire.JSON, wire.CodeProcessing, processing},
+	"JSON comma":            {`{"authenticateTestRequest":{"refId":"a",}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON twice":            {member + member, wire.JSON, wire.CodeProcessing, processing},
+	"JSON trailing text":    {member + "x", wire.JSON, wire.CodeProcessing, processing},
+	"duplicate key":         {`{"authenticateTestRequest":{"refId":"a","refId":"b"}}`, wire.JSON, wire.CodeProcessing, processing},
+	"duplicate escaped key": {`{"authenticateTestRequest":{"refId":"a","ref\u0049d":"b"}}`, wire.JSON, wire.CodeProcessing, processing},
+	"two methods":           {`{"authenticateTestRequest":{},"createTransactionRequest":{}}`, wire.JSON, wire.CodeProcessing, processing},
+	"no method":             {`{}`, wire.JSON, wire.CodeProcessing, processing},
+	"array":                 {`[` + member + `]`, wire.JSON, wire.CodeProcessing, processing},
+	"array of roots":        {`{"authenticateTestRequest":[{}]}`, wire.JSON, wire.CodeProcessing, processing},
+	"array in array":        {`{"authenticateTestRequest":{"refId":[["a"]]}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON depth":            {strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33), wire.JSON, wire.CodeProcessing, processing},
+	"JSON nodes":            {`{"a":{"b":[` + strings.Repeat("1,", 10_000) + `1]}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON key":              {`{"authenticateTestRequest":{"a b":1}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON control":          {`{"authenticateTestRequest":{"refId":"\u0000"}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON surrogate":        {`{"authenticateTestRequest":{"refId":"\ud800"}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON latin-1":          {"{\"authenticateTestRequest\":{\"refId\":\"\xe5\"}}", wire.JSON, wire.CodeProcessing, processing},
+	"JSON order": {
+		`{"authenticateTestRequest":{"refId":"a","merchantAuthentication":{}}}`, wire.JSON, wire.CodeSchema,
+		"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." + expecting("merchantAuthentication"),
+	},
+	"JSON text": {
+		`{"authenticateTestRequest":"a"}`, wire.JSON, wire.CodeSchema,
+		"The element " + in("authenticateTestRequest") + " cannot contain text." + expecting("merchantAuthentication"),
+	},
+	"JSON null": {
+		`{"authenticateTestRequest":null}`, wire.JSON, wire.CodeSchema,
+		"The element " + in("authenticateTestRequest") + " has incomplete content." + expecting("merchantAuthentication"),
+	},
+	"JSON exponent": {
+		`{"createTransactionRequest":{"merchantAuthentication":{},"transactionRequest":{"transactionType":"a","amount":1e2}}}`, wire.JSON, wire.CodeSchema,
+		value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value."),
+	},
+}
+
 func TestRefusedDocuments(t *testing.T) {
 	t.Parallel()
-	ok := root("authenticateTestRequest", auth)
-	const member = `{"authenticateTestRequest":{"merchantAuthentication":{"name":"n"}}}`
-	tests := map[string]struct {
-		body       string
-		format     wire.Format
-		code, text string
-	}{
-		"empty":                 {"", wire.XML, wire.CodeSchema, malformed},
-		"blank":                 {" \r\n\t", wire.XML, wire.CodeSchema, malformed},
-		"byte order mark alone": {"\xef\xbb\xbf", wire.XML, wire.CodeSchema, malformed},
-		"form":                  {"x_login=a&x_tran_key=b", wire.XML, wire.CodeSchema, malformed},
-		"doctype":               {"<!DOCTYPE a>" + ok, wire.XML, wire.CodeSchema, malformed},
-		"entity":                {strings.Replace(ok, ">n<", ">&n;<", 1), wire.XML, wire.CodeSchema, malformed},
-		"two roots":             {ok + ok, wire.XML, wire.CodeSchema, malformed},
-		"not closed":            {ok[:len(ok)-3], wire.XML, wire.CodeSchema, malformed},
-		"depth":                 {strings.Repeat("<a>", 33) + strings.Repeat("</a>", 33), wire.XML, wire.CodeSchema, malformed},
-		"latin-1":               {strings.Replace(ok, ">n<", ">\xe5<", 1), wire.XML, wire.CodeSchema, malformed},
-		"too large":             {ok + strings.Repeat(" ", wire.DefaultMaxBytes), wire.XML, wire.CodeSchema, malformed},
-		"no namespace":          {"<authenticateTestRequest/>", wire.XML, wire.CodeNamespace, "The root node does not reference a valid XML namespace."},
-		"foreign namespace":     {strings.Replace(ok, ns, "urn:x", 1), wire.XML, wire.CodeNamespace, "The root node does not reference a valid XML namespace."},
-		"unknown method":        {root("launchRocketRequest", ""), wire.XML, wire.CodeMethod, "The name of the requested API method is invalid."},
-		"method by other case":  {root("CreateTransactionRequest", ""), wire.XML, wire.CodeMethod, "The name of the requested API method is invalid."},
-		"unknown JSON method":   {`{"launchRocketRequest":{}}`, wire.JSON, wire.CodeMethod, "The name of the requested API method is invalid."},
-		"JSON syntax":           {`{"authenticateTestRequest":}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON cut":              {member[:len(member)-1], wire.JSON, wire.CodeProcessing, processing},
-		"JSON comma":            {`{"authenticateTestRequest":{"refId":"a",}}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON twice":            {member + member, wire.JSON, wire.CodeProcessing, processing},
-		"JSON trailing text":    {member + "x", wire.JSON, wire.CodeProcessing, processing},
-		"duplicate key":         {`{"authenticateTestRequest":{"refId":"a","refId":"b"}}`, wire.JSON, wire.CodeProcessing, processing},
-		"duplicate escaped key": {`{"authenticateTestRequest":{"refId":"a","ref\u0049d":"b"}}`, wire.JSON, wire.CodeProcessing, processing},
-		"two methods":           {`{"authenticateTestRequest":{},"createTransactionRequest":{}}`, wire.JSON, wire.CodeProcessing, processing},
-		"no method":             {`{}`, wire.JSON, wire.CodeProcessing, processing},
-		"array":                 {`[` + member + `]`, wire.JSON, wire.CodeProcessing, processing},
-		"array of roots":        {`{"authenticateTestRequest":[{}]}`, wire.JSON, wire.CodeProcessing, processing},
-		"array in array":        {`{"authenticateTestRequest":{"refId":[["a"]]}}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON depth":            {strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33), wire.JSON, wire.CodeProcessing, processing},
-		"JSON nodes":            {`{"a":{"b":[` + strings.Repeat("1,", 10_000) + `1]}}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON key":              {`{"authenticateTestRequest":{"a b":1}}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON control":          {`{"authenticateTestRequest":{"refId":"\u0000"}}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON surrogate":        {`{"authenticateTestRequest":{"refId":"\ud800"}}`, wire.JSON, wire.CodeProcessing, processing},
-		"JSON latin-1":          {"{\"authenticateTestRequest\":{\"refId\":\"\xe5\"}}", wire.JSON, wire.CodeProcessing, processing},
-		"JSON order": {
-			`{"authenticateTestRequest":{"refId":"a","merchantAuthentication":{}}}`, wire.JSON, wire.CodeSchema,
-			"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." + expecting("merchantAuthentication"),
-		},
-		"JSON text": {
-			`{"authenticateTestRequest":"a"}`, wire.JSON, wire.CodeSchema,
-			"The element " + in("authenticateTestRequest") + " cannot contain text." + expecting("merchantAuthentication"),
-		},
-		"JSON null": {
-			`{"authenticateTestRequest":null}`, wire.JSON, wire.CodeSchema,
-			"The element " + in("authenticateTestRequest") + " has incomplete content." + expecting("merchantAuthentication"),
-		},
-		"JSON exponent": {
-			`{"createTransactionRequest":{"merchantAuthentication":{},"transactionRequest":{"transactionType":"a","amount":1e2}}}`, wire.JSON, wire.CodeSchema,
-			value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value."),
-		},
-	}
-	for name, tt := range tests {
+	for name, tt := range refusedDocuments {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checkFault(t, tt.body, tt.code, tt.text)

@@ -45,9 +45,7 @@ func fromXML(el *safexml.Element, s *slab) *Node {
 	if len(el.Children) == 0 {
 		return n
 	}
-	if n.textAt < 0 {
-		n.Text = ""
-	}
+	n.Text = "" // textAt tells the walk that it was not blank
 	n.Children = s.list(len(el.Children))
 	for i, c := range el.Children {
 		n.Children[i] = fromXML(c, s)

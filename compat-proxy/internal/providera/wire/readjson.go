@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -24,7 +23,7 @@ type jsonReader struct {
 func readJSON(doc []byte) (*Node, *Fault) {
 	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc))}
 	var top Node
-	if !r.open('{') || !r.members(&top, 1) || len(top.Children) != 1 {
+	if !r.open(jsontext.KindBeginObject) || !r.members(&top, 1) || len(top.Children) != 1 {
 		return nil, malformed(JSON)
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
@@ -47,7 +46,7 @@ func (r *jsonReader) members(parent *Node, depth int) bool {
 		if err != nil {
 			return false
 		}
-		if tok.Kind() == '}' {
+		if tok.Kind() == jsontext.KindEndObject {
 			parent.Children = r.slab.list(len(children))
 			copy(parent.Children, children)
 			return true
@@ -71,28 +70,29 @@ func (r *jsonReader) value(to []*Node, name string, depth int, array bool) ([]*N
 		return to, false
 	}
 	switch tok.Kind() {
-	case 'n':
+	case jsontext.KindNull:
 		if depth > 1 {
 			return to, true
 		}
 		return append(to, r.leaf(name, "")), true
-	case '"', '0', 't', 'f':
+	case jsontext.KindString, jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
 		text := tok.String()
 		return append(to, r.leaf(name, text)), validText(text)
-	case '{':
+	case jsontext.KindBeginObject:
 		n := r.leaf(name, "")
 		return append(to, n), r.members(n, depth+1)
-	case '[':
+	case jsontext.KindBeginArray:
 		return r.items(to, name, depth, array)
+	default:
+		return to, false
 	}
-	return to, false
 }
 
 // items reads the items of an array, its end included. An array in an array
 // has no XML to stand for.
 func (r *jsonReader) items(to []*Node, name string, depth int, allowed bool) ([]*Node, bool) {
 	for allowed {
-		if r.dec.PeekKind() == ']' {
+		if r.dec.PeekKind() == jsontext.KindEndArray {
 			_, err := r.dec.ReadToken()
 			return to, err == nil
 		}
@@ -113,11 +113,13 @@ func (r *jsonReader) leaf(name, text string) *Node {
 	return n
 }
 
-// validName reports whether a key can be the name of an XML element.
+// validName reports whether a key can be the name of an XML element. All names
+// of the schema are ASCII.
 func validName(name string) bool {
-	for i, c := range name {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c > 0x7f && unicode.IsLetter(c)
-		if !letter && (i == 0 || (c != '-' && c != '.' && !unicode.IsDigit(c))) {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || (c != '-' && c != '.' && (c < '0' || c > '9'))) {
 			return false
 		}
 	}
