@@ -31,14 +31,14 @@ type answer struct {
 type send func(ctx context.Context) (*http.Response, error)
 
 // call repeats send while the answer is one that the same Idempotency-Key makes safe to ask again for: no answer at all,
-// 502, 503, 504, and 409 while an earlier attempt still runs.
-func (x *Executor) call(ctx context.Context, send send) answer {
+// 502, 503, 504, 409 while an earlier attempt still runs, and the code again, if it is not empty.
+func (x *Executor) call(ctx context.Context, again string, send send) answer {
 	var last answer
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(ctx, send)
 		a.maybe = a.maybe || last.maybe && !a.settles()
 		last = a
-		if !a.transient() || attempt == x.cfg.Attempts {
+		if !(a.transient() || again != "" && a.err.Code == again) || attempt == x.cfg.Attempts {
 			return last
 		}
 		if !wait(ctx, max(after, x.cfg.Backoff<<(2*(attempt-1)))) {
@@ -47,19 +47,21 @@ func (x *Executor) call(ctx context.Context, send send) answer {
 	}
 }
 
-// transient reports whether the same call may be sent again.
+// transient reports whether the same call may be sent again: it was not answered, or answered by something in between, or by a v1
+// that is overloaded or still at it.
 func (a answer) transient() bool {
 	switch a.status {
-	case 0, http.StatusBadGateway:
-		return true
-	case http.StatusServiceUnavailable:
-		return a.err.Code != CodeAcquirerNotConfigured
-	case http.StatusGatewayTimeout:
-		return a.err.Code != CodeOutcomeUnknown
+	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return !definite[a.err.Code]
 	case http.StatusConflict:
 		return a.err.Code == CodeKeyInUse
 	}
 	return false
+}
+
+// definite are the codes with which v1 answers a 5xx that asking again would not change.
+var definite = map[string]bool{
+	CodeOutcomeUnknown: true, CodeNotProcessed: true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
 }
 
 // settles reports whether the answer also tells what became of earlier attempts with the same key: an effect would have been
@@ -71,7 +73,7 @@ func (a answer) settles() bool {
 	case http.StatusConflict:
 		return a.err.Code != CodeKeyInUse
 	}
-	return a.status/100 == 2
+	return a.status/100 == 2 || definite[a.err.Code]
 }
 
 // attempt sends once and reads the answer. The duration is what the answer asks to wait for.
@@ -96,9 +98,9 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	if err := json.Unmarshal(body, &refusal); err == nil {
 		a.err = refusal.Error
 	}
-	// Only v1's own 503 says that nothing was done. A gateway's says nothing of what v1 did behind it, and neither does a 500.
-	overloaded := a.status == http.StatusServiceUnavailable && a.err.Code != ""
-	a.maybe = a.status >= 500 && !overloaded || a.err.Code == CodeKeyInUse
+	// A 503 of v1's own says that nothing was done. A gateway's says nothing of what v1 did behind it, and neither does a 500.
+	nothing := a.status == http.StatusServiceUnavailable && a.err.Code != "" || a.err.Code == CodeNotProcessed
+	a.maybe = a.status >= 500 && !nothing || a.err.Code == CodeKeyInUse
 	return a, retryAfter(resp.Header)
 }
 
@@ -143,7 +145,9 @@ func (a answer) result() Result {
 	switch {
 	case a.maybe || a.err.Code == CodeOutcomeUnknown:
 		r.Outcome = Uncertain
-	case a.status == http.StatusPaymentRequired && a.err.Transaction != nil:
+	case a.err.Code == CodeNotProcessed:
+		r.Outcome = Refused
+	case a.status == http.StatusPaymentRequired:
 		r.Outcome = Declined
 	case a.status == http.StatusNotFound:
 		r.Outcome = NotFound

@@ -14,7 +14,7 @@ const contentType = "application/json"
 
 func (s session) authorize(ctx context.Context, c Authorize) Result {
 	params := &v1.CreateTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, c.Body, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	a, ok := s.post(ctx, c.Body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.CreateTransactionWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var t v1.Transaction
@@ -43,7 +43,7 @@ func (s session) capture(ctx context.Context, c Capture) Result {
 		body.Final = &c.Final
 	}
 	params := &v1.CreateCaptureParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, body, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	a, ok := s.post(ctx, body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.CreateCaptureWithBody(ctx, t.ID, params, contentType, body, s.authorized)
 	})
 	var made v1.Capture
@@ -70,7 +70,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		Transaction: t.ID, Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata),
 	}
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, body, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	a, ok := s.post(ctx, body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Refund
@@ -90,7 +90,7 @@ func (s session) void(ctx context.Context, c Void) Result {
 		return Result{Outcome: NotFound}
 	}
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, v1.TransactionVoid{}, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	a, ok := s.post(ctx, v1.TransactionVoid{}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.VoidTransactionWithBody(ctx, id, params, contentType, body, s.authorized)
 	})
 	var t v1.Transaction
@@ -107,15 +107,15 @@ func (s session) void(ctx context.Context, c Void) Result {
 	return s.follow(ctx, voided(&t), voided)
 }
 
-// post encodes v once and sends it until there is a last word. It reports false when v can not be encoded.
+// post encodes v once and sends it until there is a last word; see call for again. It reports false when v can not be encoded.
 func (s session) post(
-	ctx context.Context, v any, send func(context.Context, *bytes.Reader) (*http.Response, error),
+	ctx context.Context, v any, again string, send func(context.Context, *bytes.Reader) (*http.Response, error),
 ) (answer, bool) {
 	body, err := v1.Marshal(v)
 	if err != nil {
 		return answer{}, false
 	}
-	return s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	return s.x.call(ctx, again, func(ctx context.Context) (*http.Response, error) {
 		return send(ctx, bytes.NewReader(body))
 	}), true
 }

@@ -31,7 +31,7 @@ func (s session) target(ctx context.Context, n Number) (*v1.Transaction, Result)
 
 // read reads one transaction by its id; nil with a result when it can not.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetTransaction(ctx, txn, s.authorized)
 	})
 	var t v1.Transaction
@@ -48,7 +48,7 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 	if err != nil {
 		return r
 	}
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetRefund(ctx, re, s.authorized)
 	})
 	var found v1.Refund

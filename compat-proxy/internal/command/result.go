@@ -51,10 +51,14 @@ const (
 	CodeNotRefundable         = "transaction_not_refundable"
 	CodeExceedsCapturable     = "amount_exceeds_capturable"
 	CodeExceedsRefundable     = "amount_exceeds_refundable"
-	CodeExpiredCard           = "expired_card"
 	CodeOperationInProgress   = "operation_in_progress"
+	CodeExpiredCard           = "expired_card"
 	CodeOutcomeUnknown        = "outcome_unknown"
+	CodeNotProcessed          = "not_processed" // the acquirer never had the payment
 	CodeAcquirerNotConfigured = "acquirer_not_configured"
-	CodeFailed                = "transaction_failed" // ours: the payment ended as failed or reversed
+	CodeAcquirerUnavailable   = "acquirer_unavailable"
 	CodeKeyInUse              = "idempotency_key_in_use"
 )
+
+// CodeFailed is ours: v1 answered with a payment that has failed or was reversed.
+const CodeFailed = "transaction_failed"

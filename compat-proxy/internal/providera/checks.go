@@ -8,6 +8,7 @@ const (
 	avsNoAddress     = "B"
 	avsMatch         = "Y"
 	cavvTestPassed   = "2"
+	cvvMissing       = "S" // declined for want of a code that could be checked
 )
 
 // avsLetters is the address verification letter by what became of the street and of the postal code, in that order. A part that was
@@ -53,7 +54,11 @@ func letters(t *v1.Transaction) (avs, cvv, cavv string) {
 	if !known {
 		avs = "U"
 	}
-	return avs, cvvLetters[checks.Cvc], cavv
+	cvv = cvvLetters[checks.Cvc]
+	if checks.Cvc == v1.CheckResultNotProcessed && t.DeclineCode != nil && *t.DeclineCode == v1.DeclineCodeIncorrectCvc {
+		cvv = cvvMissing
+	}
+	return avs, cvv, cavv
 }
 
 // sandboxAddress takes a part that was not given for one that agrees with the other.

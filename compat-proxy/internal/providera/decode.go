@@ -73,6 +73,9 @@ func (d *decoder) repeat() {
 	if b, known := brandOf(number); known && luhn(number) {
 		d.echo.AccountType = b.name
 	}
+	if bank := d.txn.Child("payment").Child("bankAccount"); bank != nil {
+		d.echo.Account, d.echo.AccountType = masked(lastFour(bank.Get("accountNumber"))), "eCheck"
+	}
 	for _, f := range d.txn.Child("userFields").All("userField") {
 		d.echo.UserFields = append(d.echo.UserFields, field{Name: text(f.Child("name")), Value: text(f.Child("value"))})
 	}

@@ -101,7 +101,9 @@ func (t *transaction) decided(transactionType string, r command.Result, why reas
 			t.transID = decimal(id.Refund, r.Refund.ID)
 		}
 	default:
-		t.authCode = code
+		if why == reasonApproved {
+			t.authCode = code
+		}
 	}
 }
 

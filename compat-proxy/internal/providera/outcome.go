@@ -72,6 +72,9 @@ func judge(transactionType string, r command.Result) problem {
 	case command.Unavailable:
 		return unavailable(r)
 	case command.Uncertain:
+		if r.Status == http.StatusInternalServerError {
+			return refuse(apiProcessing)
+		}
 		// Never shaped like a decline: the money may have moved. See DIVERGENCES.md.
 		return because(reasonProcessing)
 	}
@@ -118,7 +121,7 @@ func refused(r command.Result) problem {
 		return because(reasonOverCredit)
 	case command.CodeExpiredCard:
 		return because(reasonExpired)
-	case command.CodeOperationInProgress, command.CodeFailed:
+	case command.CodeOperationInProgress, command.CodeFailed, command.CodeNotProcessed:
 		return because(reasonProcessing)
 	}
 	switch r.Status {
@@ -188,6 +191,8 @@ func unavailable(r command.Result) problem {
 	switch {
 	case r.Code == command.CodeAcquirerNotConfigured:
 		return because(reasonMerchantSetup)
+	case r.Code == command.CodeAcquirerUnavailable:
+		return because(reasonProcessing)
 	case r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable:
 		return refuse(apiBusy)
 	}

@@ -1,0 +1,274 @@
+package command_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// answer is one thing the fake v1 does. A status of 0 breaks the connection after the request was read.
+type answer struct {
+	status int
+	body   string
+	after  string // Retry-After
+}
+
+// ask is one request the fake v1 got.
+type ask struct {
+	route, key, auth, body string
+}
+
+// fakeV1 answers every route from its own list, in order, and records what it was asked. A route that has run out of answers
+// repeats its last one.
+type fakeV1 struct {
+	mu      sync.Mutex
+	answers map[string][]answer // guarded by mu
+	asked   []ask               // guarded by mu
+}
+
+func (f *fakeV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	route := r.Method + " " + r.URL.Path
+	f.mu.Lock()
+	f.asked = append(f.asked, ask{route, r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"), string(body)})
+	list := f.answers[route]
+	if len(list) == 0 {
+		f.mu.Unlock()
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, refusal("not_found"))
+		return
+	}
+	if len(list) > 1 {
+		f.answers[route] = list[1:]
+	}
+	f.mu.Unlock()
+	if list[0].status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if list[0].after != "" {
+		w.Header().Set("Retry-After", list[0].after)
+	}
+	w.WriteHeader(list[0].status)
+	_, _ = io.WriteString(w, list[0].body)
+}
+
+func (f *fakeV1) seen() []ask {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
+}
+
+// posts are the requests that could have moved money.
+func (f *fakeV1) posts() []ask {
+	return slices.DeleteFunc(f.seen(), func(a ask) bool { return !strings.HasPrefix(a.route, "POST ") })
+}
+
+const number = command.Number("60410000123")
+
+var (
+	txnID   = mustID(id.Transaction)
+	refund  = mustID(id.Refund)
+	create  = "POST /v1/transactions"
+	read    = "GET /v1/transactions/" + txnID
+	capture = postTo(txnID, "captures")
+	void    = postTo(txnID, "void")
+	key     = secret.New("sk_test_key")
+	charge  = command.Authorize{Body: v1.TransactionCreate{Amount: 100, Currency: "usd", PaymentMethod: "card"}}
+)
+
+func postTo(txn, verb string) string { return "POST /v1/transactions/" + txn + "/" + verb }
+
+func mustID(p id.Prefix) string {
+	s, err := id.Decimal(p, string(number))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func refusal(code string) string {
+	return `{"error":{"type":"api_error","code":"` + code + `","message":"","status":0,"request_id":""}}`
+}
+
+func refusalWith(code, transaction string) string {
+	return strings.TrimSuffix(refusal(code), "}}") + `,"transaction":` + transaction + `}}`
+}
+
+func transaction(status string, more ...string) string {
+	fields := append([]string{`"id":"` + txnID + `"`, `"status":"` + status + `"`, `"currency":"usd"`}, more...)
+	return "{" + strings.Join(fields, ",") + "}"
+}
+
+func setup(t *testing.T, answers map[string][]answer) (*command.Executor, *fakeV1) {
+	t.Helper()
+	f := &fakeV1{answers: answers}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	x, err := command.New(command.Config{
+		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
+		Clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, f
+}
+
+func run(t *testing.T, x *command.Executor, c command.Command) command.Result {
+	t.Helper()
+	results := x.Execute(t.Context(), key, []command.Command{c})
+	if got, want := len(results), 1; got != want {
+		t.Fatalf("results: got %d, want %d", got, want)
+	}
+	return results[0]
+}
+
+func TestAuthorize(t *testing.T) {
+	t.Parallel()
+	done := answer{status: 201, body: transaction("captured")}
+	tests := []struct {
+		name    string
+		answers []answer
+		reads   []answer
+		want    command.Outcome
+		posts   int
+	}{
+		{"OK", []answer{done}, nil, command.Done, 1},
+		{"a lost answer is asked for again", []answer{{}, done}, nil, command.Done, 2},
+		{"a gateway's 502 is asked again", []answer{{status: 502}, done}, nil, command.Done, 2},
+		{"a gateway's 504 is asked again", []answer{{status: 504}, done}, nil, command.Done, 2},
+		{"overload is asked again", []answer{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
+		{"a key in use is asked again", []answer{{status: 409, body: refusal(command.CodeKeyInUse)}, done}, nil, command.Done, 2},
+		{"asking again has an end", []answer{{}}, nil, command.Uncertain, 4},
+		{"overload to the end moved nothing", []answer{{status: 503, body: refusal("overloaded")}}, nil, command.Unavailable, 4},
+		{"overload after a lost answer tells nothing", []answer{{}, {status: 503, body: refusal("overloaded")}}, nil, command.Uncertain, 4},
+		{"a refusal after a lost answer settles it", []answer{{}, {status: 400, body: refusal("invalid_value")}}, nil, command.Refused, 2},
+		{"a rate limit after a lost answer does not", []answer{{}, {status: 429, body: refusal("rate_limited")}}, nil, command.Uncertain, 2},
+		{"a decline", []answer{{status: 402, body: refusalWith("card_declined", transaction("declined"))}}, nil, command.Declined, 1},
+		{"an internal error is not asked again", []answer{{status: 500, body: refusal("internal_error")}}, nil, command.Uncertain, 1},
+		{"no acquirer is not asked again", []answer{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}}, nil, command.Unavailable, 1},
+		{"a payment that never was", []answer{{status: 502, body: refusal(command.CodeNotProcessed)}}, nil, command.Refused, 1},
+		{"a redirect is not followed", []answer{{status: 307}}, nil, command.Unavailable, 1},
+		{"an answer that cannot be read", []answer{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
+		{
+			"an unknown outcome that becomes known",
+			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]answer{{status: 200, body: transaction("unknown")}, {status: 200, body: transaction("captured")}}, command.Done, 1,
+		},
+		{
+			"an unknown outcome that v1 reversed",
+			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]answer{{status: 200, body: transaction("voided")}}, command.Refused, 1,
+		},
+		{
+			"an unknown outcome that stays so",
+			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]answer{{status: 200, body: transaction("unknown")}}, command.Uncertain, 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x, f := setup(t, map[string][]answer{create: tt.answers, read: tt.reads})
+			if got := run(t, x, charge).Outcome; got != tt.want {
+				t.Errorf("outcome: got %s, want %s", got, tt.want)
+			}
+			posts := f.posts()
+			if got := len(posts); got != tt.posts {
+				t.Errorf("posts: got %d, want %d", got, tt.posts)
+			}
+			for _, p := range posts {
+				if p.key == "" || p.key != posts[0].key {
+					t.Errorf("Idempotency-Key: got %q, want %q, the first attempt's", p.key, posts[0].key)
+				}
+				if p.body != posts[0].body || p.auth != "Bearer sk_test_key" {
+					t.Errorf("got body %s and authorization %q, want those of the first attempt", p.body, p.auth)
+				}
+			}
+		})
+	}
+}
+
+func TestTwoRequestsNeverShareAKey(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]answer{create: {{status: 201, body: transaction("captured")}}})
+	for range 20 {
+		run(t, x, charge)
+	}
+	keys := map[string]bool{}
+	for _, p := range f.posts() {
+		keys[p.key] = true
+	}
+	if got, want := len(keys), 20; got != want {
+		t.Errorf("different keys: got %d, want %d", got, want)
+	}
+}
+
+func TestExecuteStopsAtTheFirstThatIsNotDone(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]answer{create: {{status: 402, body: refusalWith("card_declined", transaction("declined"))}}})
+	results := x.Execute(t.Context(), key, []command.Command{charge, charge})
+	if got, want := len(results), 1; got != want {
+		t.Errorf("results: got %d, want %d", got, want)
+	}
+	if got, want := len(f.posts()), 1; got != want {
+		t.Errorf("posts: got %d, want %d", got, want)
+	}
+}
+
+func TestHangUpDoesNotStopAPayment(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]answer{create: {{}, {status: 201, body: transaction("captured")}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, want := x.Execute(ctx, key, []command.Command{charge})[0].Outcome, command.Done; got != want {
+		t.Errorf("outcome: got %s, want %s", got, want)
+	}
+	if got, want := len(f.posts()), 2; got != want {
+		t.Errorf("posts: got %d, want %d", got, want)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	f := &fakeV1{answers: map[string][]answer{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	x, err := command.New(command.Config{V1: server.URL, TotalTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The wait that v1 asks for would end after the deadline, so there is no point in beginning it.
+	if got, want := run(t, x, charge).Outcome, command.Unavailable; got != want {
+		t.Errorf("outcome: got %s, want %s", got, want)
+	}
+	if got, want := len(f.posts()), 1; got != want {
+		t.Errorf("posts: got %d, want %d", got, want)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	x, err := command.New(command.Config{V1: server.URL, Backoff: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := run(t, x, charge).Outcome, command.Unavailable; got != want {
+		t.Errorf("outcome: got %s, want %s: no connection was made, so nothing moved", got, want)
+	}
+}

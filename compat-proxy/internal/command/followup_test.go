@@ -1,0 +1,164 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+const (
+	settledCard = `"settlement":"settled"`
+	visa1111    = `"card":{"brand":"visa","last4":"1111"}`
+)
+
+func TestConditionsComeBeforeAnyEffect(t *testing.T) {
+	t.Parallel()
+	all := command.Require{Settled: true, Last4: "1111", Currency: "usd"}
+	tests := []struct {
+		name   string
+		state  string
+		amount string
+		want   command.Condition
+	}{
+		{"OK", transaction("captured", settledCard, visa1111), "1.5", ""},
+		{"all of it", transaction("captured", settledCard, visa1111), "", ""},
+		{"not settled", transaction("captured", `"settlement":"pending"`, visa1111), "1.5", command.ConditionSettled},
+		{"another card", transaction("captured", settledCard, `"card":{"last4":"2222"}`), "1.5", command.ConditionLast4},
+		{"no card", transaction("captured", settledCard), "1.5", command.ConditionLast4},
+		{"another currency", strings.Replace(transaction("captured", settledCard, visa1111), "usd", "eur", 1), "1.5", command.ConditionCurrency},
+		{"too precise", transaction("captured", settledCard, visa1111), "1.505", command.ConditionAmount},
+		{"not positive", transaction("captured", settledCard, visa1111), "-1", command.ConditionAmount},
+		{"not an amount", transaction("captured", settledCard, visa1111), "many", command.ConditionAmount},
+		{"beyond all amounts", transaction("captured", settledCard, visa1111), "99999999999", command.ConditionRange},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x, f := setup(t, map[string][]answer{
+				read: {{status: 200, body: tt.state}}, "POST /v1/refunds": {{status: 201, body: `{"id":"` + refund + `","status":"pending"}`}},
+				capture: {{status: 201, body: `{"status":"succeeded"}`}},
+			})
+			for _, c := range []command.Command{
+				command.Refund{Target: number, Amount: tt.amount, Require: all}, command.Capture{Target: number, Amount: tt.amount, Require: all},
+			} {
+				before := len(f.posts())
+				r := run(t, x, c)
+				if r.Unmet != tt.want {
+					t.Errorf("%s unmet: got %q, want %q", c.Kind(), r.Unmet, tt.want)
+				}
+				if got, want := len(f.posts()) > before, tt.want == ""; got != want {
+					t.Errorf("%s asked v1 to change something: got %t, want %t", c.Kind(), got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		command command.Command
+		route   string
+		want    string
+	}{
+		{"capture", command.Capture{Target: number, Amount: "20", Final: true, Reference: "r"}, capture, `{"amount":2000,"final":true,"reference":"r"}`},
+		{"capture all", command.Capture{Target: number}, capture, `{}`},
+		{
+			"refund", command.Refund{Target: number, Amount: "0.05", Metadata: map[string]string{"a": "b"}}, "POST /v1/refunds",
+			`{"amount":5,"metadata":{"a":"b"},"transaction":"` + txnID + `"}`,
+		},
+		{"void", command.Void{Target: number}, void, `{}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x, f := setup(t, map[string][]answer{
+				read: {{status: 200, body: transaction("authorized")}}, capture: {{status: 201, body: `{"status":"succeeded"}`}},
+				"POST /v1/refunds": {{status: 201, body: `{"status":"pending"}`}}, void: {{status: 200, body: transaction("voided")}},
+			})
+			if got, want := run(t, x, tt.command).Outcome, command.Done; got != want {
+				t.Errorf("outcome: got %s, want %s", got, want)
+			}
+			posts := f.posts()
+			if len(posts) != 1 || posts[0].route != tt.route || posts[0].body != tt.want || posts[0].key == "" {
+				t.Errorf("posts: got %+v, want one to %s with %s and a key", posts, tt.route, tt.want)
+			}
+		})
+	}
+}
+
+func TestFollowUpRefusals(t *testing.T) {
+	t.Parallel()
+	authorized := []answer{{status: 200, body: transaction("authorized")}}
+	tests := []struct {
+		name    string
+		command command.Command
+		answers map[string][]answer
+		want    command.Outcome
+		posts   int
+	}{
+		{"void lost, then refused: there was no first void", command.Void{Target: number}, map[string][]answer{
+			void: {{}, {status: 409, body: refusalWith(command.CodeNotVoidable, transaction("voided"))}},
+		}, command.Refused, 2},
+		{"void with an unknown outcome", command.Void{Target: number}, map[string][]answer{
+			void: {{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("authorized"))}},
+			read: {{status: 200, body: transaction("authorized")}, {status: 200, body: transaction("voided")}},
+		}, command.Done, 1},
+		{"capture with an unknown outcome is asked again", command.Capture{Target: number}, map[string][]answer{
+			read:    authorized,
+			capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: `{"status":"succeeded"}`}},
+		}, command.Done, 2},
+		{"capture with an outcome that stays unknown", command.Capture{Target: number}, map[string][]answer{
+			read: authorized, capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}},
+		}, command.Uncertain, 4},
+		{"capture refused by state", command.Capture{Target: number}, map[string][]answer{
+			read: authorized, capture: {{status: 409, body: refusalWith(command.CodeNotCapturable, transaction("captured"))}},
+		}, command.Refused, 1},
+		{"capture declined", command.Capture{Target: number}, map[string][]answer{
+			read: authorized, capture: {{status: 402, body: refusal("acquirer_declined")}},
+		}, command.Declined, 1},
+		{"capture that failed", command.Capture{Target: number}, map[string][]answer{
+			read: authorized, capture: {{status: 201, body: `{"status":"failed"}`}},
+		}, command.Refused, 1},
+		{"refund that failed", command.Refund{Target: number}, map[string][]answer{
+			read: authorized, "POST /v1/refunds": {{status: 201, body: `{"status":"failed"}`}},
+		}, command.Refused, 1},
+		{"reading fails", command.Capture{Target: number}, map[string][]answer{read: {{status: 500}}}, command.Unavailable, 0},
+		{"reading is not allowed", command.Capture{Target: number}, map[string][]answer{
+			read: {{status: 403, body: refusal("insufficient_scope")}},
+		}, command.Refused, 0},
+		{"unknown to capture", command.Capture{Target: number}, nil, command.NotFound, 0},
+		{"unknown to refund", command.Refund{Target: number}, nil, command.NotFound, 0},
+		{"unknown to get", command.Get{Target: number}, nil, command.NotFound, 0},
+		{"no number at all", command.Void{Target: "x"}, nil, command.NotFound, 0},
+		{"get", command.Get{Target: number}, map[string][]answer{read: authorized}, command.Done, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x, f := setup(t, tt.answers)
+			r := run(t, x, tt.command)
+			if got := r.Outcome; got != tt.want {
+				t.Errorf("outcome: got %s, want %s", got, tt.want)
+			}
+			if got := len(f.posts()); got != tt.posts {
+				t.Errorf("posts: got %d, want %d", got, tt.posts)
+			}
+		})
+	}
+}
+
+func TestNumberOfARefund(t *testing.T) {
+	t.Parallel()
+	x, _ := setup(t, map[string][]answer{"GET /v1/refunds/" + refund: {{status: 200, body: `{"id":"` + refund + `"}`}}})
+	for _, c := range []command.Command{
+		command.Void{Target: number}, command.Capture{Target: number}, command.Refund{Target: number}, command.Get{Target: number},
+	} {
+		r := run(t, x, c)
+		if r.Outcome != command.NotFound || r.Refund == nil || r.Refund.ID != refund {
+			t.Errorf("%s: got %s and refund %v, want not_found with the refund", c.Kind(), r.Outcome, r.Refund)
+		}
+	}
+}

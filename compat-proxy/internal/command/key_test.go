@@ -1,0 +1,67 @@
+package command_test
+
+import (
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+const current = "GET /v1/api_keys/current"
+
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	f := &fakeV1{answers: map[string][]answer{current: {
+		{status: 200, body: `{"merchant":"mer_1","scopes":["compat:use"]}`}, {status: 200, body: `{"scopes":[]}`},
+		{status: 401, body: refusal("invalid_api_key")},
+	}}}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+	x, err := command.New(command.Config{V1: server.URL, Clock: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inspect := func(wantScopes []string, wantCalls int) {
+		t.Helper()
+		info, r := x.Inspect(t.Context(), key)
+		if r.Outcome != command.Done || !slices.Equal(info.Scopes, wantScopes) {
+			t.Errorf("got %s and scopes %v, want done and %v", r.Outcome, info.Scopes, wantScopes)
+		}
+		if got := len(f.seen()); got != wantCalls {
+			t.Errorf("calls: got %d, want %d", got, wantCalls)
+		}
+	}
+	inspect([]string{"compat:use"}, 1)
+	now.Advance(4 * time.Second)
+	inspect([]string{"compat:use"}, 1)
+	now.Advance(time.Second)
+	inspect([]string{}, 2)
+
+	now.Advance(5 * time.Second)
+	if _, r := x.Inspect(t.Context(), key); r.Outcome != command.Refused || r.Status != 401 {
+		t.Errorf("got %s %d, want refused 401", r.Outcome, r.Status)
+	}
+}
+
+func TestInspectKeepsFewKeys(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]answer{current: {{status: 200, body: `{"scopes":[]}`}}})
+	const keys = 1100
+	for round := range 2 {
+		for i := range keys {
+			if _, r := x.Inspect(t.Context(), secret.New("sk_test_"+strconv.Itoa(i))); r.Outcome != command.Done {
+				t.Fatalf("round %d: got %s, want done", round, r.Outcome)
+			}
+		}
+	}
+	if got := len(f.seen()); got <= keys || got >= 2*keys {
+		t.Errorf("calls: got %d, want more than %d (the cache is bounded) and fewer than %d (it works)", got, keys, 2*keys)
+	}
+}
