@@ -75,11 +75,21 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 		}
 		return tx.CompleteKey(claim, out.Status, out.Body)
 	})
+	var busy *busyError
+	if errors.As(err, &busy) {
+		return &busy.answer, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
+
+// busyError carries the answer to a step that must wait for another one. It is an error so that nothing is kept of it, least of all
+// under the key: the same request can succeed a moment later.
+type busyError struct{ answer Answer }
+
+func (*busyError) Error() string { return "engine: another operation is in progress" }
 
 func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) {
 	if r.Key == "" {
@@ -114,6 +124,9 @@ func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*pa
 		return nil, errors.New("engine: the store refused a step that the rules allow")
 	}
 	a := e.Present.Refused(r.ID, refusal, t)
+	if refusal.Code == payment.OperationInProgress {
+		return nil, &busyError{a}
+	}
 	return &a, nil
 }
 
