@@ -169,8 +169,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, out engine.Answer, 
 	if out.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
-	if s := retryAfterStatus(out.Status); s != "" {
-		w.Header().Set("Retry-After", s)
+	if out.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(out.RetryAfter))
 	}
 	a.write(w, r, out.Status, out.Body)
 	return nil

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -46,20 +45,12 @@ func (Presenter) Refused(requestID string, r *payment.Refusal, t *payment.Transa
 	shown := showTransaction(t)
 	body.Error.Transaction = &shown
 	body.Error.DeclineCode = shown.DeclineCode
-	return engine.Answer{Status: status, Body: encode(body)}
+	return engine.Answer{Status: status, Body: encode(body), RetryAfter: retryAfter[r.Code]}
 }
 
 // Lost answers a request whose outcome is not known yet.
 func (p Presenter) Lost(requestID string, t *payment.Transaction) engine.Answer {
 	return p.Refused(requestID, &payment.Refusal{Code: codeOutcomeUnknown}, t)
-}
-
-// retryAfterStatus is the wait after an answer of the engine, "" for none.
-func retryAfterStatus(status int) string {
-	if status == http.StatusGatewayTimeout {
-		return strconv.Itoa(retryAfter[codeOutcomeUnknown])
-	}
-	return ""
 }
 
 // encode writes JSON. The values are our own types, which cannot fail to encode.

@@ -40,10 +40,11 @@ type Request struct {
 
 // Answer is what a request is told, and under an idempotency key told again.
 type Answer struct {
-	Status   int // HTTP status
-	Body     []byte
-	Replayed bool
-	open     bool // the outcome is not known yet
+	Status     int // HTTP status
+	Body       []byte
+	RetryAfter int // seconds to wait before asking again, 0 for no such hint
+	Replayed   bool
+	open       bool // the outcome is not known yet
 }
 
 // Presenter turns outcomes into the contract's words. The engine stores those with the change they speak of.
