@@ -25,6 +25,7 @@ const (
 	DecimalKind = decimalBase
 	BooleanKind = booleanBase
 	DateKind    = dateBase
+	InstantKind = dateTimeBase
 	DigitsOnly  = digitsOnly
 )
 

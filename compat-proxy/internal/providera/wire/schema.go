@@ -61,6 +61,7 @@ const (
 	decimalBase
 	booleanBase
 	dateBase
+	dateTimeBase
 )
 
 // The patterns of string types.
@@ -115,7 +116,7 @@ func enumeration(name string, values ...string) *schemaType {
 	return &schemaType{simple: &simpleType{label: ownPrefix + name, most: -1, enum: values}}
 }
 
-// amount is a decimal with at most so many fraction and total digits.
+// decimal has at most so many fraction and total digits.
 func decimal(label string, unsigned bool, fraction, total int) *schemaType {
 	return &schemaType{simple: &simpleType{
 		label: label, base: decimalBase, most: -1, fraction: fraction, total: total, unsigned: unsigned,
@@ -133,6 +134,7 @@ var (
 	boolean       = &schemaType{simple: &simpleType{label: xsdPrefix + "boolean", base: booleanBase, most: -1}}
 	ownBoolean    = &schemaType{simple: &simpleType{label: "Boolean", base: booleanBase, most: -1}}
 	date          = &schemaType{simple: &simpleType{label: xsdPrefix + "date", base: dateBase, most: -1}}
+	dateTime      = &schemaType{simple: &simpleType{label: xsdPrefix + "dateTime", base: dateTimeBase, most: -1}}
 	numericString = &schemaType{simple: &simpleType{label: ownPrefix + "numericString", pattern: digitsOnly, most: -1}}
 	cardCode      = &schemaType{simple: &simpleType{
 		label: ownPrefix + "cardCode", pattern: digitsOnly, least: 3, most: 4, secret: true,

@@ -79,7 +79,7 @@ var opaqueData = sequence(
 	required("dataDescriptor", plainString),
 	required("dataValue", hiddenString),
 	optional("dataKey", hiddenString),
-	optional("expirationTimeStamp", plainString),
+	optional("expirationTimeStamp", dateTime),
 )
 
 // emv leaves its three elements without a type in the provider's schema.

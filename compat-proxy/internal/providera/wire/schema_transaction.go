@@ -115,5 +115,5 @@ var networkTransID = &schemaType{simple: &simpleType{
 }}
 
 var authorizationIndicator = sequence(
-	optional("authorizationIndicator", enumeration("authorizationIndicatorEnum", "pre", "final")),
+	optional("authorizationIndicator", enumeration("authIndicatorEnum", "pre", "final")),
 )

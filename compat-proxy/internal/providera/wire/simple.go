@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // xmlBlank is the white space that typed values may have around them.
 const xmlBlank = " \t\r\n"
+
+// dateTimeLayout leaves the time zone out; fractions of a second are taken too.
+const dateTimeLayout = "2006-01-02T15:04:05"
 
 // check judges the text of the element name; "" means that it fits.
 func (t *simpleType) check(name, value string) string {
@@ -26,7 +28,9 @@ func (t *simpleType) violation(value string) string {
 	case booleanBase:
 		return boolReason(strings.Trim(value, xmlBlank))
 	case dateBase:
-		return dateReason(strings.Trim(value, xmlBlank))
+		return timeReason(time.DateOnly, strings.Trim(value, xmlBlank))
+	case dateTimeBase:
+		return timeReason(dateTimeLayout, strings.Trim(value, xmlBlank))
 	}
 	switch {
 	case !matches(t.pattern, value):
@@ -124,22 +128,12 @@ func boolReason(s string) string {
 	return "The string '" + s + "' is not a valid Boolean value."
 }
 
-// dateReason takes a calendar day, with or without a time zone.
-func dateReason(s string) string {
-	if utf8.RuneCountInString(s) >= len(time.DateOnly) {
-		day, zone := s[:len(time.DateOnly)], s[len(time.DateOnly):]
-		_, err := time.Parse(time.DateOnly, day)
-		if err == nil && validZone(zone) {
+// timeReason takes an instant in the layout, with or without a time zone.
+func timeReason(layout, s string) string {
+	for _, zone := range [...]string{"", "Z07:00"} {
+		if _, err := time.Parse(layout+zone, s); err == nil {
 			return ""
 		}
 	}
 	return "The string '" + s + "' is not a valid XsdDateTime value."
-}
-
-func validZone(zone string) bool {
-	if zone == "" || zone == "Z" {
-		return true
-	}
-	_, err := time.Parse("-07:00", zone)
-	return err == nil
 }
