@@ -56,6 +56,7 @@
 // otherwise all but the last 4 characters become X, and all of them when there
 // are fewer than 8. In every other quoted value, and in names, a run of 13 or
 // more digits (blanks, dashes and dots between them do not hide it) is masked alike.
+// At most 4096 bytes of a value or name are quoted.
 //
 // # Answers
 //

@@ -17,11 +17,11 @@ const quote = "&#39;"
 
 // named is an element as faults name it.
 func named(n *Node) string {
-	s := "'" + maskName(n.Name) + "'"
+	s := "'" + visible(n.Name) + "'"
 	if n.space == "" {
 		return s
 	}
-	return s + " in namespace '" + maskDigits(n.space) + "'"
+	return s + " in namespace '" + visible(n.space) + "'"
 }
 
 // possible is the sentence about what was expected, "" when nothing was.
@@ -50,7 +50,7 @@ func textOnly(n, child *Node) string {
 }
 
 func invalidValue(name string, t *simpleType, value, reason string) string {
-	shown := maskDigits(value)
+	shown := visible(value)
 	if t.secret {
 		shown = maskSecret(value, reason == reasonTooShort)
 	}

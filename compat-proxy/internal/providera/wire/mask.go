@@ -1,6 +1,9 @@
 package wire
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	// shortSecret is the length below which a value that is too short may be
@@ -10,11 +13,14 @@ const (
 	tailFrom = 8
 	// panDigits is the shortest run of digits that may be a card number.
 	panDigits = 13
+	// maxQuote is how many bytes of a value or name a fault quotes: an answer
+	// must not grow with what it refuses.
+	maxQuote = 4096
 )
 
 // maskSecret hides a secret value for a fault text.
 func maskSecret(value string, tooShort bool) string {
-	runes := []rune(value)
+	runes := []rune(tail(value))
 	n := len(runes)
 	if tooShort && n < shortSecret {
 		return value
@@ -25,8 +31,32 @@ func maskSecret(value string, tooShort bool) string {
 	return strings.Repeat("X", n-4) + string(runes[n-4:])
 }
 
-// maskName hides digits in a name that a client chose.
-func maskName(name string) string { return maskDigits(name) }
+// visible is a value or name that a client chose, fit to be quoted.
+func visible(s string) string { return maskDigits(head(s)) }
+
+// head gives the first maxQuote bytes of s, at the end of a character.
+func head(s string) string {
+	if len(s) <= maxQuote {
+		return s
+	}
+	end := maxQuote
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}
+
+// tail gives the last maxQuote bytes of s, from the start of a character.
+func tail(s string) string {
+	if len(s) <= maxQuote {
+		return s
+	}
+	from := len(s) - maxQuote
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	return s[from:]
+}
 
 // maskDigits replaces all but the last four digits of every run that may be a
 // card number. Blanks, dashes and dots do not end a run.

@@ -102,7 +102,7 @@ func (n *Node) String() string {
 }
 
 func (n *Node) names(b *strings.Builder) {
-	b.WriteString(maskName(n.Name))
+	b.WriteString(visible(n.Name))
 	if len(n.Children) == 0 {
 		return
 	}

@@ -93,7 +93,7 @@ func (t *simpleType) decimal(s string) string {
 	whole = strings.TrimLeft(whole, "0")
 	switch {
 	case unsigned == "" || unsigned == "." || !allDigits(whole) || !allDigits(part) || len(whole) > maxIntegerDigits:
-		return "The string '" + s + "' is not a valid Decimal value."
+		return "The string '" + head(s) + "' is not a valid Decimal value."
 	case !t.digitFacets():
 		return ""
 	}
@@ -125,7 +125,7 @@ func boolReason(s string) string {
 	case "true", "false", "1", "0":
 		return ""
 	}
-	return "The string '" + s + "' is not a valid Boolean value."
+	return "The string '" + head(s) + "' is not a valid Boolean value."
 }
 
 // timeReason takes an instant in the layout, with or without a time zone.
@@ -135,5 +135,5 @@ func timeReason(layout, s string) string {
 			return ""
 		}
 	}
-	return "The string '" + s + "' is not a valid XsdDateTime value."
+	return "The string '" + head(s) + "' is not a valid XsdDateTime value."
 }

@@ -14,7 +14,7 @@ func (w *walker) element(n *Node, t *schemaType) string {
 		return ""
 	}
 	if n.attr != "" {
-		return "The '" + maskDigits(n.attr) + "' attribute is not declared."
+		return "The '" + visible(n.attr) + "' attribute is not declared."
 	}
 	if t.simple != nil {
 		if len(n.Children) > 0 {
