@@ -33,7 +33,7 @@ func (a *API) createCapture(w http.ResponseWriter, r *http.Request, k *store.Key
 	if err != nil {
 		return err
 	}
-	amount, f := optionalAmount(in.Amount)
+	amount, f := optionalAmount(in.Amount, body)
 	if f == nil {
 		f = lengthFault(field{"reference", in.Reference, 255})
 	}
@@ -52,9 +52,12 @@ func (a *API) createCapture(w http.ResponseWriter, r *http.Request, k *store.Key
 	return a.answer(w, r, out, err)
 }
 
-// optionalAmount is 0 when the field is absent: all that is left.
-func optionalAmount(amount *v1.Money) (int64, *fault) {
-	if amount == nil {
+// optionalAmount is 0 when the field is absent: all that is left. A null is not absent: whoever sent it may have meant any amount.
+func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
+	switch {
+	case amount == nil && given(body, "amount"):
+		return 0, &fault{code: codeInvalidAmount, param: "amount"}
+	case amount == nil:
 		return 0, nil
 	}
 	return *amount, amountFault(*amount, true)

@@ -46,11 +46,6 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byt
 	return body, nil
 }
 
-// noBody refuses a body where the contract has none.
-func noBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	return decode(w, r, &struct{}{}, true)
-}
-
 func readFault(err error) error {
 	if errors.Is(err, httpx.ErrTooLarge) || errors.Is(err, httpx.ErrEncoding) {
 		return err

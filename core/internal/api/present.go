@@ -27,17 +27,23 @@ func (p Presenter) Created(requestID string, t *payment.Transaction) engine.Answ
 		return p.Lost(requestID, t)
 	case payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided:
 	}
-	return engine.Answer{Status: http.StatusCreated, Body: p.Transaction(t)}
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showTransaction(t))}
 }
 
-// Transaction shows a transaction.
-func (Presenter) Transaction(t *payment.Transaction) []byte { return encode(showTransaction(t)) }
+// Transaction answers a step that left or made a transaction.
+func (Presenter) Transaction(t *payment.Transaction) engine.Answer {
+	return engine.Answer{Status: http.StatusOK, Body: encode(showTransaction(t))}
+}
 
-// Capture shows a capture.
-func (Presenter) Capture(c *payment.Capture) []byte { return encode(showCapture(c)) }
+// Capture answers a step that left or made a capture.
+func (Presenter) Capture(c *payment.Capture) engine.Answer {
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showCapture(c))}
+}
 
-// Refund shows a refund.
-func (Presenter) Refund(r *payment.Refund) []byte { return encode(showRefund(r)) }
+// Refund answers a step that left or made a refund.
+func (Presenter) Refund(r *payment.Refund) engine.Answer {
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showRefund(r))}
+}
 
 // Refused answers a step that was refused, with the transaction as it stands.
 func (Presenter) Refused(requestID string, r *payment.Refusal, t *payment.Transaction) engine.Answer {

@@ -22,7 +22,7 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, k *store.Key)
 	if err != nil {
 		return err
 	}
-	amount, f := optionalAmount(in.Amount)
+	amount, f := optionalAmount(in.Amount, body)
 	if f == nil {
 		f = lengthFault(field{"reason", in.Reason, 255}, field{"reference", in.Reference, 255})
 	}

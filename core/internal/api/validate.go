@@ -89,8 +89,10 @@ func orderFault(o *v1.Order) *fault {
 		param string
 		value *v1.Money
 	}{
-		{"order.tax_amount", o.TaxAmount}, {"order.shipping_amount", o.ShippingAmount},
-		{"order.duty_amount", o.DutyAmount}, {"order.discount_amount", o.DiscountAmount},
+		{"order.tax_amount", o.TaxAmount},
+		{"order.shipping_amount", o.ShippingAmount},
+		{"order.duty_amount", o.DutyAmount},
+		{"order.discount_amount", o.DiscountAmount},
 	} {
 		if amount.value != nil && (*amount.value < 0 || *amount.value > money.Max) {
 			return &fault{code: codeInvalidAmount, param: amount.param, message: "This amount is an integer from 0 to 999999999999."}

@@ -104,7 +104,7 @@ func (e *Engine) eventBody(t *payment.Transaction, answer Answer) []byte {
 	if t.Status == payment.Authorized || t.Status == payment.Captured {
 		return answer.Body
 	}
-	return e.Present.Transaction(t)
+	return e.Present.Transaction(t).Body
 }
 
 // resolve applies the acquirer's answer to an open payment.

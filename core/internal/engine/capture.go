@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -56,7 +55,6 @@ func (e *Engine) askCapture(ctx context.Context, from origin, acq acquirer.Acqui
 
 // captured announces a capture that was taken.
 func (e *Engine) captured(tx *store.Tx, c *payment.Capture) (Answer, error) {
-	body := e.Present.Capture(c)
 	if c.State != payment.StepSucceeded {
 		return Answer{}, nil
 	}
@@ -64,13 +62,12 @@ func (e *Engine) captured(tx *store.Tx, c *payment.Capture) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := tx.InsertEvent(e.event("capture.created", c.Tenant, c.ID, 1, body)); err != nil {
+	answer := e.Present.Capture(c)
+	if err := tx.InsertEvent(e.event("capture.created", c.Tenant, c.ID, 1, answer.Body)); err != nil {
 		return Answer{}, err
 	}
-	if err := tx.InsertEvent(e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.Present.Transaction(t))); err != nil {
-		return Answer{}, err
-	}
-	return Answer{Status: http.StatusCreated, Body: body}, nil
+	return answer, tx.InsertEvent(
+		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
 }
 
 // origin is who asks for a step: a request, or the reconciler again.

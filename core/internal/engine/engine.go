@@ -51,10 +51,10 @@ type Answer struct {
 type Presenter interface {
 	// Created answers a create with what became of it: the transaction, a decline, or that its outcome is unknown.
 	Created(requestID string, t *payment.Transaction) Answer
-	// Transaction, Capture and Refund show an object.
-	Transaction(t *payment.Transaction) []byte
-	Capture(c *payment.Capture) []byte
-	Refund(r *payment.Refund) []byte
+	// Transaction, Capture and Refund answer a step that went through with the object it left or made.
+	Transaction(t *payment.Transaction) Answer
+	Capture(c *payment.Capture) Answer
+	Refund(r *payment.Refund) Answer
 	// Refused answers a step that the object's state or the acquirer does not allow.
 	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
 	// Lost answers a step whose outcome is not known yet.

@@ -23,41 +23,39 @@ const Patience = callTimeout + 10*time.Second
 // returns how many remain open because the acquirer could not be asked.
 func (e *Engine) Reconcile(ctx context.Context, before time.Time) (open int, err error) {
 	cut := before.UnixMilli() + 1
-	n, err := drain(ctx, e.Store.OpenTransactions, cut, e.reconcileTransaction)
+	n, err := drain(ctx, e.Store.OpenTransactions, cut, func(t *payment.Transaction) int64 { return t.ID }, e.reconcileTransaction)
 	if err != nil {
 		return 0, fmt.Errorf("reconcile transactions: %w", err)
 	}
-	m, err := drain(ctx, e.Store.OpenCaptures, cut, e.reconcileCapture)
+	m, err := drain(ctx, e.Store.OpenCaptures, cut, func(c *payment.Capture) int64 { return c.ID }, e.reconcileCapture)
 	if err != nil {
 		return 0, fmt.Errorf("reconcile captures: %w", err)
 	}
-	o, err := drain(ctx, e.Store.OpenRefunds, cut, e.reconcileRefund)
+	o, err := drain(ctx, e.Store.OpenRefunds, cut, func(r *payment.Refund) int64 { return r.ID }, e.reconcileRefund)
 	if err != nil {
 		return 0, fmt.Errorf("reconcile refunds: %w", err)
 	}
 	return n + m + o, nil
 }
 
-// drain settles batch after batch until one settles nothing, and returns what is left of that one.
-func drain[T any](ctx context.Context, next func(context.Context, int64, int) ([]T, error), before int64,
-	one func(context.Context, T) error,
+// drain takes every open step up once, batch by batch, and returns how many stay open.
+func drain[T any](ctx context.Context, next func(ctx context.Context, before, after int64, limit int) ([]T, error), before int64,
+	number func(T) int64, one func(context.Context, T) error,
 ) (int, error) {
+	open, after := 0, int64(0)
 	for {
-		batch, err := next(ctx, before, reconcileBatch)
-		if err != nil {
-			return 0, err
+		batch, err := next(ctx, before, after, reconcileBatch)
+		if err != nil || len(batch) == 0 {
+			return open, err
 		}
-		failed := 0
 		for _, v := range batch {
 			if err := ctx.Err(); err != nil {
-				return 0, err
+				return open, err
 			}
 			if err := one(ctx, v); err != nil {
-				failed++
+				open++
 			}
-		}
-		if failed == len(batch) || len(batch) < reconcileBatch {
-			return failed, nil
+			after = number(v)
 		}
 	}
 }
@@ -121,7 +119,7 @@ func (e *Engine) fail(ctx context.Context, open *payment.Transaction) error {
 		if err := tx.ResolveTransaction(&t); err != nil {
 			return err
 		}
-		if err := tx.InsertEvent(e.event("transaction.failed", t.Tenant, t.ID, t.Version, e.Present.Transaction(&t))); err != nil {
+		if err := tx.InsertEvent(e.event("transaction.failed", t.Tenant, t.ID, t.Version, e.Present.Transaction(&t).Body)); err != nil {
 			return err
 		}
 		return tx.ReleaseKey(open.Claim)

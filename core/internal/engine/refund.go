@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -47,7 +46,7 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	if err := e.insertNew(func(id int64) error { f.ID = id; return tx.BeginRefund(f) }); err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f)))
+	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f).Body))
 }
 
 // askRefund asks the acquirer for a pending refund and commits its word. The reference makes asking again safe.
@@ -67,8 +66,7 @@ func (e *Engine) askRefund(ctx context.Context, from origin, acq acquirer.Acquir
 			if err := tx.EndRefund(f); err != nil {
 				return Answer{}, err
 			}
-			body := e.Present.Refund(f)
-			return Answer{Status: http.StatusCreated, Body: body},
-				tx.InsertEvent(e.event("refund."+string(f.State), f.Tenant, f.ID, 2, body))
+			answer := e.Present.Refund(f)
+			return answer, tx.InsertEvent(e.event("refund."+string(f.State), f.Tenant, f.ID, 2, answer.Body))
 		})
 }

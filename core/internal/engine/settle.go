@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -24,9 +23,8 @@ func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Answ
 		if err != nil {
 			return nil, err
 		}
-		body := e.Present.Transaction(t)
-		return &Answer{Status: http.StatusOK, Body: body},
-			tx.InsertEvent(e.event("transaction.settled", t.Tenant, t.ID, t.Version, body))
+		answer := e.Present.Transaction(t)
+		return &answer, tx.InsertEvent(e.event("transaction.settled", t.Tenant, t.ID, t.Version, answer.Body))
 	})
 	return value(done), err
 }

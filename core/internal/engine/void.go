@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -51,8 +50,7 @@ func (e *Engine) askVoid(ctx context.Context, from origin, acq acquirer.Acquirer
 			if err != nil {
 				return Answer{}, err
 			}
-			body := e.Present.Transaction(voided)
-			return Answer{Status: http.StatusOK, Body: body},
-				tx.InsertEvent(e.event("transaction.voided", voided.Tenant, voided.ID, voided.Version, body))
+			answer := e.Present.Transaction(voided)
+			return answer, tx.InsertEvent(e.event("transaction.voided", voided.Tenant, voided.ID, voided.Version, answer.Body))
 		})
 }

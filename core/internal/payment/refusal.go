@@ -7,8 +7,6 @@ type Refusal struct {
 	Param   string // the field at fault, "" when it is the transaction's state
 }
 
-func (r *Refusal) Error() string { return "payment: " + r.Code }
-
 // The codes of refusals.
 const (
 	NotCapturable           = "transaction_not_capturable"

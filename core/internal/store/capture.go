@@ -23,8 +23,12 @@ func (tx *Tx) InsertCapture(c *payment.Capture) error {
 }
 
 // BeginCapture writes the intent of a capture and locks the transaction for it. A c.Amount of 0 takes all that is left and is
-// filled in. ErrConflict when it may not be captured.
+// filled in. ErrConflict when it may not be captured, ErrDuplicate when the id is taken; neither leaves anything.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
+	return tx.whole(func() error { return tx.beginCapture(c) })
+}
+
+func (tx *Tx) beginCapture(c *payment.Capture) error {
 	row, err := tx.row(`UPDATE transactions SET operation = 'capture', operation_id = ?1,
 			amount_capture_pending = CASE ?2 WHEN 0 THEN amount_authorized - amount_captured ELSE ?2 END, updated_at = ?3
 		WHERE id = ?4 AND merchant_id = ?5 AND live = ?6 AND operation = ''
@@ -72,7 +76,7 @@ func (db *DB) Capture(ctx context.Context, tenant payment.Tenant, id int64) (*pa
 	if err != nil {
 		return nil, err
 	}
-	return scanCapture(s.QueryRowContext(ctx, id, tenant.Merchant, tenant.Live))
+	return scanCapture(s.row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Captures lists the captures of one transaction, newest first.
@@ -81,10 +85,11 @@ func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction i
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 
-// OpenCaptures lists the captures of all tenants, oldest first, that wait for the acquirer's word since before the given time.
-func (db *DB) OpenCaptures(ctx context.Context, before int64, limit int) ([]*payment.Capture, error) {
-	return collect(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE state = 'pending' AND updated_at < ? ORDER BY id LIMIT ?`,
-		scanCapture, before, limit)
+// OpenCaptures lists the captures of all tenants, oldest first, that wait for the acquirer's word since before the given time. Only
+// those with an id above after.
+func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) ([]*payment.Capture, error) {
+	return collect(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE state = 'pending' AND updated_at < ? AND id > ?
+		ORDER BY id LIMIT ?`, scanCapture, before, after, limit)
 }
 
 func scanCapture(row scanner) (*payment.Capture, error) {

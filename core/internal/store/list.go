@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 )
 
@@ -50,21 +49,14 @@ func collect[T any](ctx context.Context, db *DB, query string, scan func(scanner
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("query: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err below tells what went wrong
 	var out []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
+	err = s.each(ctx, func(row scanner) error {
+		v, err := scan(row)
 		out = append(out, v)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("query: %w", err)
+		return err
+	}, args...)
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -13,8 +13,12 @@ const refundColumns = `id, transaction_id, merchant_id, live, state, amount, cur
 	failure_code, failure_message, claim, created_at, updated_at`
 
 // BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. ErrConflict
-// when the amount may not be refunded.
+// when the amount may not be refunded, ErrDuplicate when the id is taken; neither leaves anything.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
+	return tx.whole(func() error { return tx.beginRefund(r) })
+}
+
+func (tx *Tx) beginRefund(r *payment.Refund) error {
 	row, err := tx.row(`UPDATE transactions SET amount_refund_pending = amount_refund_pending + ?1, updated_at = ?2
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
 			AND status IN ('captured', 'partially_captured')
@@ -62,7 +66,7 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	if err != nil {
 		return nil, err
 	}
-	return scanRefund(s.QueryRowContext(ctx, id, tenant.Merchant, tenant.Live))
+	return scanRefund(s.row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
@@ -76,10 +80,11 @@ func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction in
 	return list(ctx, db, query, p, scanRefund, args...)
 }
 
-// OpenRefunds lists the refunds of all tenants, oldest first, that wait for the acquirer's word since before the given time.
-func (db *DB) OpenRefunds(ctx context.Context, before int64, limit int) ([]*payment.Refund, error) {
-	return collect(ctx, db, `SELECT `+refundColumns+` FROM refunds WHERE state = 'pending' AND updated_at < ? ORDER BY id LIMIT ?`,
-		scanRefund, before, limit)
+// OpenRefunds lists the refunds of all tenants, oldest first, that wait for the acquirer's word since before the given time. Only
+// those with an id above after.
+func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
+	return collect(ctx, db, `SELECT `+refundColumns+` FROM refunds WHERE state = 'pending' AND updated_at < ? AND id > ?
+		ORDER BY id LIMIT ?`, scanRefund, before, after, limit)
 }
 
 func scanRefund(row scanner) (*payment.Refund, error) {

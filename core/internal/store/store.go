@@ -42,7 +42,8 @@ type DB struct {
 	closed bool
 	done   chan struct{} // closed when the writer has stopped
 
-	stmts sync.Map // SQL text → *sql.Stmt on the read pool
+	stmts     sync.Map   // SQL text → statement on the read pool
+	preparing sync.Mutex // held while a statement is added to stmts
 }
 
 // command is one caller's change, waiting for its group's commit.
@@ -126,17 +127,21 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // query returns the prepared statement of a read. The statements are few and live as long as the store.
-func (db *DB) query(ctx context.Context, text string) (*sql.Stmt, error) {
+func (db *DB) query(ctx context.Context, text string) (statement, error) {
 	if s, ok := db.stmts.Load(text); ok {
-		return s.(*sql.Stmt), nil
+		return s.(statement), nil
 	}
-	s, err := db.read.PrepareContext(ctx, text)
+	db.preparing.Lock()
+	defer db.preparing.Unlock()
+	if s, ok := db.stmts.Load(text); ok {
+		return s.(statement), nil
+	}
+	prepared, err := db.read.PrepareContext(ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("prepare: %w", err)
+		return statement{}, fmt.Errorf("prepare: %w", err)
 	}
-	if prior, loaded := db.stmts.LoadOrStore(text, s); loaded {
-		return prior.(*sql.Stmt), s.Close()
-	}
+	s := statement{prepared}
+	db.stmts.Store(text, s)
 	return s, nil
 }
 

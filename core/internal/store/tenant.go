@@ -55,7 +55,7 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*Key, error) {
 		scopes           string
 		created, expires int64
 	)
-	err = s.QueryRowContext(ctx, hash).Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &scopes, &k.Hint, &created, &expires)
+	err = s.row(ctx, hash).Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &scopes, &k.Hint, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

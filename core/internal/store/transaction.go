@@ -98,7 +98,7 @@ func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) 
 	if err != nil {
 		return nil, err
 	}
-	return scanTransaction(s.QueryRowContext(ctx, id, tenant.Merchant, tenant.Live))
+	return scanTransaction(s.row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Transactions lists the tenant's transactions, newest first.
@@ -108,11 +108,11 @@ func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p Page) (
 }
 
 // OpenTransactions lists the transactions of all tenants, oldest first, that wait for the acquirer's word since before the given time:
-// payments in processing or unknown, and voids.
-func (db *DB) OpenTransactions(ctx context.Context, before int64, limit int) ([]*payment.Transaction, error) {
+// payments in processing or unknown, and voids. Only those with an id above after.
+func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]*payment.Transaction, error) {
 	return collect(ctx, db, `SELECT `+transactionColumns+` FROM transactions INDEXED BY transactions_open
-		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at < ?
-		ORDER BY id LIMIT ?`, scanTransaction, before, limit)
+		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at < ? AND id > ?
+		ORDER BY id LIMIT ?`, scanTransaction, before, after, limit)
 }
 
 // scanner is a row of either kind.

@@ -15,13 +15,13 @@ import (
 type writer struct {
 	clock clock.Clock
 	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+	stmts map[string]statement
 	group []*command
 	errs  []error
 }
 
 func newWriter(conn *sql.Conn, c clock.Clock) *writer {
-	return &writer{clock: c, conn: conn, stmts: map[string]*sql.Stmt{}}
+	return &writer{clock: c, conn: conn, stmts: map[string]statement{}}
 }
 
 // Tx is one command's part of a group. It is valid only while the function it was given to runs.
@@ -96,16 +96,28 @@ func (w *writer) savepoint(tx *Tx, fn func(*Tx) error) error {
 	if err := w.exec("SAVEPOINT command"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
-	err := guarded(tx, fn)
+	return w.leave("command", guarded(tx, fn))
+}
+
+// leave ends a savepoint, taking back what was written in it when err is not nil, and returns what went wrong.
+func (w *writer) leave(name string, err error) error {
 	if err != nil {
-		if rb := w.exec("ROLLBACK TO command"); rb != nil {
+		if rb := w.exec("ROLLBACK TO " + name); rb != nil {
 			return fmt.Errorf("roll back: %w (after %w)", rb, err)
 		}
 	}
-	if rel := w.exec("RELEASE command"); rel != nil && err == nil {
+	if rel := w.exec("RELEASE " + name); rel != nil && err == nil {
 		err = fmt.Errorf("release: %w", rel)
 	}
 	return err
+}
+
+// whole runs fn so that the command can go on after its failure as if fn had not run.
+func (tx *Tx) whole(fn func() error) error {
+	if err := tx.w.exec("SAVEPOINT part"); err != nil {
+		return fmt.Errorf("savepoint: %w", err)
+	}
+	return tx.w.leave("part", fn())
 }
 
 // guarded turns a panic of fn into an error: it must not take the writer, and with it everybody's payments, down.
@@ -119,19 +131,19 @@ func guarded(tx *Tx, fn func(*Tx) error) (err error) {
 }
 
 // stmt returns the prepared statement of text. The texts are constants, so the map stays small.
-func (w *writer) stmt(text string) (*sql.Stmt, error) {
+func (w *writer) stmt(text string) (statement, error) {
 	if s, ok := w.stmts[text]; ok {
 		return s, nil
 	}
-	s, err := w.conn.PrepareContext(context.Background(), text)
+	prepared, err := w.conn.PrepareContext(context.Background(), text)
 	if err != nil {
-		return nil, fmt.Errorf("prepare: %w", err)
+		return statement{}, fmt.Errorf("prepare: %w", err)
 	}
-	w.stmts[text] = s
-	return s, nil
+	w.stmts[text] = statement{prepared}
+	return w.stmts[text], nil
 }
 
-// exec runs a statement without a cancellable context: a half-cancelled group would be nobody's.
+// exec runs a statement. No caller can cancel it: a half-cancelled group would be nobody's.
 func (w *writer) exec(text string, args ...any) error {
 	_, err := w.result(text, args...)
 	return err
@@ -142,11 +154,7 @@ func (w *writer) result(text string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.ExecContext(context.Background(), args...)
-	if err != nil {
-		return nil, fmt.Errorf("exec: %w", err)
-	}
-	return r, nil
+	return s.exec(context.Background(), args...)
 }
 
 // change runs an update that must meet exactly one row, else ErrConflict.
@@ -180,5 +188,5 @@ func (tx *Tx) row(text string, args ...any) (*sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryRowContext(context.Background(), args...), nil
+	return s.row(context.Background(), args...), nil
 }
