@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const configs = "../../../configs/"
+
+func TestShippedConfiguration(t *testing.T) {
+	t.Parallel()
+	m := &Main{Stderr: io.Discard}
+	args := []string{"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml", "--listen", "127.0.0.1:0"}
+	if err := m.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Listen: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Credentials: configs + "compat-credentials.yaml", DropInPaths: true,
+		Currency: "usd", CallTimeout: 30 * time.Second, TotalTimeout: time.Minute, Concurrency: 512, Drain: 10 * time.Second,
+	}
+	if m.Config != want {
+		t.Errorf("got %+v, want %+v", m.Config, want)
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	ready := make(chan net.Addr, 1)
+	m.Ready = func(a net.Addr) { ready <- a }
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	select {
+	case addr := <-ready:
+		mustGet(t, "http://"+addr.String()+"/compat/methods")
+	case err := <-ended:
+		t.Fatalf("ended before it was ready: %v", err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("got %v, want a clean stop", err)
+	}
+}
+
+func mustGet(t *testing.T, url string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, want := resp.StatusCode, http.StatusOK; got != want {
+		t.Errorf("status: got %d, want %d", got, want)
+	}
+}
+
+func TestParseFlags(t *testing.T) {
+	t.Parallel()
+	unknown := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(unknown, []byte("listens: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"help", []string{"--help"}, 0, "Exit codes:"},
+		{"an unknown flag", []string{"--lisen", "x"}, 2, "lisen"},
+		{"an argument", []string{"serve"}, 2, `"serve"`},
+		{"an unknown key", []string{"--config", unknown}, 1, "listens"},
+		{"no such file", []string{"--config", unknown + "x"}, 1, "config.yamlx"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			m := &Main{Stderr: &out}
+			err := m.ParseFlags(tt.args)
+			if err == nil {
+				t.Fatal("got no error, want one")
+			}
+			if got := m.exitCode(err); got != tt.code {
+				t.Errorf("exit code: got %d, want %d", got, tt.code)
+			}
+			if !strings.Contains(out.String(), tt.says) {
+				t.Errorf("output: got %s, want %s in it", out.String(), tt.says)
+			}
+		})
+	}
+}
+
+func TestHelpIsNoError(t *testing.T) {
+	t.Parallel()
+	m := &Main{Stderr: io.Discard}
+	if err := m.ParseFlags([]string{"-h"}); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("got %v, want flag.ErrHelp", err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]Config{
+		"no v1":      {Listen: "127.0.0.1:0"},
+		"no address": {Listen: "nowhere:port", V1: "http://127.0.0.1:1"},
+	} {
+		m := &Main{Stderr: io.Discard, Config: c}
+		if err := m.Run(t.Context()); err == nil {
+			t.Errorf("%s: got no error, want one", name)
+		}
+	}
+}

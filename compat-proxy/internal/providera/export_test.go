@@ -1,0 +1,69 @@
+package providera
+
+import (
+	"slices"
+	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// Canonical is canonical, for the tests.
+func Canonical(text string) string { return canonical(text) }
+
+// Expiration is expiration, for the tests.
+func Expiration(text string) (month, year int, hidden, ok bool) { return expiration(text) }
+
+// Expired is expired, for the tests.
+func Expired(month, year int, now time.Time) bool { return expired(month, year, now) }
+
+// AccountType names the brand of a number that passes every check, and is empty for any other.
+func AccountType(number string) string {
+	if b, known := brandOf(number); known && luhn(number) {
+		return b.name
+	}
+	return ""
+}
+
+// BrandName is what answers call v1's brand; false when the table lacks it.
+func BrandName(b v1.CardBrand) (string, bool) {
+	name, known := accountTypes[b]
+	return name, known
+}
+
+// Letters is letters, for the tests.
+func Letters(t *v1.Transaction) (avs, cvv, cavv string) { return letters(t) }
+
+// Judge is judge; the problem as the log shows it, "" for none.
+func Judge(transactionType string, r command.Result) string {
+	if p := judge(transactionType, r); !p.none() {
+		return p.String()
+	}
+	return ""
+}
+
+// HasDecline reports whether the table of declines has the code.
+func HasDecline(c v1.DeclineCode) bool {
+	_, known := declineReasons[c]
+	return known
+}
+
+// Reasons lists the table of reasons as code, class and text.
+func Reasons() [][3]any {
+	var rows [][3]any
+	for code, row := range reasons {
+		rows = append(rows, [3]any{int(code), string(row.class), row.text})
+	}
+	slices.SortFunc(rows, func(a, b [3]any) int { return a[0].(int) - b[0].(int) })
+	return rows
+}
+
+// APITexts is the table of envelope codes.
+func APITexts() map[string]string {
+	texts := map[string]string{}
+	for code, text := range apiText {
+		texts[string(code)] = text
+	}
+	return texts
+}

@@ -1,0 +1,360 @@
+package compatproxy_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/id"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+)
+
+const (
+	path   = "/compat/provider-a/xml"
+	dropIn = "/xml/v1/request.api"
+	apiKey = "sk_test_0123456789abcdef"
+	pan    = "4111111111111111"
+	sale   = `{"createTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey + `"},"refId":"r1",` +
+		`"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"24.50","payment":{"creditCard":` +
+		`{"cardNumber":"` + pan + `","expirationDate":"2031-04","cardCode":"987"}}}}}`
+	bom = "\xef\xbb\xbf"
+)
+
+// v1 approves every payment and counts them.
+type v1 struct {
+	creates atomic.Int64
+	hold    chan struct{} // when not nil, creating waits for it to be closed
+	arrived chan struct{}
+}
+
+func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/api_keys/current" {
+		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["payments:authorize","compat:use"]}`)
+		return
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	if s.hold != nil {
+		s.arrived <- struct{}{}
+		<-s.hold
+	}
+	n := 60410000000 + s.creates.Add(1)
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, n)+`","status":"captured","mode":"test","currency":"usd",`+
+		`"card":{"brand":"visa","last4":"1111"},"authorization":{"code":"AB12CD"}}`)
+}
+
+func mustProxy(t *testing.T, s *v1, change func(*compatproxy.Config)) *httptest.Server {
+	t.Helper()
+	upstream := httptest.NewServer(s)
+	t.Cleanup(upstream.Close)
+	cfg := compatproxy.Config{V1: upstream.URL}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := compatproxy.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	server := httptest.NewServer(p.Handler())
+	t.Cleanup(server.Close)
+	return server
+}
+
+func send(t *testing.T, method, url string, body io.Reader, change func(*http.Request)) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(r)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(b)
+}
+
+func TestSale(t *testing.T) {
+	t.Parallel()
+	s := &v1{}
+	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.DropInPaths = true })
+	for _, p := range []string{path, dropIn} {
+		resp, body := send(t, http.MethodPost, proxy.URL+p, strings.NewReader(sale), func(r *http.Request) { r.Host = "api.example.net" })
+		if got, want := resp.StatusCode, http.StatusOK; got != want {
+			t.Errorf("%s status: got %d, want %d", p, got, want)
+		}
+		if !strings.HasPrefix(body, bom+`{"transactionResponse":{"responseCode":"1","authCode":"AB12CD"`) {
+			t.Errorf("%s body: got %s", p, body)
+		}
+		if got, want := resp.ContentLength, int64(len(body)); got != want {
+			t.Errorf("%s Content-Length: got %d, want %d", p, got, want)
+		}
+		if got, want := resp.Header.Get("Content-Type"), "application/json; charset=utf-8"; got != want {
+			t.Errorf("%s Content-Type: got %q, want %q", p, got, want)
+		}
+	}
+	if got, want := s.creates.Load(), int64(2); got != want {
+		t.Errorf("payments: got %d, want %d", got, want)
+	}
+}
+
+func TestDropInPathIsOffByDefault(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	if resp, _ := send(t, http.MethodPost, proxy.URL+dropIn, strings.NewReader(sale), nil); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("status: got %d, want %d", resp.StatusCode, http.StatusNotFound)
+	}
+}
+
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	resp, _ := send(t, http.MethodOptions, proxy.URL+path, nil, nil)
+	for header, want := range map[string]string{
+		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PUT,OPTIONS,POST,GET",
+		"Access-Control-Allow-Headers":     "x-requested-with,cache-control,content-type,origin,method,SOAPAction",
+		"Access-Control-Allow-Credentials": "true",
+	} {
+		if got := resp.Header.Get(header); got != want {
+			t.Errorf("%s: got %q, want %q", header, got, want)
+		}
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	_, body := send(t, http.MethodGet, proxy.URL+"/compat/methods", nil, nil)
+	want := `{"object":"list","data":[{"provider":"provider-a","name":"createTransactionRequest","http_method":"POST",` +
+		`"path":"/compat/provider-a/xml","rpc":"compat.provider-a.createTransactionRequest",` +
+		`"maps_to":["payment.authorize","payment.capture","payment.void","payment.refund"],"side_effect":"money_movement",` +
+		`"scopes":["payments:authorize","compat:use"],"available":true},`
+	if !strings.HasPrefix(body, want) {
+		t.Errorf("got %s, want it to begin with %s", body, want)
+	}
+	if got, want := strings.Count(body, `"available"`), 7; got != want {
+		t.Errorf("methods: got %d, want %d", got, want)
+	}
+}
+
+// endless is a body that counts what is read of it.
+type endless struct{ read atomic.Int64 }
+
+func (e *endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '{'
+	}
+	e.read.Add(int64(len(b)))
+	return len(b), nil
+}
+
+func TestBodyTooLarge(t *testing.T) {
+	t.Parallel()
+	s := &v1{}
+	proxy := mustProxy(t, s, nil)
+	for name, body := range map[string]io.Reader{
+		"of known length": strings.NewReader("<a>" + strings.Repeat(" ", 1<<20)),
+		"chunked":         io.MultiReader(strings.NewReader(bom+"\n<a>"), io.LimitReader(&endless{}, 1<<20)),
+	} {
+		resp, answer := send(t, http.MethodPost, proxy.URL+path, body, nil)
+		want := "<code>E00003</code><text>An error occurred while parsing the XML request.</text>"
+		if resp.StatusCode != http.StatusOK || !strings.HasPrefix(answer, bom+"<?xml") || !strings.Contains(answer, want) {
+			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.StatusCode, answer, want)
+		}
+	}
+	if got := s.creates.Load(); got != 0 {
+		t.Errorf("payments: got %d, want none", got)
+	}
+}
+
+func TestBodyIsNotReadPastItsLimit(t *testing.T) {
+	t.Parallel()
+	p, err := compatproxy.New(compatproxy.Config{V1: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := &endless{}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, io.NopCloser(body))
+	r.ContentLength = -1
+	w := httptest.NewRecorder()
+	p.Handler().ServeHTTP(w, r)
+	if got, most := body.read.Load(), int64(257<<10); got > most {
+		t.Errorf("read: got %d bytes, want at most %d", got, most)
+	}
+	if got := w.Body.String(); !strings.HasPrefix(got, bom+"{") {
+		t.Errorf("got %s, want an answer in the request's format", got)
+	}
+}
+
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
+	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.Concurrency = 1 })
+	var first sync.WaitGroup
+	first.Go(func() {
+		if _, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil); !strings.Contains(body, `"responseCode":"1"`) {
+			t.Errorf("first: got %s, want an approval", body)
+		}
+	})
+	<-s.arrived
+	resp, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
+	if resp.StatusCode != http.StatusOK || !strings.Contains(body, `{"code":"E00053","text":"Server too busy"}`) {
+		t.Errorf("second: got %d %s, want 200 with E00053", resp.StatusCode, body)
+	}
+	close(s.hold)
+	first.Wait()
+}
+
+// TestHangUp shows that a client which goes away does not stop its payment half-way.
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
+	proxy := mustProxy(t, s, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, proxy.URL+path, strings.NewReader(sale))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		gone <- err
+	}()
+	<-s.arrived
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Fatalf("client: got %v, want that it hung up", err)
+	}
+	close(s.hold)
+	proxy.Close() // waits for the handler
+	if got, want := s.creates.Load(), int64(1); got != want {
+		t.Errorf("payments: got %d, want %d", got, want)
+	}
+}
+
+func TestLogHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	var out safeBuffer
+	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) {
+		c.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
+	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(strings.Replace(sale, pan, pan+"1", 1)), nil)
+	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+apiKey) })
+	proxy.Close()
+	log := out.String()
+	for _, want := range []string{`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`, `"tenant":"mer_1"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("log: got %s, want %s in it", log, want)
+		}
+	}
+	for _, secret := range []string{pan, apiKey, "987"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("log: got %s, want no %s in it", log, secret)
+		}
+	}
+}
+
+// safeBuffer is a bytes.Buffer for several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer // guarded by mu
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestPanicIsAnswered(t *testing.T) {
+	t.Parallel()
+	broken := roundTripper(func(*http.Request) (*http.Response, error) { panic("out of order") })
+	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.Transport = broken })
+	resp, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/json")
+	})
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(body, bom+"{") || !strings.Contains(body, "E00001") {
+		t.Errorf("got %d %s, want 200 with E00001 as JSON", resp.StatusCode, body)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.yaml")
+	if err := os.WriteFile(broken, []byte("provider_a: [{name: shop, transaction_keys: x}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		cfg  compatproxy.Config
+		want string
+	}{
+		{"no v1", compatproxy.Config{}, "v1"},
+		{"a v1 with a path", compatproxy.Config{V1: "http://127.0.0.1/v1"}, "v1"},
+		{"a v1 of another scheme", compatproxy.Config{V1: "ftp://127.0.0.1"}, "v1"},
+		{"an unknown currency", compatproxy.Config{V1: "http://127.0.0.1", Currency: "USD"}, "currency"},
+		{"no credentials file", compatproxy.Config{V1: "http://127.0.0.1", Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
+		{"broken credentials", compatproxy.Config{V1: "http://127.0.0.1", Credentials: broken}, "transaction_keys"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := compatproxy.New(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error that names %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestTLSUpstream(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewTLSServer(&v1{})
+	t.Cleanup(upstream.Close)
+	pool := upstream.Client().Transport
+	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL, Transport: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(sale))
+	r.TLS = &tls.ConnectionState{}
+	w := httptest.NewRecorder()
+	p.Handler().ServeHTTP(w, r)
+	if got := w.Body.String(); !strings.Contains(got, `"responseCode":"1"`) {
+		t.Errorf("got %s, want an approval", got)
+	}
+}
