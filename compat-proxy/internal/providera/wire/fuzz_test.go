@@ -113,7 +113,8 @@ func document(t *testing.T, f wire.Format, body []byte) {
 func FuzzText(f *testing.F) {
 	f.Add("a<b>&\"'\\\r\n\t\u2028\x00\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		d := answer("R", text, "Ok", "c", text, wire.TextElement("e", text))
+		d := answer("R", "", "Ok", "c", text, wire.TextElement("e", text))
+		d.RefID = &text
 		document(t, wire.XML, d.Bytes(wire.XML))
 		document(t, wire.JSON, d.Bytes(wire.JSON))
 		el, err := safexml.Parse(d.Bytes(wire.XML), 0)

@@ -119,12 +119,12 @@ func (n *Node) names(b *strings.Builder) {
 // GoString is String: %#v shows no text either.
 func (n *Node) GoString() string { return n.String() }
 
-// Format writes String for every verb and flag. Like the two below it works on
+// LogValue is String.
+func (n *Node) LogValue() slog.Value { return slog.StringValue(n.String()) }
+
+// Format writes String for every verb and flag. Like MarshalText it works on
 // values too, so that a copy prints no more than a pointer.
 func (n Node) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(n.String())) }
-
-// LogValue is String.
-func (n Node) LogValue() slog.Value { return slog.StringValue(n.String()) }
 
 // MarshalText is String, so that no encoder can write the texts.
 func (n Node) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
