@@ -1,0 +1,74 @@
+package bare
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// Check proves that the loop writes what the server wrote: it writes the learned payment with its own ids into new files in dir, by
+// Group and by Single, and compares all rows of all tables. The difference is returned as an error that wraps ErrChanged.
+func Check(ctx context.Context, dir string, t *Template) error {
+	for name, write := range map[string]func(*Loop) error{
+		"group": func(l *Loop) error { return l.Group(1) }, "single": (*Loop).Single,
+	} {
+		if err := checkOne(ctx, filepath.Join(dir, "check-"+name+".db"), t, write); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func checkOne(ctx context.Context, path string, t *Template, write func(*Loop) error) (err error) {
+	l, err := Open(ctx, path, t)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	empty, err := Look(ctx, path)
+	if err != nil {
+		return err
+	}
+	if err := write(l); err != nil {
+		return err
+	}
+	ours, err := Learn(ctx, path, empty)
+	if err != nil {
+		return err
+	}
+	return t.differs(ours)
+}
+
+// differs compares the rows of both. The numbers of the idempotency keys are the file's own and not compared.
+func (t *Template) differs(ours *Template) error {
+	if len(t.rows) != len(ours.rows) {
+		return fmt.Errorf("%w: %d tables against %d", ErrChanged, len(t.rows), len(ours.rows))
+	}
+	for table, rows := range t.rows {
+		if len(rows) != len(ours.rows[table]) {
+			return fmt.Errorf("%w: %d rows in %s against %d", ErrChanged, len(rows), table, len(ours.rows[table]))
+		}
+		for i, row := range rows {
+			for column, want := range row {
+				if table == "idempotency_keys" && column == "id" {
+					continue
+				}
+				if got := ours.rows[table][i][column]; !same(got, want) {
+					return fmt.Errorf("%w: %s.%s is %v there and %v here", ErrChanged, table, column, want, got)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func same(a, b any) bool {
+	x, isBytes := a.([]byte)
+	y, alsoBytes := b.([]byte)
+	if isBytes || alsoBytes {
+		return isBytes == alsoBytes && bytes.Equal(x, y)
+	}
+	return a == b
+}

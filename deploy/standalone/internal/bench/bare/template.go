@@ -1,0 +1,141 @@
+package bare
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver core uses, in the same version
+)
+
+// Template is all that the server wrote for one payment, and where.
+type Template struct {
+	schema []string         // CREATE statements, tables first
+	rows   map[string][]Row // by table
+}
+
+// Row is a stored row by column: int64, string, []byte or nil.
+type Row map[string]any
+
+// Snapshot says up to which rowid each table was filled.
+type Snapshot map[string]int64
+
+// Look takes a snapshot of the database file at path, which a server may have open.
+func Look(ctx context.Context, path string) (Snapshot, error) {
+	db, err := openReader(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := look(ctx, db)
+	return s, errors.Join(err, db.Close())
+}
+
+func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
+	names, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
+	if err != nil {
+		return nil, err
+	}
+	s := Snapshot{}
+	for _, name := range names {
+		var last int64
+		// The name comes from the schema and stands in quotes.
+		err := db.QueryRowContext(ctx, `SELECT COALESCE(MAX(rowid), 0) FROM "`+name+`"`).Scan(&last)
+		if err != nil {
+			return nil, fmt.Errorf("look at table %s: %w", name, err)
+		}
+		s[name] = last
+	}
+	return s, nil
+}
+
+// Learn reads what was written to the database file at path since the snapshot.
+func Learn(ctx context.Context, path string, since Snapshot) (*Template, error) {
+	db, err := openReader(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := learn(ctx, db, since)
+	return t, errors.Join(err, db.Close())
+}
+
+func learn(ctx context.Context, db *sql.DB, since Snapshot) (*Template, error) {
+	schema, err := texts(ctx, db, `SELECT sql FROM sqlite_master
+		WHERE type IN ('table', 'index', 'trigger', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		ORDER BY CASE type WHEN 'table' THEN 0 ELSE 1 END`)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{schema: schema, rows: map[string][]Row{}}
+	for name, last := range since {
+		rows, err := newRows(ctx, db, name, last)
+		if err != nil {
+			return nil, fmt.Errorf("read table %s: %w", name, err)
+		}
+		if len(rows) > 0 {
+			t.rows[name] = rows
+		}
+	}
+	return t, nil
+}
+
+func newRows(ctx context.Context, db *sql.DB, table string, last int64) ([]Row, error) {
+	found, err := db.QueryContext(ctx, `SELECT * FROM "`+table+`" WHERE rowid > ? ORDER BY rowid`, last)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = found.Close() }() // Err below reports what matters
+	columns, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var out []Row
+	for found.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := Row{}
+		for i, c := range columns {
+			row[c] = values[i]
+		}
+		out = append(out, row)
+	}
+	return out, found.Err()
+}
+
+func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("read schema: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // Err below reports what matters
+	var out []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, fmt.Errorf("read schema: %w", err)
+		}
+		out = append(out, s)
+	}
+	return out, rows.Err()
+}
+
+func openReader(path string) (*sql.DB, error) {
+	return open(path, "busy_timeout(5000)", "query_only(1)")
+}
+
+func open(path string, pragmas ...string) (*sql.DB, error) {
+	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}

@@ -1,0 +1,7 @@
+// Package load drives an HTTP/1.1 server with as little work of its own as can be: it shares the machine with what it measures. Each
+// connection is one goroutine over a raw socket that writes prebuilt bytes, of which it patches only a slot of fixed width, and reads
+// the answer without building headers from it.
+//
+// It is a closed loop: a connection sends its next request when it has the answer to the last. Every answer is checked, and one wrong
+// answer fails the run, because a fast refusal is not throughput. Latencies are kept one by one, so that percentiles are exact.
+package load

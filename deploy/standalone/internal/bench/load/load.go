@@ -1,0 +1,198 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// patience is how long a single answer may take before the run fails.
+const patience = 20 * time.Second
+
+// Plan is one run.
+type Plan struct {
+	Addr    string // host:port
+	Conns   int
+	Request *Request
+	// Fill writes the slot of a connection's next request. n is different for every request of the run. It is called from all
+	// connections at once. Nil when the request has no slot.
+	Fill   func(slot []byte, n uint64)
+	Want   Want
+	Warmup time.Duration // answers of this first time are checked but not counted
+	For    time.Duration // the counted time
+	Clock  clock.Clock
+}
+
+// Want is what every answer has to be.
+type Want struct {
+	Status   int
+	Replayed bool
+	Contains []byte // in the body; nil for anything
+}
+
+// check says what is wrong with an answer. The body is shown: those of the servers measured here hold no secret.
+func (w *Want) check(a *Response) error {
+	switch {
+	case a.Status != w.Status:
+		return fmt.Errorf("status %d instead of %d: %.300s", a.Status, w.Status, a.Body)
+	case a.Replayed != w.Replayed:
+		return fmt.Errorf("replayed %t instead of %t", a.Replayed, w.Replayed)
+	case !bytes.Contains(a.Body, w.Contains):
+		return fmt.Errorf("body without %s: %.300s", w.Contains, a.Body)
+	}
+	return nil
+}
+
+// Result is what a run measured.
+type Result struct {
+	Latencies []time.Duration // ascending, of the counted answers
+	For       time.Duration   // the time they were counted in
+}
+
+// Rate is answers per second.
+func (r *Result) Rate() float64 { return float64(len(r.Latencies)) / r.For.Seconds() }
+
+// Percentile is the latency that p percent of the answers did not exceed; 0 when there are none.
+func (r *Result) Percentile(p float64) time.Duration { return Percentile(r.Latencies, p) }
+
+// Run carries out the plan. It fails when any answer was wrong, and then says how many were and what the first one was.
+func Run(ctx context.Context, p Plan) (*Result, error) {
+	conns := make([]*Conn, p.Conns)
+	defer func() {
+		for _, c := range conns {
+			if c != nil {
+				_ = c.Close() // everything was read or has failed already
+			}
+		}
+	}()
+	for i := range conns {
+		c, err := Dial(ctx, p.Addr)
+		if err != nil {
+			return nil, err
+		}
+		conns[i] = c
+	}
+	start := p.Clock.Now()
+	workers := make([]worker, p.Conns)
+	var wg sync.WaitGroup
+	for i := range workers {
+		workers[i] = worker{plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i)} //nolint:gosec // an index is not negative
+		wg.Go(func() { workers[i].run(ctx) })
+	}
+	wg.Wait()
+	return merge(workers, p.For)
+}
+
+// worker is one connection's part of a run.
+type worker struct {
+	plan      *Plan
+	conn      *Conn
+	request   *Request
+	from      time.Time
+	next      uint64
+	latencies []time.Duration
+	wrong     int
+	err       error // the first
+}
+
+func (w *worker) run(ctx context.Context) {
+	until := w.from.Add(w.plan.For)
+	if w.err = w.conn.SetDeadline(until.Add(patience)); w.err != nil {
+		return
+	}
+	w.latencies = make([]time.Duration, 0, 4096)
+	var answer Response
+	for sent := w.plan.Clock.Now(); sent.Before(until) && ctx.Err() == nil; {
+		w.err = w.conn.Do(w.request.fill(w.plan.Fill, w.next), &answer)
+		if w.err == nil {
+			w.err = w.plan.Want.check(&answer)
+		}
+		if w.err != nil {
+			w.wrong++
+			return
+		}
+		w.next += uint64(w.plan.Conns) //nolint:gosec // a count is not negative
+		now := w.plan.Clock.Now()
+		if !now.Before(w.from) && now.Before(until) {
+			w.latencies = append(w.latencies, now.Sub(sent))
+		}
+		sent = now
+	}
+	w.err = ctx.Err()
+}
+
+func merge(workers []worker, d time.Duration) (*Result, error) {
+	r := &Result{For: d}
+	wrong := 0
+	var first error
+	for i := range workers {
+		w := &workers[i]
+		r.Latencies = append(r.Latencies, w.latencies...)
+		wrong += w.wrong
+		if first == nil {
+			first = w.err
+		}
+	}
+	if first != nil {
+		return nil, fmt.Errorf("load: %d of %d connections failed, the first with: %w", wrong, len(workers), first)
+	}
+	if len(r.Latencies) == 0 {
+		return nil, errors.New("load: no answer in time")
+	}
+	slices.Sort(r.Latencies)
+	return r, nil
+}
+
+// Percentile is the smallest element of ascending that at least p percent of the elements do not exceed; 0 when there are none.
+func Percentile(ascending []time.Duration, p float64) time.Duration {
+	n := len(ascending)
+	if n == 0 {
+		return 0
+	}
+	rank := int(p*float64(n)/100+0.999999) - 1
+	return ascending[min(max(rank, 0), n-1)]
+}
+
+// Conn is one connection. It is not safe for concurrent use.
+type Conn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+// Dial connects to addr (host:port).
+func Dial(ctx context.Context, addr string) (*Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 8<<10)}, nil
+}
+
+// errClosing: the connection cannot be used further, which no server measured here does on its own.
+var errClosing = errors.New("load: the server closes the connection")
+
+// Do sends request and reads the answer into a.
+func (c *Conn) Do(request []byte, a *Response) error {
+	if _, err := c.Write(request); err != nil {
+		return fmt.Errorf("load: send: %w", err)
+	}
+	if err := a.Read(c.r); err != nil {
+		return fmt.Errorf("load: receive: %w", err)
+	}
+	if a.Close {
+		return errClosing
+	}
+	return nil
+}
+
+// Bytes returns the request with its slot filled once, for Conn.Do.
+func (r *Request) Bytes(f func(slot []byte, n uint64), n uint64) []byte { return r.clone().fill(f, n) }
