@@ -12,15 +12,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/money"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
 )
 
 // Config says what a Proxy speaks to. Only V1 is required.

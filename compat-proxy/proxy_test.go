@@ -16,9 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/causeway-pay/causeway/shared/id"
-
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (
@@ -73,7 +72,14 @@ func mustProxy(t *testing.T, s *v1, change func(*compatproxy.Config)) *httptest.
 	return server
 }
 
-func send(t *testing.T, method, url string, body io.Reader, change func(*http.Request)) (*http.Response, string) {
+// reply is an answer that was read to its end.
+type reply struct {
+	status int
+	header http.Header
+	length int64 // as announced, -1 when it was not
+}
+
+func send(t *testing.T, method, url string, body io.Reader, change func(*http.Request)) (reply, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
@@ -86,12 +92,11 @@ func send(t *testing.T, method, url string, body io.Reader, change func(*http.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(b)
+	return reply{resp.StatusCode, resp.Header, resp.ContentLength}, string(b)
 }
 
 func TestSale(t *testing.T) {
@@ -100,16 +105,16 @@ func TestSale(t *testing.T) {
 	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.DropInPaths = true })
 	for _, p := range []string{path, dropIn} {
 		resp, body := send(t, http.MethodPost, proxy.URL+p, strings.NewReader(sale), func(r *http.Request) { r.Host = "api.example.net" })
-		if got, want := resp.StatusCode, http.StatusOK; got != want {
+		if got, want := resp.status, http.StatusOK; got != want {
 			t.Errorf("%s status: got %d, want %d", p, got, want)
 		}
 		if !strings.HasPrefix(body, bom+`{"transactionResponse":{"responseCode":"1","authCode":"AB12CD"`) {
 			t.Errorf("%s body: got %s", p, body)
 		}
-		if got, want := resp.ContentLength, int64(len(body)); got != want {
+		if got, want := resp.length, int64(len(body)); got != want {
 			t.Errorf("%s Content-Length: got %d, want %d", p, got, want)
 		}
-		if got, want := resp.Header.Get("Content-Type"), "application/json; charset=utf-8"; got != want {
+		if got, want := resp.header.Get("Content-Type"), "application/json; charset=utf-8"; got != want {
 			t.Errorf("%s Content-Type: got %q, want %q", p, got, want)
 		}
 	}
@@ -121,8 +126,8 @@ func TestSale(t *testing.T) {
 func TestDropInPathIsOffByDefault(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
-	if resp, _ := send(t, http.MethodPost, proxy.URL+dropIn, strings.NewReader(sale), nil); resp.StatusCode != http.StatusNotFound {
-		t.Errorf("status: got %d, want %d", resp.StatusCode, http.StatusNotFound)
+	if resp, _ := send(t, http.MethodPost, proxy.URL+dropIn, strings.NewReader(sale), nil); resp.status != http.StatusNotFound {
+		t.Errorf("status: got %d, want %d", resp.status, http.StatusNotFound)
 	}
 }
 
@@ -135,7 +140,7 @@ func TestPreflight(t *testing.T) {
 		"Access-Control-Allow-Headers":     "x-requested-with,cache-control,content-type,origin,method,SOAPAction",
 		"Access-Control-Allow-Credentials": "true",
 	} {
-		if got := resp.Header.Get(header); got != want {
+		if got := resp.header.Get(header); got != want {
 			t.Errorf("%s: got %q, want %q", header, got, want)
 		}
 	}
@@ -178,8 +183,8 @@ func TestBodyTooLarge(t *testing.T) {
 	} {
 		resp, answer := send(t, http.MethodPost, proxy.URL+path, body, nil)
 		want := "<code>E00003</code><text>An error occurred while parsing the XML request.</text>"
-		if resp.StatusCode != http.StatusOK || !strings.HasPrefix(answer, bom+"<?xml") || !strings.Contains(answer, want) {
-			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.StatusCode, answer, want)
+		if resp.status != http.StatusOK || !strings.HasPrefix(answer, bom+"<?xml") || !strings.Contains(answer, want) {
+			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.status, answer, want)
 		}
 	}
 	if got := s.creates.Load(); got != 0 {
@@ -218,8 +223,8 @@ func TestBusy(t *testing.T) {
 	})
 	<-s.arrived
 	resp, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
-	if resp.StatusCode != http.StatusOK || !strings.Contains(body, `{"code":"E00053","text":"Server too busy"}`) {
-		t.Errorf("second: got %d %s, want 200 with E00053", resp.StatusCode, body)
+	if resp.status != http.StatusOK || !strings.Contains(body, `{"code":"E00053","text":"Server too busy"}`) {
+		t.Errorf("second: got %d %s, want 200 with E00053", resp.status, body)
 	}
 	close(s.hold)
 	first.Wait()
@@ -303,8 +308,8 @@ func TestPanicIsAnswered(t *testing.T) {
 	resp, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/json")
 	})
-	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(body, bom+"{") || !strings.Contains(body, "E00001") {
-		t.Errorf("got %d %s, want 200 with E00001 as JSON", resp.StatusCode, body)
+	if resp.status != http.StatusOK || !strings.HasPrefix(body, bom+"{") || !strings.Contains(body, "E00001") {
+		t.Errorf("got %d %s, want 200 with E00001 as JSON", resp.status, body)
 	}
 }
 

@@ -12,9 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/causeway-pay/causeway/shared/httpx"
-
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 func main() {

@@ -59,7 +59,9 @@ func mustGet(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	if err := resp.Body.Close(); err != nil {
+		t.Error(err)
+	}
 	if got, want := resp.StatusCode, http.StatusOK; got != want {
 		t.Errorf("status: got %d, want %d", got, want)
 	}

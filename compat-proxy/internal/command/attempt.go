@@ -38,7 +38,8 @@ func (x *Executor) call(ctx context.Context, again string, send send) answer {
 		a, after := x.attempt(ctx, send)
 		a.maybe = a.maybe || last.maybe && !a.settles()
 		last = a
-		if !(a.transient() || again != "" && a.err.Code == again) || attempt == x.cfg.Attempts {
+		repeat := a.transient() || again != "" && a.err.Code == again
+		if !repeat || attempt == x.cfg.Attempts {
 			return last
 		}
 		if !wait(ctx, max(after, x.cfg.Backoff<<(2*(attempt-1)))) {
@@ -116,7 +117,7 @@ func retryAfter(h http.Header) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return time.Duration(seconds) * time.Second //nolint:gosec // 16 bits fit
+	return time.Duration(seconds) * time.Second
 }
 
 // wait returns true after d, and false at once when the context would end before that.

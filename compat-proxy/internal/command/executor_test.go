@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
-
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
 // answer is one thing the fake v1 does. A status of 0 breaks the connection after the request was read.
@@ -166,17 +165,20 @@ func TestAuthorize(t *testing.T) {
 		{
 			"an unknown outcome that becomes known",
 			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
-			[]answer{{status: 200, body: transaction("unknown")}, {status: 200, body: transaction("captured")}}, command.Done, 1,
+			[]answer{{status: 200, body: transaction("unknown")}, {status: 200, body: transaction("captured")}},
+			command.Done, 1,
 		},
 		{
 			"an unknown outcome that v1 reversed",
 			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
-			[]answer{{status: 200, body: transaction("voided")}}, command.Refused, 1,
+			[]answer{{status: 200, body: transaction("voided")}},
+			command.Refused, 1,
 		},
 		{
 			"an unknown outcome that stays so",
 			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
-			[]answer{{status: 200, body: transaction("unknown")}}, command.Uncertain, 1,
+			[]answer{{status: 200, body: transaction("unknown")}},
+			command.Uncertain, 1,
 		},
 	}
 	for _, tt := range tests {

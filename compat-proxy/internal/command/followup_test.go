@@ -66,7 +66,9 @@ func TestBodies(t *testing.T) {
 		{"capture", command.Capture{Target: number, Amount: "20", Final: true, Reference: "r"}, capture, `{"amount":2000,"final":true,"reference":"r"}`},
 		{"capture all", command.Capture{Target: number}, capture, `{}`},
 		{
-			"refund", command.Refund{Target: number, Amount: "0.05", Metadata: map[string]string{"a": "b"}}, "POST /v1/refunds",
+			"refund",
+			command.Refund{Target: number, Amount: "0.05", Metadata: map[string]string{"a": "b"}},
+			"POST /v1/refunds",
 			`{"amount":5,"metadata":{"a":"b"},"transaction":"` + txnID + `"}`,
 		},
 		{"void", command.Void{Target: number}, void, `{}`},

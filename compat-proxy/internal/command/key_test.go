@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
-
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
 const current = "GET /v1/api_keys/current"
@@ -18,7 +17,8 @@ const current = "GET /v1/api_keys/current"
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	f := &fakeV1{answers: map[string][]answer{current: {
-		{status: 200, body: `{"merchant":"mer_1","scopes":["compat:use"]}`}, {status: 200, body: `{"scopes":[]}`},
+		{status: 200, body: `{"merchant":"mer_1","scopes":["compat:use"]}`},
+		{status: 200, body: `{"scopes":[]}`},
 		{status: 401, body: refusal("invalid_api_key")},
 	}}}
 	server := httptest.NewServer(f)

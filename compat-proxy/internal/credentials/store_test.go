@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
-
-	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 )
 
 const good = `provider_a:

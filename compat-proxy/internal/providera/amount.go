@@ -4,9 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/causeway-pay/causeway/shared/money"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/money"
 )
 
 // canonical writes an xs:decimal the shortest way: no plus sign, no zeros that say nothing, digits on both sides of a point. It

@@ -4,12 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"github.com/causeway-pay/causeway/shared/secret"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Logins tells what a legacy login stands for.

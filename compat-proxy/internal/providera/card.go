@@ -1,40 +1,40 @@
 package providera
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
-
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
 // brand is a range of card numbers: those whose first digits lie between from and to.
 type brand struct {
 	from, to string // of equal length
-	lengths  string // the lengths its numbers may have, one character each: 'd' is 13, 'e' 14, 'f' 15, 'g' 16
+	lengths  []int  // how many digits its numbers may have
 	name     string // as accountType shows it
 	code     int    // digits of its card code
 }
 
 // brands is searched in order.
 var brands = []brand{
-	{"34", "34", "f", "AmericanExpress", 4},
-	{"37", "37", "f", "AmericanExpress", 4},
-	{"3528", "3589", "g", "JCB", 3},
-	{"3088", "3088", "g", "JCB", 3},
-	{"300", "305", "e", "DinersClub", 3},
-	{"36", "36", "e", "DinersClub", 3},
-	{"38", "38", "e", "DinersClub", 3},
-	{"4", "4", "dg", "Visa", 3},
-	{"51", "55", "g", "MasterCard", 3},
-	{"2221", "2720", "g", "MasterCard", 3},
-	{"6011", "6011", "g", "Discover", 3},
-	{"644", "649", "g", "Discover", 3},
-	{"65", "65", "g", "Discover", 3},
-	{"62", "62", "g", "Discover", 3},
+	{"34", "34", []int{15}, "AmericanExpress", 4},
+	{"37", "37", []int{15}, "AmericanExpress", 4},
+	{"3528", "3589", []int{16}, "JCB", 3},
+	{"3088", "3088", []int{16}, "JCB", 3},
+	{"300", "305", []int{14}, "DinersClub", 3},
+	{"36", "36", []int{14}, "DinersClub", 3},
+	{"38", "38", []int{14}, "DinersClub", 3},
+	{"4", "4", []int{13, 16}, "Visa", 3},
+	{"51", "55", []int{16}, "MasterCard", 3},
+	{"2221", "2720", []int{16}, "MasterCard", 3},
+	{"6011", "6011", []int{16}, "Discover", 3},
+	{"644", "649", []int{16}, "Discover", 3},
+	{"65", "65", []int{16}, "Discover", 3},
+	{"62", "62", []int{16}, "Discover", 3},
 }
 
 // accountTypes names v1's brands as the dialect does.
@@ -56,7 +56,7 @@ func brandOf(number string) (brand, bool) {
 	}
 	for _, b := range brands {
 		prefix := number[:len(b.from)]
-		if prefix >= b.from && prefix <= b.to && strings.IndexByte(b.lengths, byte('a'+len(number)-10)) >= 0 {
+		if prefix >= b.from && prefix <= b.to && slices.Contains(b.lengths, len(number)) {
 			return b, true
 		}
 	}

@@ -3,11 +3,10 @@ package providera
 import (
 	"strings"
 
-	"github.com/causeway-pay/causeway/shared/money"
-	v1 "github.com/causeway-pay/causeway/shared/v1"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // decodeType turns the transaction of one type into its command.

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
-
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
 // maxDescriptor is what v1 takes of a statement descriptor; card networks cut longer ones anyway.

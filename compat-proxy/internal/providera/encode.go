@@ -3,10 +3,9 @@ package providera
 import (
 	"strconv"
 
-	"github.com/causeway-pay/causeway/shared/id"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (

@@ -26,7 +26,7 @@ const (
 )
 
 // apiText gives each envelope code its constant text.
-var apiText = map[apiCode]string{
+var apiText = map[apiCode]string{ //nolint:gosec // the texts speak of credentials and are none
 	apiOK:           "Successful.",
 	apiProcessing:   "An error occurred during processing. Please try again.",
 	apiMethod:       "The name of the requested API method is invalid.",

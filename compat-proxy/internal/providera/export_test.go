@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	v1 "github.com/causeway-pay/causeway/shared/v1"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Canonical is canonical, for the tests.

@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
-
-	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
 // Executor is what runs commands.

@@ -4,9 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	v1 "github.com/causeway-pay/causeway/shared/v1"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // declineReasons maps v1's decline codes.

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	v1 "github.com/causeway-pay/causeway/shared/v1"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 func TestAccountType(t *testing.T) {
