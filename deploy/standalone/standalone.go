@@ -158,10 +158,10 @@ func (m *Main) openDoors(ctx context.Context, h http.Handler, id *devca.Identity
 	policy := tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &id.Certificate, nil })
 	servers := []*httpx.Server{m.server(h, nil), m.server(h, policy)}
 	m.onClose(func() error { return stopAll(ctx, servers) })
-	if plain, err = servers[0].Start(m.flags.Listen); err != nil { //nolint:contextcheck // a listener outlives the call that starts it
+	if plain, err = servers[0].Start(m.flags.Listen); err != nil {
 		return nil, nil, fmt.Errorf("--listen %s: %w", m.flags.Listen, err)
 	}
-	if secure, err = servers[1].Start(m.flags.ListenTLS); err != nil { //nolint:contextcheck // a listener outlives the call that starts it
+	if secure, err = servers[1].Start(m.flags.ListenTLS); err != nil {
 		return nil, nil, fmt.Errorf("--listen-tls %s: %w", m.flags.ListenTLS, err)
 	}
 	return plain, secure, nil
@@ -171,7 +171,7 @@ func (m *Main) openDoors(ctx context.Context, h http.Handler, id *devca.Identity
 func (m *Main) serve(ctx context.Context, h http.Handler, addr string) (net.Addr, error) {
 	s := m.server(h, nil)
 	m.onClose(func() error { return stopAll(ctx, []*httpx.Server{s}) })
-	return s.Start(addr) //nolint:contextcheck // a listener outlives the call that starts it
+	return s.Start(addr)
 }
 
 func (m *Main) server(h http.Handler, policy *tls.Config) *httpx.Server {
