@@ -1,0 +1,128 @@
+package core_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// document is the contract, read once for all tests.
+var document = sync.OnceValues(func() (*contractDocument, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())
+	if err != nil {
+		return nil, err
+	}
+	router, err := gorillamux.NewRouter(doc)
+	return &contractDocument{doc, router}, err
+})
+
+type contractDocument struct {
+	doc    *openapi3.T
+	router routers.Router
+}
+
+// contract is a transport that holds every answer to the contract: those of a described operation to its responses, all others to the
+// shape of an error. What was accepted must also have been a request the contract allows.
+type contract struct {
+	t    *testing.T
+	next http.RoundTripper
+	doc  *contractDocument
+}
+
+func newContract(t *testing.T, next http.RoundTripper) *contract {
+	t.Helper()
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &contract{t, next, doc}
+}
+
+func (c *contract) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent, err := drain(&r.Body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	got, err := drain(&resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(r, sent, resp, got); err != nil {
+		c.t.Errorf("%s %s: the answer breaks the contract: %v\n%d %s", r.Method, r.URL.Path, err, resp.StatusCode, got)
+	}
+	return resp, nil
+}
+
+// drain reads a body and puts a copy in its place.
+func drain(body *io.ReadCloser) ([]byte, error) {
+	if *body == nil {
+		return nil, nil
+	}
+	b, err := io.ReadAll(*body)
+	if err != nil {
+		return nil, err
+	}
+	if err := (*body).Close(); err != nil {
+		return nil, err
+	}
+	*body = io.NopCloser(bytes.NewReader(b))
+	return b, nil
+}
+
+func (c *contract) check(r *http.Request, sent []byte, resp *http.Response, got []byte) error {
+	if _, err := id.Parse(id.Request, resp.Header.Get("Request-Id")); err != nil {
+		return fmt.Errorf("request-id header: %w", err)
+	}
+	if got, want := resp.Header.Get("Content-Type"), "application/json"; got != want {
+		return fmt.Errorf("content type: got %q, want %q", got, want)
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	route, params, err := c.doc.router.FindRoute(r)
+	if err != nil {
+		return c.checkUndescribed(resp, got)
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true},
+	}
+	if resp.StatusCode < 400 || resp.StatusCode == http.StatusPaymentRequired {
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+			return fmt.Errorf("what was accepted is outside the contract: %w", err)
+		}
+	}
+	return openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header,
+		Body: io.NopCloser(bytes.NewReader(got)), Options: in.Options,
+	})
+}
+
+// checkUndescribed is for paths and methods that the contract does not have: they are refused, in the contract's shape.
+func (c *contract) checkUndescribed(resp *http.Response, got []byte) error {
+	if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusMethodNotAllowed {
+		return fmt.Errorf("an undescribed operation answers %d", resp.StatusCode)
+	}
+	var v any
+	if err := json.Unmarshal(got, &v); err != nil {
+		return err
+	}
+	return c.doc.doc.Components.Schemas["ErrorBody"].Value.VisitJSON(v)
+}

@@ -1,0 +1,208 @@
+package core_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func TestCurrentKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	few := []string{"transactions:read", "refunds:create"}
+	for _, c := range []struct {
+		spec   core.KeySpec
+		prefix string
+		scopes int
+	}{
+		{core.KeySpec{Mode: "test", Kind: "secret"}, "sk_test_", 13},
+		{core.KeySpec{Mode: "live", Kind: "secret"}, "sk_live_", 13},
+		{core.KeySpec{Mode: "test", Kind: "publishable"}, "pk_test_", 2},
+		{core.KeySpec{Mode: "live", Kind: "publishable"}, "pk_live_", 2},
+		{core.KeySpec{Mode: "test", Kind: "secret", Scopes: few}, "sk_test_", 2},
+		{core.KeySpec{Mode: "test", Kind: "secret", Scopes: []string{}}, "sk_test_", 0},
+	} {
+		c.spec.Merchant = b.merchant
+		key := MustCreateKey(t, b.core.Admin, c.spec)
+		if !strings.HasPrefix(key, c.prefix) {
+			t.Errorf("%+v: the key does not begin with %s", c.spec, c.prefix)
+		}
+		got := MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current", as(key)), 200)
+		if string(got.Mode) != c.spec.Mode || string(got.Kind) != c.spec.Kind || got.Merchant != b.merchant || len(got.Scopes) != c.scopes {
+			t.Errorf("%+v: got %+v", c.spec, got)
+		}
+		if got, want := got.Hint, key[len(key)-4:]; got != want {
+			t.Errorf("hint: got %s, want %s", got, want)
+		}
+		if c.spec.Scopes != nil && !slices.Equal(got.Scopes, c.spec.Scopes) {
+			t.Errorf("scopes: got %v, want %v", got.Scopes, c.spec.Scopes)
+		}
+	}
+}
+
+func TestKeySpecsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	before := b.rows(t)
+	for _, s := range []core.KeySpec{
+		{Merchant: b.merchant, Mode: "prod", Kind: "secret"},
+		{Merchant: b.merchant, Mode: "test", Kind: "private"},
+		{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{"everything"}},
+		{Merchant: b.merchant, Mode: "test", Kind: "publishable", Scopes: []string{"refunds:create"}},
+		{Merchant: "mer_0000000000001", Mode: "test", Kind: "secret"},
+		{Merchant: "shop", Mode: "test", Kind: "secret"},
+	} {
+		if k, err := b.core.CreateKey(t.Context(), s); err == nil || k.Reveal() != "" {
+			t.Errorf("%+v: got a key", s)
+		}
+	}
+	for _, name := range []string{"", strings.Repeat("n", 201)} {
+		if _, err := b.core.CreateMerchant(t.Context(), name); err == nil {
+			t.Errorf("merchant %q was made", name)
+		}
+	}
+	if got, want := b.rows(t), before; got != want {
+		t.Errorf("rows: got %s, want %s", got, want)
+	}
+}
+
+type operation struct{ method, path, body string }
+
+// operations are one call of every route that needs a scope.
+func operations(txn string) map[string][]operation {
+	get := func(path string) operation { return operation{"GET", path, ""} }
+	post := func(path, body string) operation { return operation{"POST", path, body} }
+	return map[string][]operation{
+		"payments:authorize": {post("/v1/transactions", create(1, "")), post("/v1/transactions/"+txn+"/void", "")},
+		"payments:capture": {
+			post("/v1/transactions/"+txn+"/captures", ""), post("/v1/test_helpers/transactions/"+txn+"/settle", ""),
+		},
+		"refunds:create": {post("/v1/refunds", `{"transaction":"`+txn+`"}`)},
+		"transactions:read": {
+			get("/v1/transactions"), get("/v1/transactions/" + txn), get("/v1/transactions/" + txn + "/captures"),
+			get("/v1/captures/x"), get("/v1/refunds"), get("/v1/refunds/x"),
+		},
+	}
+}
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, manual).ID
+	publishable := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
+	used := operations(txn)
+	for scope, calls := range used {
+		var others []string
+		for s := range used {
+			if s != scope {
+				others = append(others, s)
+			}
+		}
+		lacking := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: others}))
+		before := b.rows(t)
+		for _, call := range calls {
+			for _, key := range []option{lacking, publishable} {
+				e := wantRefusal(t, b.do(t, call.method, call.path, call.body, key), refusal{403, v1.ErrorTypePermissionError, "insufficient_scope", ""})
+				if !strings.Contains(e.Message, scope) {
+					t.Errorf("%s: the message does not name it: %s", scope, e.Message)
+				}
+			}
+		}
+		if got, want := b.rows(t), before; got != want {
+			t.Errorf("rows: got %s, want %s", got, want)
+		}
+		only := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{scope}}))
+		for _, call := range calls {
+			if a := b.do(t, call.method, call.path, call.body, only); a.status == 401 || a.status == 403 {
+				t.Errorf("%s alone: got %d %s", scope, a.status, a.body)
+			}
+		}
+	}
+}
+
+func TestLiveKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, "").ID
+	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	none := refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""}
+	card := `,"card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`
+	before := b.rows(t)
+	for range 2 {
+		wantRefusal(t, b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card"`+card, live, keyed("k")), none)
+	}
+	wantRefusal(t, b.capture(t, txn, "", live), none)
+	wantRefusal(t, b.void(t, txn, live), none)
+	wantRefusal(t, b.refund(t, txn, "", live), none)
+	bad := refusal{400, v1.ErrorTypeInvalidRequestError, "unknown_payment_method", "payment_method"}
+	wantRefusal(t, b.post(t, "/v1/transactions", create(1, ""), live), bad)
+	bad.code, bad.param = "missing_field", "card"
+	wantRefusal(t, b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card"}`, live), bad)
+	wantRefusal(t, b.post(t, "/v1/test_helpers/transactions/"+txn+"/settle", "", live),
+		refusal{403, v1.ErrorTypePermissionError, "test_mode_only", ""})
+	if got, want := b.rows(t), before; got != want {
+		t.Errorf("rows: got %s, want %s", got, want)
+	}
+}
+
+func TestKeyMadeBesideTheService(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a, err := core.OpenAdmin(t.Context(), core.Config{Data: b.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := MustCreateKey(t, a, core.KeySpec{Merchant: MustCreateMerchant(t, a), Mode: "test", Kind: "secret"})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(1, ""), as(key)), 201)
+	b.restart(t)
+	got := MustDecode[page](t, b.get(t, "/v1/transactions", as(key)), 200)
+	if len(got.Data) != 1 {
+		t.Errorf("after a restart: got %d transactions, want 1", len(got.Data))
+	}
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	got := MustDecode[v1.Health](t, b.get(t, "/v1/health", header("Authorization")), 200)
+	if got.Status != v1.HealthStatusOk || got.Checks["store_read"] != "ok" || got.Checks["store_write"] != "ok" {
+		t.Errorf("got %+v", got)
+	}
+	if err := b.core.Admin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got = MustDecode[v1.Health](t, b.get(t, "/v1/health", header("Authorization")), 503)
+	if got.Status != v1.HealthStatusFailing || got.Checks["store_write"] == "ok" {
+		t.Errorf("with the store closed: got %+v", got)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if c, err := core.Open(t.Context(), core.Config{Data: b.dir}); err == nil {
+		t.Errorf("a second service opened on the folder: %v", c.Close())
+	}
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(1, "")), 201)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if c, err := core.Open(ended, core.Config{Data: t.TempDir()}); err == nil {
+		t.Errorf("opened under an ended context: %v", c.Close())
+	}
+	if c, err := core.Open(t.Context(), core.Config{Data: t.TempDir(), Simulator: "/nonexistent"}); err == nil {
+		t.Errorf("opened without its catalogue: %v", c.Close())
+	}
+	if err := b.core.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := b.core.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+}

@@ -1,0 +1,323 @@
+package core_test
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	_ "modernc.org/sqlite" // the tests look at the database file from outside
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// birth is when every bundle's clock starts.
+var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
+
+// bundle is an open core behind HTTP with one merchant and its secret test key.
+type bundle struct {
+	dir      string
+	clock    *clock.Fake
+	logs     *lockedBuffer
+	core     *core.Core
+	server   *httptest.Server
+	client   *http.Client
+	inspect  *sql.DB
+	merchant string
+	key      string
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	b := &bundle{dir: t.TempDir(), clock: clock.NewFake(birth), logs: &lockedBuffer{}}
+	b.start(t)
+	t.Cleanup(func() { b.stop(t) })
+	b.merchant = MustCreateMerchant(t, b.core.Admin)
+	b.key = MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
+	b.inspect = MustInspect(t, filepath.Join(b.dir, "causeway.db"))
+	return b
+}
+
+func (b *bundle) start(t *testing.T) {
+	t.Helper()
+	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c, err := core.Open(t.Context(), core.Config{Data: b.dir, Clock: b.clock, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.core = c
+	b.server = httptest.NewServer(c.Handler())
+	b.client = &http.Client{Transport: newContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
+}
+
+func (b *bundle) stop(t *testing.T) {
+	t.Helper()
+	b.client.CloseIdleConnections()
+	b.server.Close()
+	if err := b.core.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// restart closes the service and opens it again on the same folder.
+func (b *bundle) restart(t *testing.T) {
+	t.Helper()
+	b.stop(t)
+	b.start(t)
+}
+
+func MustCreateMerchant(tb testing.TB, a *core.Admin) string {
+	tb.Helper()
+	m, err := a.CreateMerchant(tb.Context(), "Test shop")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+func MustCreateKey(tb testing.TB, a *core.Admin, s core.KeySpec) string {
+	tb.Helper()
+	k, err := a.CreateKey(tb.Context(), s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return k.Reveal()
+}
+
+func MustInspect(tb testing.TB, path string) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+// tables are all that hold anything of a merchant's.
+func tables() []string {
+	return []string{"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys"}
+}
+
+// rows counts every table. It reads the database file, not the service.
+func (b *bundle) rows(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	for _, table := range tables() {
+		fmt.Fprintf(&out, "%s=%d ", table, b.number(t, "SELECT COUNT(*) FROM "+table))
+	}
+	return out.String()
+}
+
+// number is the result of a query for one integer.
+func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
+	t.Helper()
+	var n int64
+	if err := b.inspect.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// request is a call in the making.
+type request struct {
+	method, path, body string
+	header             http.Header
+}
+
+type option func(*request)
+
+// as sends another API key.
+func as(key string) option { return header("Authorization", "Bearer "+key) }
+
+// keyed sends an Idempotency-Key.
+func keyed(key string) option { return header("Idempotency-Key", key) }
+
+// header sets a header; several values are several lines, none removes it.
+func header(name string, values ...string) option {
+	return func(r *request) { r.header[name] = values }
+}
+
+// answer is what came back, read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (b *bundle) post(t *testing.T, path, body string, options ...option) answer {
+	t.Helper()
+	return b.do(t, http.MethodPost, path, body, options...)
+}
+
+func (b *bundle) get(t *testing.T, path string, options ...option) answer {
+	t.Helper()
+	return b.do(t, http.MethodGet, path, "", options...)
+}
+
+func (b *bundle) do(t *testing.T, method, path, body string, options ...option) answer {
+	t.Helper()
+	a, err := b.try(t, method, path, body, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// try is do for goroutines, which may not end the test.
+func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a answer, err error) {
+	t.Helper()
+	in := request{method, path, body, http.Header{"Authorization": {"Bearer " + b.key}}}
+	if body != "" {
+		in.header.Set("Content-Type", "application/json")
+	}
+	for _, o := range options {
+		o(&in)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), in.method, b.server.URL+in.path, strings.NewReader(in.body))
+	if err != nil {
+		return a, err
+	}
+	r.Header = in.header
+	resp, err := b.client.Do(r)
+	if err != nil {
+		return a, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	read, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, read}, err
+}
+
+// MustDecode reads an answer of the wanted status, strictly: a field outside the contract is an error.
+func MustDecode[T any](tb testing.TB, a answer, status int) T {
+	tb.Helper()
+	if got, want := a.status, status; got != want {
+		tb.Fatalf("status: got %d, want %d: %s", got, want, a.body)
+	}
+	var v T
+	if err := json.Unmarshal(a.body, &v, json.RejectUnknownMembers(true)); err != nil {
+		tb.Fatalf("%v: %s", err, a.body)
+	}
+	return v
+}
+
+// MustCreate makes a transaction that is approved. fields are further members of the body, each with a leading comma.
+func (b *bundle) MustCreate(t *testing.T, amount int64, fields string) v1.Transaction {
+	t.Helper()
+	return MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(amount, fields)), 201)
+}
+
+// create is the body of a create.
+func create(amount int64, fields string) string {
+	return fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"pm_card_visa"%s}`, amount, fields)
+}
+
+const manual = `,"capture":"manual"`
+
+func (b *bundle) transaction(t *testing.T, id string) v1.Transaction {
+	t.Helper()
+	return MustDecode[v1.Transaction](t, b.get(t, "/v1/transactions/"+id), 200)
+}
+
+func (b *bundle) capture(t *testing.T, id, body string, options ...option) answer {
+	t.Helper()
+	return b.post(t, "/v1/transactions/"+id+"/captures", body, options...)
+}
+
+func (b *bundle) void(t *testing.T, id string, options ...option) answer {
+	t.Helper()
+	return b.post(t, "/v1/transactions/"+id+"/void", "", options...)
+}
+
+func (b *bundle) refund(t *testing.T, id, fields string, options ...option) answer {
+	t.Helper()
+	return b.post(t, "/v1/refunds", `{"transaction":"`+id+`"`+fields+`}`, options...)
+}
+
+func (b *bundle) settle(t *testing.T, id string) {
+	t.Helper()
+	got := MustDecode[v1.Transaction](t, b.post(t, "/v1/test_helpers/transactions/"+id+"/settle", ""), 200)
+	if got.Settlement != v1.SettlementSettled {
+		t.Errorf("settlement: got %s, want settled", got.Settlement)
+	}
+}
+
+// refusal is what an error must say. An empty param means that there must be none.
+type refusal struct {
+	status      int
+	kind        v1.ErrorType
+	code, param string
+}
+
+// wantRefusal checks an error's whole shape and returns it.
+func wantRefusal(t *testing.T, a answer, want refusal) v1.Error {
+	t.Helper()
+	e := MustDecode[v1.ErrorBody](t, a, want.status).Error
+	got := refusal{e.Status, e.Type, e.Code, ""}
+	if e.Param != nil {
+		got.param = *e.Param
+	}
+	if got != want {
+		t.Errorf("got %+v, want %+v: %s", got, want, a.body)
+	}
+	if got, want := e.RequestID, a.header.Get("Request-Id"); got != want && a.header.Get("Idempotent-Replayed") == "" {
+		t.Errorf("request id: got %q in the body, %q in the header", got, want)
+	}
+	if e.Message == "" {
+		t.Error("no message")
+	}
+	return e
+}
+
+// amounts are the numbers of a transaction that move.
+type amounts struct{ authorized, captured, refunded, capturable, refundable int64 }
+
+func amountsOf(t v1.Transaction) amounts {
+	return amounts{t.AmountAuthorized, t.AmountCaptured, t.AmountRefunded, t.AmountCapturable, t.AmountRefundable}
+}
+
+// wantTransaction reads a transaction and checks where it stands.
+func (b *bundle) wantTransaction(t *testing.T, id string, status v1.TransactionStatus, want amounts) v1.Transaction {
+	t.Helper()
+	got := b.transaction(t, id)
+	if got.Status != status {
+		t.Errorf("status: got %s, want %s", got.Status, status)
+	}
+	if got := amountsOf(got); got != want {
+		t.Errorf("amounts: got %+v, want %+v", got, want)
+	}
+	return got
+}
+
+// lockedBuffer is a log that can be read while it is written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer // guarded by mu
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
