@@ -36,7 +36,7 @@ type Config struct {
 	Currency string
 	// LenientOrder takes the elements of a provider-a request in any order.
 	LenientOrder bool
-	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one command. Zero means 30 seconds and one minute.
+	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one command. Zero means 30 and 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
 	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
 	Concurrency int
@@ -101,9 +101,14 @@ func New(cfg Config) (*Proxy, error) {
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
-	p.provideA(mux, "/compat/provider-a/xml")
+	limited := httpx.Limit(p.cfg.Concurrency, http.HandlerFunc(providera.Busy), p.providerA)
+	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
-		p.provideA(mux, "/xml/v1/request.api")
+		paths = append(paths, "/xml/v1/request.api")
+	}
+	for _, path := range paths {
+		p.route(mux, "POST "+path, limited)
+		p.route(mux, "OPTIONS "+path, http.HandlerFunc(providera.Options))
 	}
 	ids := id.NewGenerator(p.cfg.Clock)
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, mux)
@@ -116,12 +121,6 @@ func (p *Proxy) Reload() error { return p.logins.Reload() }
 
 // Close lets go of idle connections. Requests under way are not cut.
 func (p *Proxy) Close() { p.idle() }
-
-// provideA serves the provider-a dialect at a path.
-func (p *Proxy) provideA(mux *http.ServeMux, path string) {
-	p.route(mux, "POST "+path, httpx.Limit(p.cfg.Concurrency, http.HandlerFunc(providera.Busy), p.providerA))
-	p.route(mux, "OPTIONS "+path, http.HandlerFunc(providera.Options))
-}
 
 // route registers h and puts the pattern into the request's log event.
 func (p *Proxy) route(mux *http.ServeMux, pattern string, h http.Handler) {

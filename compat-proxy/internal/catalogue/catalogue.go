@@ -58,28 +58,28 @@ const (
 	pathB = "/compat/provider-b/pts/v2/payments"
 )
 
-// Methods returns the whole catalogue, in its published order. The caller owns the slice.
-func Methods() []Method {
-	return []Method{
-		a(CreateTransaction, MoneyMovement, "payments:authorize", true,
-			"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
-		a(GetTransactionDetails, ReadOnly, "transactions:read", false, "transaction.get"),
-		a(CreateCustomerProfile, WriteSafe, "customers:write", false, "customer.create", "token.create"),
-		b(CreatePayment, "", "payments:authorize", "payment.authorize", "payment.capture"),
-		b(CapturePayment, "/{id}/captures", "payments:capture", "payment.capture"),
-		b(ReversePayment, "/{id}/reversals", "payments:authorize", "payment.void"),
-		b(RefundPayment, "/{id}/refunds", "refunds:create", "payment.refund"),
-	}
+// Methods returns the whole catalogue, in its published order. The caller owns the slice, not the lists in it.
+func Methods() []Method { return slices.Clone(methods) }
+
+// methods is the table. Nothing changes it.
+var methods = []Method{
+	a(CreateTransaction, MoneyMovement, "payments:authorize", true,
+		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
+	a(GetTransactionDetails, ReadOnly, "transactions:read", false, "transaction.get"),
+	a(CreateCustomerProfile, WriteSafe, "customers:write", false, "customer.create", "token.create"),
+	b(CreatePayment, "", "payments:authorize", "payment.authorize", "payment.capture"),
+	b(CapturePayment, "/{id}/captures", "payments:capture", "payment.capture"),
+	b(ReversePayment, "/{id}/reversals", "payments:authorize", "payment.void"),
+	b(RefundPayment, "/{id}/refunds", "refunds:create", "payment.refund"),
 }
 
 // Find returns the method of that name in that dialect.
 func Find(provider, name string) (Method, bool) {
-	all := Methods()
-	i := slices.IndexFunc(all, func(m Method) bool { return m.Provider == provider && m.Name == name })
+	i := slices.IndexFunc(methods, func(m Method) bool { return m.Provider == provider && m.Name == name })
 	if i < 0 {
 		return Method{}, false
 	}
-	return all[i], true
+	return methods[i], true
 }
 
 // Missing returns the scopes of m that granted lacks, in the catalogue's order; none means the call is allowed.

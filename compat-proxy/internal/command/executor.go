@@ -21,7 +21,8 @@ type Config struct {
 	Transport http.RoundTripper
 	// CallTimeout bounds one attempt. Zero means 30 seconds.
 	CallTimeout time.Duration
-	// TotalTimeout bounds one command with all its attempts and waits. Zero means 60 seconds; legacy clients give up at 120.
+	// TotalTimeout bounds one command with all its attempts and waits. Zero means 50 seconds: our servers cut an
+	// answer off after 60, and legacy clients give up at 120.
 	TotalTimeout time.Duration
 	// Attempts is how often one v1 call is sent at most, the first time included. Zero means 4.
 	Attempts int
@@ -55,7 +56,7 @@ func New(cfg Config) (*Executor, error) {
 		cfg.NewKey = rand.Text
 	}
 	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 30*time.Second)
-	cfg.TotalTimeout = cmp.Or(cfg.TotalTimeout, time.Minute)
+	cfg.TotalTimeout = cmp.Or(cfg.TotalTimeout, 50*time.Second)
 	cfg.Attempts = cmp.Or(cfg.Attempts, 4)
 	cfg.FollowPause = cmp.Or(cfg.FollowPause, 250*time.Millisecond)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 50*time.Millisecond)

@@ -14,6 +14,9 @@ import (
 const (
 	keyTTL   = 5 * time.Second
 	keyLimit = 1024
+
+	// inspectTimeout leaves the command that follows its own time.
+	inspectTimeout = 8 * time.Second
 )
 
 // keyHash stands for an API key in memory; the key itself is not kept.
@@ -37,7 +40,7 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	if info, ok := x.keys.get(hash, x.cfg.Clock.Now()); ok {
 		return info, Result{Outcome: Done}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.cfg.TotalTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(inspectTimeout, x.cfg.TotalTimeout))
 	defer cancel()
 	s := session{x: x, key: key}
 	a := x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
