@@ -215,17 +215,17 @@ func mustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
 	return x
 }
 
-func mustHandler(t *testing.T, x providera.Executor) *providera.Handler {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "credentials.yaml")
+func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "credentials.yaml")
 	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + apiKey + "}\n"
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	c := clock.NewFake(today)
 	logins, err := credentials.Open(path, c, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return providera.New(providera.Config{Executor: x, Logins: logins, Clock: c, Currency: "usd", MaxBytes: 256 << 10})
 }
@@ -239,11 +239,11 @@ func mustScenario(t *testing.T, path string) scenario {
 	return s
 }
 
-func mustRead(t *testing.T, path string) []byte {
-	t.Helper()
+func mustRead(tb testing.TB, path string) []byte {
+	tb.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }

@@ -1,0 +1,39 @@
+package providera_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// instant approves everything at once, so that what is measured is the translation.
+type instant struct{ paid v1.Transaction }
+
+func (instant) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+	return v1.APIKey{Scopes: []string{"payments:authorize", catalogue.UseScope}}, command.Result{Outcome: command.Done}
+}
+
+func (x instant) Execute(context.Context, secret.String, []command.Command) []command.Result {
+	return []command.Result{{Outcome: command.Done, Transaction: &x.paid}}
+}
+
+func BenchmarkTranslation(b *testing.B) {
+	for _, name := range []string{"x1-sale/request.xml", "j1-authorize/request.json"} {
+		b.Run(name, func(b *testing.B) {
+			request := mustRead(b, "testdata/"+name)
+			handler := mustHandler(b, instant{paid: v1.Transaction{ID: withIDs("txn:60410000123"), Mode: v1.ModeTest}})
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/", bytes.NewReader(request))
+				handler.ServeHTTP(httptest.NewRecorder(), r)
+			}
+		})
+	}
+}
