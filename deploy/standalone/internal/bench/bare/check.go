@@ -5,16 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 )
 
-// Check proves that the loop writes what the server wrote: it writes the learned payment with its own ids into new files in dir, by
-// Group and by Single, and compares all rows of all tables. The difference is returned as an error that wraps ErrChanged.
-func Check(ctx context.Context, dir string, t *Template) error {
+// Check proves that the loop writes what the server wrote: it writes the learned payment with its own ids into new files under dir,
+// by Group and by Single, and compares all rows of all tables. The difference is returned as an error that wraps ErrChanged.
+func Check(ctx context.Context, dir string, t *Template) (err error) {
+	if dir, err = os.MkdirTemp(dir, "check-"); err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for name, write := range map[string]func(*Loop) error{
 		"group": func(l *Loop) error { return l.Group(1) }, "single": (*Loop).Single,
 	} {
-		if err := checkOne(ctx, filepath.Join(dir, "check-"+name+".db"), t, write); err != nil {
+		if err := checkOne(ctx, filepath.Join(dir, name+".db"), t, write); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -82,7 +82,7 @@ func (p *payment) keyOf(n int64) any {
 		return p.key["key"]
 	}
 	key := []byte(p.key["key"].(string))
-	Scatter(key, uint64(n)) //nolint:gosec // n is not negative
+	Scatter(key, ^uint64(n)) //nolint:gosec // n is not negative; far from the numbers of real keys, which count up from 1
 	return string(key)
 }
 
@@ -103,6 +103,9 @@ func (l *Loop) intent(n int64) (claim int64, err error) {
 	r, err := l.exec(claimKey, k["merchant_id"], k["live"], l.payment.keyOf(n), k["fingerprint"], k["created_at"], k["expires_at"])
 	if err != nil {
 		return 0, err
+	}
+	if rows, err := r.RowsAffected(); err != nil || rows != 1 {
+		return 0, fmt.Errorf("bare loop: key %d is taken (%w)", n, err)
 	}
 	if claim, err = r.LastInsertId(); err != nil {
 		return 0, fmt.Errorf("bare loop: %w", err)

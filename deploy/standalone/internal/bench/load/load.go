@@ -38,8 +38,8 @@ type Want struct {
 	Contains []byte // in the body; nil for anything
 }
 
-// check says what is wrong with an answer. The body is shown: those of the servers measured here hold no secret.
-func (w *Want) check(a *Response) error {
+// Check says what is wrong with an answer. The body is shown: those of the servers measured here hold no secret.
+func (w *Want) Check(a *Response) error {
 	switch {
 	case a.Status != w.Status:
 		return fmt.Errorf("status %d instead of %d: %.300s", a.Status, w.Status, a.Body)
@@ -56,6 +56,9 @@ type Result struct {
 	Latencies []time.Duration // ascending, of the counted answers
 	For       time.Duration   // the time they were counted in
 }
+
+// Sort brings the latencies into order.
+func (r *Result) Sort() { slices.Sort(r.Latencies) }
 
 // Rate is answers per second.
 func (r *Result) Rate() float64 { return float64(len(r.Latencies)) / r.For.Seconds() }
@@ -113,7 +116,7 @@ func (w *worker) run(ctx context.Context) {
 	for sent := w.plan.Clock.Now(); sent.Before(until) && ctx.Err() == nil; {
 		w.err = w.conn.Do(w.request.fill(w.plan.Fill, w.next), &answer)
 		if w.err == nil {
-			w.err = w.plan.Want.check(&answer)
+			w.err = w.plan.Want.Check(&answer)
 		}
 		if w.err != nil {
 			w.wrong++
@@ -147,7 +150,7 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 	if len(r.Latencies) == 0 {
 		return nil, errors.New("load: no answer in time")
 	}
-	slices.Sort(r.Latencies)
+	r.Sort()
 	return r, nil
 }
 

@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/bench/bare"
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/bench/serve"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// conns is how many clients the design's throughput ratios have.
+const conns = 64
+
+// Config says what to measure and how long.
+type Config struct {
+	Root     string        // the checkout
+	Dir      string        // where databases are put, on the disk that is to be measured; "" for Root/.cache
+	Rounds   int           // of each side
+	Each     time.Duration // of each side in each round
+	Only     []string      // ids of rows; nil for all
+	Progress io.Writer     // told what is going on, one line at a time
+	Clock    clock.Clock
+}
+
+// Bench is one run.
+type Bench struct {
+	Config
+	dir      string // of this run
+	programs serve.Programs
+	keys     atomic.Uint64  // Idempotency-Keys used
+	template *bare.Template // nil until learned
+	folders  int
+}
+
+// measure gives some rows of the table. Further rows of the design are further measures.
+type measure struct {
+	rows []string
+	run  func(context.Context, *Bench) ([]Row, error)
+}
+
+func measures() []measure {
+	return []measure{
+		{[]string{"P1", "P2"}, throughput},
+		{[]string{"P3"}, latency},
+		{[]string{"P7"}, replay},
+		{[]string{"P8"}, footprint},
+	}
+}
+
+// Run measures. An error says that something could not be measured; a reach that is missed is none.
+func Run(ctx context.Context, cfg Config) (report *Report, err error) {
+	b := &Bench{Config: cfg}
+	if err := b.knowRows(); err != nil {
+		return nil, err
+	}
+	if err := b.makeDir(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err == nil { // else the logs in it may tell why
+			err = os.RemoveAll(b.dir)
+		}
+	}()
+	facts, err := b.machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b.programs, err = serve.Build(ctx, b.Root, b.wants("P2")); err != nil {
+		return nil, err
+	}
+	report = &Report{Machine: facts}
+	for _, m := range measures() {
+		if !slices.ContainsFunc(m.rows, b.wants) {
+			continue
+		}
+		rows, err := m.run(ctx, b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w (logs in %s)", m.rows[0], err, b.dir)
+		}
+		report.Rows = append(report.Rows, rows...)
+	}
+	report.Machine = append(report.Machine, fmt.Sprintf("load average at the end: %s", loadAverage()))
+	return report, nil
+}
+
+func (b *Bench) wants(row string) bool { return len(b.Only) == 0 || slices.Contains(b.Only, row) }
+
+// knowRows refuses ids that no measure gives.
+func (b *Bench) knowRows() error {
+	var known []string
+	for _, m := range measures() {
+		known = append(known, m.rows...)
+	}
+	for _, id := range b.Only {
+		if !slices.Contains(known, id) {
+			return fmt.Errorf("there is no measure %q, only %v", id, known)
+		}
+	}
+	if b.Rounds < 1 || b.Each <= 0 {
+		return errors.New("rounds and seconds must be positive")
+	}
+	return nil
+}
+
+func (b *Bench) makeDir() error {
+	parent := b.Dir
+	if parent == "" {
+		parent = filepath.Join(b.Root, ".cache")
+	}
+	if err := os.MkdirAll(parent, 0o750); err != nil {
+		return fmt.Errorf("folder for the databases: %w", err)
+	}
+	var err error
+	if b.dir, err = os.MkdirTemp(parent, "bench-"); err != nil {
+		return fmt.Errorf("folder for the databases: %w", err)
+	}
+	return nil
+}
+
+// folder names a new path in the run's folder.
+func (b *Bench) folder(name string) string {
+	b.folders++
+	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.folders))
+}
+
+func (b *Bench) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...) // progress that cannot be shown is no reason to stop
+}
+
+// warmup is how long a side runs before it counts.
+func (b *Bench) warmup() time.Duration { return min(b.Each/4, 500*time.Millisecond) }

@@ -1,0 +1,2 @@
+// Package bench measures the ratios of the design's section 6.
+package bench

@@ -1,0 +1,26 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// fileSystem names the kind of file system dir is on.
+func fileSystem(dir string) (string, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return "", fmt.Errorf("file system: %w", err)
+	}
+	names := map[int64]string{
+		0x01021994: "tmpfs", 0x858458f6: "ramfs", 0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x794c7630: "overlay",
+		0x2fc12fc1: "zfs",
+	}
+	kind := int64(s.Type) //nolint:unconvert // narrower on some architectures
+	if name, ok := names[kind]; ok {
+		return name, nil
+	}
+	return fmt.Sprintf("%#x", kind), nil
+}
+
+func dataSync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Row is one line of the table of the design: what was measured and whether it reaches what it has to.
+type Row struct {
+	ID       string     `json:"id"`                // P1, …; a row with several reaches has several lines
+	What     string     `json:"what"`              // the ratio in words
+	Absolute string     `json:"absolute"`          // the numbers behind the value
+	Value    float64    `json:"value"`             // the ratio, or a time in ms, or a size in MB: see Unit
+	Unit     string     `json:"unit,omitempty"`    // "" for a ratio
+	Reach    float64    `json:"reach"`             // in the same unit
+	AtMost   bool       `json:"at_most,omitempty"` // the value must not be above the reach; otherwise not below
+	Now      float64    `json:"now,omitempty"`     // the reach of this stage of the project; 0: the same
+	Spread   [2]float64 `json:"spread,omitzero"`   // lowest and highest round; zero when there is only one value
+}
+
+// Met reports whether the value reaches reach.
+func (r *Row) met(reach float64) bool {
+	if r.AtMost {
+		return r.Value <= reach
+	}
+	return r.Value >= reach
+}
+
+// Verdict is "met" or "short", and for a row with a smaller reach at this stage also "met for now".
+func (r *Row) Verdict() string {
+	switch {
+	case r.met(r.Reach):
+		return "met"
+	case r.Now != 0 && r.met(r.Now):
+		return "met for now"
+	}
+	return "short"
+}
+
+func (r *Row) reach() string {
+	sign := "≥"
+	if r.AtMost {
+		sign = "≤"
+	}
+	s := sign + " " + r.number(r.Reach)
+	if r.Now != 0 {
+		s += fmt.Sprintf(" (%s now)", r.number(r.Now))
+	}
+	return s
+}
+
+// number shows a value in the row's unit.
+func (r *Row) number(v float64) string {
+	if r.Unit == "" {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.0f %s", v, r.Unit)
+}
+
+func (r *Row) spread() string {
+	if r.Spread == [2]float64{} {
+		return ""
+	}
+	return fmt.Sprintf("%s … %s", r.number(r.Spread[0]), r.number(r.Spread[1]))
+}
+
+// Report is the whole result of a run.
+type Report struct {
+	Machine []string `json:"machine"` // facts about where it ran, one a line
+	Rows    []Row    `json:"rows"`
+}
+
+// Print writes the report as a table.
+func (r *Report) Print(w io.Writer) error {
+	for _, fact := range r.Machine {
+		if _, err := fmt.Fprintln(w, fact); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	lines := []string{"", "#\tmeasured\tnumbers\tvalue\trounds\treach\t"}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		cells := []string{row.ID, row.What, row.Absolute, row.number(row.Value), row.spread(), row.reach(), row.Verdict()}
+		lines = append(lines, strings.Join(cells, "\t"))
+	}
+	if _, err := fmt.Fprintln(t, strings.Join(lines, "\n")); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}
