@@ -69,7 +69,7 @@ type Follow struct {
 // Answer is the acquirer's word on a request.
 type Answer struct {
 	Approved             bool
-	Code                 string    // approval code, 6 upper-case letters and digits; empty unless approved
+	Code                 string    // the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own checks then declined
 	NetworkTransactionID string    // empty where the network gave none
 	ResponseCode         string    // ISO 8583 field 39, "00" when approved
 	DeclineCode          string    // one of the contract's decline codes; empty when approved

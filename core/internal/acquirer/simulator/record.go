@@ -109,6 +109,12 @@ type record struct {
 	voided  bool // a void named this reference
 }
 
+// filtered reports a decline by the acquirer's own checks, after the issuer had approved: such a payment has the issuer's words too.
+func (r record) filtered() bool {
+	code := declineCodes[r.verdict.decline]
+	return code == v1.DeclineCodeIncorrectCvc || code == v1.DeclineCodeIncorrectAddress
+}
+
 func (r record) answer(id identity) acquirer.Answer {
 	a := acquirer.Answer{
 		Approved:     r.verdict == approved,
@@ -117,8 +123,8 @@ func (r record) answer(id identity) acquirer.Answer {
 			CVC: r.checks[0].String(), AddressLine: r.checks[1].String(), PostalCode: r.checks[2].String(),
 		},
 	}
-	if r.network {
-		a.NetworkTransactionID = id.networkTransactionID()
+	if r.network && (a.Approved || r.filtered()) {
+		a.Code, a.NetworkTransactionID = id.code(), id.networkTransactionID()
 	}
 	if !a.Approved {
 		a.ResponseCode = string(r.verdict.response[:])
