@@ -138,6 +138,7 @@ func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 type request struct {
 	method, path, body string
 	header             http.Header
+	chunked            bool // sent without a length
 }
 
 type option func(*request)
@@ -182,7 +183,7 @@ func (b *bundle) do(t *testing.T, method, path, body string, options ...option) 
 // try is do for goroutines, which may not end the test.
 func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a answer, err error) {
 	t.Helper()
-	in := request{method, path, body, http.Header{"Authorization": {"Bearer " + b.key}}}
+	in := request{method: method, path: path, body: body, header: http.Header{"Authorization": {"Bearer " + b.key}}}
 	if body != "" {
 		in.header.Set("Content-Type", "application/json")
 	}
@@ -192,6 +193,9 @@ func (b *bundle) try(t *testing.T, method, path, body string, options ...option)
 	r, err := http.NewRequestWithContext(t.Context(), in.method, b.server.URL+in.path, strings.NewReader(in.body))
 	if err != nil {
 		return a, err
+	}
+	if in.chunked {
+		r.ContentLength = -1
 	}
 	r.Header = in.header
 	resp, err := b.client.Do(r)

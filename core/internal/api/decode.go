@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"mime"
 	"net/http"
@@ -43,7 +44,24 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byt
 	if body[firstByte(body)] != '{' {
 		return nil, &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
 	}
+	if f := nullFault(body); f != nil {
+		return nil, f
+	}
 	return body, nil
+}
+
+// nullFault names the first null of a body that was decoded. The contract has no field that takes one, and json reads it as absent.
+func nullFault(body []byte) *fault {
+	if !bytes.Contains(body, []byte("null")) {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(body))
+	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
+		if token.Kind() == 'n' {
+			return typeFault(dotted(d.StackPointer()))
+		}
+	}
+	return nil
 }
 
 func readFault(err error) error {
