@@ -1,0 +1,38 @@
+package api
+
+import (
+	"net/http"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// CodeEntry is a line of the table of codes, for the test that walks it.
+type CodeEntry struct {
+	Type    v1.ErrorType
+	Status  int
+	Message string
+}
+
+// Codes is the whole table.
+func Codes() map[string]CodeEntry {
+	out := map[string]CodeEntry{}
+	for code, e := range codes {
+		out[code] = CodeEntry{e.kind, e.status, e.message}
+	}
+	return out
+}
+
+// Routes are all routes, as "METHOD path".
+func Routes() []string {
+	out := []string{http.MethodGet + " /v1/health"}
+	for _, r := range (&API{}).routes() {
+		out = append(out, r.method+" "+r.path)
+	}
+	return out
+}
+
+// FaultCode is the code an error is answered with.
+func FaultCode(err error) string { return faultOf(err).code }
+
+// RetryAfter is the table of waits.
+func RetryAfter() map[string]int { return retryAfter }

@@ -1,0 +1,64 @@
+package core_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func TestUnknownRoutesAndMethods(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, "").ID
+	for _, path := range []string{"/", "/v1", "/v1/", "/v2/transactions", "/v1/transactions/", "//v1/transactions", "/v1/transactions/" + txn + "/", "/v1/transactions/" + txn + "/refunds", "/v1/Transactions", "/v1/transactions/../health", "/metrics"} {
+		wantRefusal(t, b.get(t, path, header("Authorization")), refusal{404, v1.ErrorTypeInvalidRequestError, "route_not_found", ""})
+	}
+	for _, c := range []struct{ method, path, allow string }{
+		{http.MethodDelete, "/v1/transactions", "GET, POST"},
+		{http.MethodPut, "/v1/transactions/" + txn, "GET"},
+		{http.MethodOptions, "/v1/transactions/" + txn, "GET"},
+		{http.MethodGet, "/v1/transactions/" + txn + "/void", "POST"},
+		{http.MethodPatch, "/v1/transactions/" + txn + "/captures", "GET, POST"},
+		{http.MethodPost, "/v1/captures/x", "GET"},
+		{http.MethodDelete, "/v1/refunds", "GET, POST"},
+		{http.MethodPost, "/v1/refunds/x", "GET"},
+		{http.MethodPost, "/v1/api_keys/current", "GET"},
+		{http.MethodGet, "/v1/test_helpers/transactions/" + txn + "/settle", "POST"},
+		{http.MethodPost, "/v1/health", "GET"},
+		{"BREW", "/v1/health", "GET"},
+	} {
+		a := b.do(t, c.method, c.path, "")
+		wantRefusal(t, a, refusal{405, v1.ErrorTypeInvalidRequestError, "method_not_allowed", ""})
+		if got, want := a.header.Get("Allow"), c.allow; got != want {
+			t.Errorf("%s %s: allow: got %q, want %q", c.method, c.path, got, want)
+		}
+	}
+}
+
+func TestBadIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, manual).ID
+	MustDecode[v1.Capture](t, b.capture(t, txn, `{"amount":10}`), 201)
+	var cases []badInput
+	for name, lines := range map[string][]string{
+		"two lines": {"a", "b"}, "two equal lines": {"a", "a"}, "empty": {""}, "256 bytes": {strings.Repeat("k", 256)},
+		"a tab": {"a\tb"}, "not ASCII": {"clé"}, "a list is one key, but this is not ASCII": {"a,\x80"},
+	} {
+		cases = append(cases, badInput{name, "", invalid("invalid_idempotency_key", "Idempotency-Key"), []option{header("Idempotency-Key", lines...)}})
+	}
+	for path, body := range map[string]string{
+		"/v1/transactions": create(1, ""), "/v1/transactions/" + txn + "/captures": `{"amount":1}`, "/v1/transactions/" + txn + "/void": "{}",
+		"/v1/refunds": `{"transaction":"` + txn + `"}`, "/v1/test_helpers/transactions/" + txn + "/settle": "{}",
+	} {
+		for i := range cases {
+			cases[i].body = body
+		}
+		b.wantRefused(t, path, cases)
+	}
+	long := strings.Repeat("~", 255)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(1, ""), keyed(long)), 201)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(2, ""), keyed(long[:254])), 201)
+}
