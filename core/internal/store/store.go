@@ -36,11 +36,13 @@ type DB struct {
 	clock clock.Clock
 	write *sql.DB
 	read  *sql.DB
-	queue chan *command
+	queue chan *command // waiting for a group
+
+	// lead holds the writer while nobody writes. Whoever takes it out is the one writer until it is put back.
+	lead chan *writer
 
 	mu     sync.RWMutex // guards closed against a send on queue
 	closed bool
-	done   chan struct{} // closed when the writer has stopped
 
 	stmts     sync.Map   // SQL text → statement on the read pool
 	preparing sync.Mutex // held while a statement is added to stmts
@@ -58,7 +60,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{clock: c, write: write, read: read, queue: make(chan *command, maxQueue), done: make(chan struct{})}
+	db := &DB{clock: c, write: write, read: read, queue: make(chan *command, maxQueue), lead: make(chan *writer, 1)}
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, db.closePools())
 	}
@@ -66,13 +68,16 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), db.closePools())
 	}
-	go newWriter(conn, c).run(db.queue, db.done)
+	db.lead <- newWriter(conn, c)
 	return db, nil
 }
 
 // Update runs fn in a savepoint of the next group commit and returns once that is durable. fn writes through tx only, must not block,
 // and leaves nothing behind when it returns an error or panics. Update does not give up when ctx ends after fn was queued: by then
 // the commit may be under way, and its outcome must be known.
+//
+// The caller that finds the writer free writes the next group itself, its own command and those behind it; the others wait. So a
+// lone caller pays for no hand-over, and many share one fsync.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
@@ -81,7 +86,17 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := db.enqueue(c); err != nil {
 		return err
 	}
-	return <-c.done
+	for {
+		select {
+		case err := <-c.done:
+			return err
+		case w := <-db.lead:
+			if len(c.done) == 0 { // else the last group took it
+				w.commitGroup(db.queue)
+			}
+			db.lead <- w // wakes one of those whose command still waits
+		}
+	}
 }
 
 func (db *DB) enqueue(c *command) error {
@@ -101,16 +116,17 @@ func (db *DB) enqueue(c *command) error {
 // Close waits for the queued commands to commit, then closes. It is safe to call twice.
 func (db *DB) Close() error {
 	db.mu.Lock()
-	if db.closed {
-		db.mu.Unlock()
-		<-db.done
+	again := db.closed
+	db.closed = true
+	db.mu.Unlock()
+	if again {
 		return nil
 	}
-	db.closed = true
-	close(db.queue)
-	db.mu.Unlock()
-	<-db.done
-	return db.closePools()
+	w := <-db.lead // and keep it: nobody writes any more
+	for len(db.queue) > 0 {
+		w.commitGroup(db.queue)
+	}
+	return errors.Join(w.conn.Close(), db.closePools())
 }
 
 func (db *DB) closePools() error {

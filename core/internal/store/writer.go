@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// writer is the one goroutine that writes. It owns the connection and its prepared statements.
+// writer writes. There is one, and who holds it owns its connection and prepared statements.
 type writer struct {
 	clock clock.Clock
 	conn  *sql.Conn
@@ -31,25 +31,19 @@ type Tx struct {
 	Now time.Time
 }
 
-// run commits groups until queue is closed and empty, then closes done.
-func (w *writer) run(queue <-chan *command, done chan<- struct{}) {
-	defer close(done)
-	defer func() { _ = w.conn.Close() }() // the pool is closed right after and reports what matters
-	for first := range queue {
-		w.commitGroup(first, queue)
-	}
-}
-
-// commitGroup runs first and whatever waits behind it as one transaction. No command hears of success before COMMIT returned.
-func (w *writer) commitGroup(first *command, queue <-chan *command) {
+// commitGroup runs what waits as one transaction. No command hears of success before COMMIT returned.
+func (w *writer) commitGroup(queue <-chan *command) {
 	w.group, w.errs = w.group[:0], w.errs[:0]
+	if len(queue) == 0 {
+		return // the last group took what this caller came with
+	}
 	err := w.exec("BEGIN IMMEDIATE")
 	if err != nil {
-		first.done <- fmt.Errorf("begin: %w", err)
+		c := <-queue
+		c.done <- fmt.Errorf("begin: %w", err)
 		return
 	}
 	tx := &Tx{w: w, Now: w.clock.Now().UTC().Truncate(time.Millisecond)}
-	w.add(tx, first)
 	w.fill(tx, queue)
 	if err = w.exec("COMMIT"); err != nil {
 		err = fmt.Errorf("commit: %w", err)
@@ -71,11 +65,9 @@ func (w *writer) fill(tx *Tx, queue <-chan *command) {
 	yielded := false
 	for len(w.group) < maxGroup {
 		select {
-		case c, ok := <-queue:
-			if !ok {
-				return
-			}
-			w.add(tx, c)
+		case c := <-queue:
+			w.group = append(w.group, c)
+			w.errs = append(w.errs, w.savepoint(tx, c.fn))
 		default:
 			if yielded {
 				return
@@ -84,11 +76,6 @@ func (w *writer) fill(tx *Tx, queue <-chan *command) {
 			runtime.Gosched()
 		}
 	}
-}
-
-func (w *writer) add(tx *Tx, c *command) {
-	w.group = append(w.group, c)
-	w.errs = append(w.errs, w.savepoint(tx, c.fn))
 }
 
 // savepoint runs fn so that its failure takes back its own writes and nobody else's.
