@@ -1,23 +1,23 @@
 package core_test
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	_ "modernc.org/sqlite" // the tests look at the database file from outside
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -27,38 +27,45 @@ var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 
 // bundle is an open core behind HTTP with one merchant and its secret test key.
 type bundle struct {
-	dir      string
-	clock    *clock.Fake
-	logs     *lockedBuffer
-	core     *core.Core
-	server   *httptest.Server
-	client   *http.Client
-	inspect  *sql.DB
-	merchant string
-	key      string
+	dir       string
+	catalogue string
+	clock     *clock.Fake
+	logs      *coretest.Log
+	core      *core.Core
+	server    *httptest.Server
+	client    *http.Client
+	inspect   *sql.DB
+	merchant  string
+	key       string
 }
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	b := &bundle{dir: t.TempDir(), clock: clock.NewFake(birth), logs: &lockedBuffer{}}
+	return setupWith(t, "")
+}
+
+// setupWith opens it with the simulator's catalogue at a path, "" for the built-in one.
+func setupWith(t *testing.T, catalogue string) *bundle {
+	t.Helper()
+	b := &bundle{catalogue: catalogue, dir: t.TempDir(), clock: clock.NewFake(birth), logs: &coretest.Log{}}
 	b.start(t)
 	t.Cleanup(func() { b.stop(t) })
 	b.merchant = MustCreateMerchant(t, b.core.Admin)
 	b.key = MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
-	b.inspect = MustInspect(t, filepath.Join(b.dir, "causeway.db"))
+	b.inspect = coretest.MustInspect(t, filepath.Join(b.dir, "causeway.db"))
 	return b
 }
 
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c, err := core.Open(t.Context(), core.Config{Data: b.dir, Clock: b.clock, Log: log})
+	c, err := core.Open(t.Context(), core.Config{Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.core = c
 	b.server = httptest.NewServer(c.Handler())
-	b.client = &http.Client{Transport: newContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
+	b.client = &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
 }
 
 func (b *bundle) stop(t *testing.T) {
@@ -93,20 +100,6 @@ func MustCreateKey(tb testing.TB, a *core.Admin, s core.KeySpec) string {
 		tb.Fatal(err)
 	}
 	return k.Reveal()
-}
-
-func MustInspect(tb testing.TB, path string) *sql.DB {
-	tb.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?mode=ro&_pragma=busy_timeout(5000)")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return db
 }
 
 // tables are all that hold anything of a merchant's.
@@ -308,20 +301,17 @@ func (b *bundle) wantTransaction(t *testing.T, id string, status v1.TransactionS
 	return got
 }
 
-// lockedBuffer is a log that can be read while it is written.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer // guarded by mu
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
+// MustHurryCatalogue writes the shipped catalogue with all its delays cut to a time.
+func MustHurryCatalogue(tb testing.TB, delay time.Duration) string {
+	tb.Helper()
+	shipped, err := os.ReadFile("../configs/simulator.yaml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path := filepath.Join(tb.TempDir(), "simulator.yaml")
+	hurried := regexp.MustCompile(`delay_ms: \d+`).ReplaceAll(shipped, fmt.Appendf(nil, "delay_ms: %d", delay.Milliseconds()))
+	if err := os.WriteFile(path, hurried, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }

@@ -1,4 +1,4 @@
-package core_test
+package coretest
 
 import (
 	"bytes"
@@ -33,24 +33,26 @@ type contractDocument struct {
 	router routers.Router
 }
 
-// contract is a transport that holds every answer to the contract: those of a described operation to its responses, all others to the
+// Contract is a transport that holds every answer to the contract: those of a described operation to its responses, all others to the
 // shape of an error. What was accepted must also have been a request the contract allows.
-type contract struct {
-	t    *testing.T
+type Contract struct {
+	tb   testing.TB
 	next http.RoundTripper
 	doc  *contractDocument
 }
 
-func newContract(t *testing.T, next http.RoundTripper) *contract {
-	t.Helper()
+// NewContract returns the transport in front of next. It reports to tb, under which it may be used until the test ends.
+func NewContract(tb testing.TB, next http.RoundTripper) *Contract {
+	tb.Helper()
 	doc, err := document()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return &contract{t, next, doc}
+	return &Contract{tb, next, doc}
 }
 
-func (c *contract) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip implements http.RoundTripper.
+func (c *Contract) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent, err := drain(&r.Body)
 	if err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func (c *contract) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := c.check(r, sent, resp, got); err != nil {
-		c.t.Errorf("%s %s: the answer breaks the contract: %v\n%d %s", r.Method, r.URL.Path, err, resp.StatusCode, got)
+		c.tb.Errorf("%s %s: the answer breaks the contract: %v\n%d %s", r.Method, r.URL.Path, err, resp.StatusCode, got)
 	}
 	return resp, nil
 }
@@ -85,7 +87,7 @@ func drain(body *io.ReadCloser) ([]byte, error) {
 	return b, nil
 }
 
-func (c *contract) check(r *http.Request, sent []byte, resp *http.Response, got []byte) error {
+func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got []byte) error {
 	if _, err := id.Parse(id.Request, resp.Header.Get("Request-Id")); err != nil {
 		return fmt.Errorf("request-id header: %w", err)
 	}
@@ -116,7 +118,7 @@ func (c *contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 }
 
 // checkUndescribed is for paths and methods that the contract does not have: they are refused, in the contract's shape.
-func (c *contract) checkUndescribed(resp *http.Response, got []byte) error {
+func (c *Contract) checkUndescribed(resp *http.Response, got []byte) error {
 	if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusMethodNotAllowed {
 		return fmt.Errorf("an undescribed operation answers %d", resp.StatusCode)
 	}

@@ -1,0 +1,144 @@
+package coretest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+// Verb is a method of an acquirer.
+type Verb string
+
+// The verbs.
+const (
+	Authorize Verb = "authorize"
+	Capture   Verb = "capture"
+	Void      Verb = "void"
+	Refund    Verb = "refund"
+	Inquire   Verb = "inquire"
+)
+
+// Call is one question to the acquirer.
+type Call struct {
+	Verb          Verb
+	Reference     string
+	Authorization string // what it follows; empty for an authorization
+	Amount        int64  // minor units; 0 for an inquiry
+}
+
+// Acquirer does what it is told and remembers every effect by its reference, as the port demands. The zero value approves. It is safe for
+// concurrent use; its hooks run outside its lock, in the caller's goroutine, and may block or panic.
+type Acquirer struct {
+	// Before runs before the effect; with an error the effect does not happen.
+	Before func(ctx context.Context, c Call) error
+	// Decide gives the decline code of a new effect, "" to approve; nil approves.
+	Decide func(c Call) string
+	// After runs once the effect happened; with an error the answer is lost.
+	After func(ctx context.Context, c Call) error
+
+	mu      sync.Mutex
+	answers map[string]acquirer.Answer // by reference
+	calls   []Call
+	moved   map[Verb]int64 // approved minor units by verb
+}
+
+var _ acquirer.Acquirer = (*Acquirer)(nil)
+
+// Authorize implements acquirer.Acquirer.
+func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+	return a.ask(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount})
+}
+
+// Capture implements acquirer.Acquirer.
+func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return a.ask(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount})
+}
+
+// Void implements acquirer.Acquirer.
+func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return a.ask(ctx, Call{Void, r.Reference, r.Authorization, r.Amount})
+}
+
+// Refund implements acquirer.Acquirer.
+func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return a.ask(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount})
+}
+
+// Inquire implements acquirer.Acquirer.
+func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+	c := Call{Verb: Inquire, Reference: reference}
+	if a.Before != nil {
+		if err := a.Before(ctx, c); err != nil {
+			return acquirer.Answer{}, err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, c)
+	answer, ok := a.answers[reference]
+	if !ok {
+		return acquirer.Answer{}, acquirer.ErrNotFound
+	}
+	return answer, nil
+}
+
+func (a *Acquirer) ask(ctx context.Context, c Call) (acquirer.Answer, error) {
+	if a.Before != nil {
+		if err := a.Before(ctx, c); err != nil {
+			return acquirer.Answer{}, err
+		}
+	}
+	answer := a.effect(c)
+	if a.After != nil {
+		if err := a.After(ctx, c); err != nil {
+			return acquirer.Answer{}, err
+		}
+	}
+	return answer, nil
+}
+
+// effect happens once per reference.
+func (a *Acquirer) effect(c Call) acquirer.Answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, c)
+	if answer, ok := a.answers[c.Reference]; ok {
+		return answer
+	}
+	answer := acquirer.Answer{
+		Approved: true, Code: "A1B2C3", ResponseCode: "00", Amount: c.Amount,
+		Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
+	}
+	if a.Decide != nil {
+		if code := a.Decide(c); code != "" {
+			answer.Approved, answer.Code, answer.ResponseCode, answer.DeclineCode, answer.Amount = false, "", "05", code, 0
+		}
+	}
+	if a.answers == nil {
+		a.answers, a.moved = map[string]acquirer.Answer{}, map[Verb]int64{}
+	}
+	a.answers[c.Reference] = answer
+	a.moved[c.Verb] += answer.Amount
+	return answer
+}
+
+// Moved is how much was approved by a verb, in minor units, each reference once.
+func (a *Acquirer) Moved(v Verb) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.moved[v]
+}
+
+// Calls are all questions so far by a verb, repeated ones included.
+func (a *Acquirer) Calls(v Verb) []Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []Call
+	for _, c := range a.calls {
+		if c.Verb == v {
+			out = append(out, c)
+		}
+	}
+	return out
+}

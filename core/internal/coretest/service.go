@@ -1,0 +1,246 @@
+package coretest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// Birth is when a service's clock starts.
+var Birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
+
+// databaseFile is the store's name in the folder.
+const databaseFile = "causeway.db"
+
+// Service is core without its face: a real store, a real engine and a real API on an acquirer of the test's own.
+type Service struct {
+	Dir      string
+	Acquirer *Acquirer
+	Clock    *clock.Fake
+	IDs      *id.Generator
+	DB       *store.DB
+	Engine   *engine.Engine
+	API      http.Handler
+	Tenant   payment.Tenant
+	Key      string // a secret test key
+	Log      *Log
+	Inspect  *sql.DB // the database file, read only, past the store
+}
+
+// Open makes a service in a folder of its own. It is closed when the test ends.
+func Open(tb testing.TB) *Service {
+	tb.Helper()
+	c := clock.NewFake(Birth)
+	s := &Service{Dir: tb.TempDir(), Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &Log{}}
+	s.open(tb)
+	s.Tenant = payment.Tenant{Merchant: s.IDs.Next()}
+	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
+		tb.Fatal(err)
+	}
+	key, err := auth.Create(tb.Context(), s.DB, s.IDs, pepper(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Key = key.Reveal()
+	return s
+}
+
+func pepper() []byte { return []byte("the pepper of the tests, 32 byte") }
+
+func (s *Service) open(tb testing.TB) {
+	tb.Helper()
+	path := filepath.Join(s.Dir, databaseFile)
+	db, err := store.Open(tb.Context(), path, s.Clock)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	s.DB = db
+	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s.Engine = engine.New(engine.Config{Store: db, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer})
+	s.API = api.New(api.Config{
+		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
+		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64,
+	})
+	s.Inspect = MustInspect(tb, path)
+}
+
+// MustInspect opens a database file to look at it past the store, read only.
+func MustInspect(tb testing.TB, path string) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = db.Close() }) // it wrote nothing
+	return db
+}
+
+// Snapshot copies the store's files as they stand, which is what a kill at this moment leaves behind, and returns the folder. Nothing may be
+// writing: call it from a hook of the acquirer, while the one request of the test waits there.
+func (s *Service) Snapshot(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	for _, suffix := range []string{"", "-wal"} { // not -shm: it dies with the process
+		b, err := os.ReadFile(filepath.Join(s.Dir, databaseFile+suffix))
+		if err != nil && (suffix == "" || !os.IsNotExist(err)) {
+			tb.Fatal(err)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, databaseFile+suffix), b, 0o600)
+		}
+		if err != nil && !os.IsNotExist(err) {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Revive opens a second service on a snapshot. Its acquirer is new and has no hooks, but remembers what the first one did.
+func (s *Service) Revive(tb testing.TB, dir string) *Service {
+	tb.Helper()
+	next := *s
+	next.Dir, next.Log = dir, &Log{}
+	s.Acquirer.mu.Lock()
+	next.Acquirer = &Acquirer{answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved)}
+	s.Acquirer.mu.Unlock()
+	next.open(tb)
+	return &next
+}
+
+// Reconcile takes up everything that is open and returns how much stays so.
+func (s *Service) Reconcile(tb testing.TB) int {
+	tb.Helper()
+	open, err := s.Engine.Reconcile(tb.Context(), s.Clock.Now())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return open
+}
+
+// Number is the result of a query for one integer on the database file.
+func (s *Service) Number(tb testing.TB, query string, args ...any) int64 {
+	tb.Helper()
+	var n int64
+	if err := s.Inspect.QueryRowContext(tb.Context(), query, args...).Scan(&n); err != nil {
+		tb.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// Texts is the one text column a query gives.
+func (s *Service) Texts(tb testing.TB, query string, args ...any) []string {
+	tb.Helper()
+	rows, err := s.Inspect.QueryContext(tb.Context(), query, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	out := []string{}
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, text)
+	}
+	if err := rows.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// Files reads every file of the folder.
+func (s *Service) Files(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	return Files(tb, s.Dir)
+}
+
+// Files reads every file under a folder, by path.
+func Files(tb testing.TB, dir string) map[string][]byte {
+	tb.Helper()
+	out := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		out[path], err = os.ReadFile(path) //nolint:gosec // a folder of the test's own
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// Pay creates a payment of amount minor units through the engine.
+func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
+	return s.Engine.Authorize(ctx, r, engine.Payment{
+		Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "pm_card_visa", Card: visa(), Details: []byte("{}"),
+	})
+}
+
+// Request is a request of the service's tenant, under an idempotency key unless that is "".
+func (s *Service) Request(key string) engine.Request {
+	r := engine.Request{Tenant: s.Tenant, ID: id.Format(id.Request, s.IDs.Next()), Key: key}
+	if key != "" {
+		r.Fingerprint = []byte("fingerprint")
+	}
+	return r
+}
+
+func visa() acquirer.Card {
+	return acquirer.Card{Number: secret.New("4242424242424242"), ExpMonth: 12, ExpYear: 2030}
+}
+
+// testMethods knows one card.
+type testMethods struct{}
+
+func (testMethods) Fixture(name string) (acquirer.Card, bool) { return visa(), name == "pm_card_visa" }
+func (testMethods) DefaultPaymentMethod() string              { return "pm_card_visa" }
+
+// Log is a log that can be read while it is written.
+type Log struct {
+	mu  sync.Mutex
+	buf bytes.Buffer // guarded by mu
+}
+
+// Write appends p; it never fails.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String is everything written so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Clone(l.buf.String())
+}
