@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -83,7 +84,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 		}
 		rows, err := m.run(ctx, b)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w (logs in %s)", m.rows[0], err, b.dir)
+			return nil, fmt.Errorf("%s: %w (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
 		}
 		report.Rows = append(report.Rows, rows...)
 	}

@@ -80,7 +80,7 @@ func (r *Report) Print(w io.Writer) error {
 		}
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	lines := []string{"", "#\tmeasured\tnumbers\tvalue\trounds\treach\t"}
+	lines := []string{"", "#\tmeasured\tnumbers\tvalue\trounds\treach"}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		cells := []string{row.ID, row.What, row.Absolute, row.number(row.Value), row.spread(), row.reach(), row.Verdict()}

@@ -140,7 +140,7 @@ func (b *Bench) chargeSide(m *serve.Mock) func(context.Context, int) (sample, er
 			return sample{}, err
 		}
 		r, err := load.Run(ctx, load.Plan{
-			Addr: m.Addr, Conns: conns, Request: charge, Want: load.Want{Status: 200, Contains: []byte(`"object": "charge"`)},
+			Addr: m.Addr, Conns: conns, Request: charge, Want: load.Want{Status: 200, Contains: []byte(`"object":"charge"`)},
 			Warmup: b.warmup(), For: b.Each, Clock: b.Clock,
 		})
 		if err != nil {

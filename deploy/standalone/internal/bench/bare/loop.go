@@ -2,9 +2,11 @@ package bare
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"modernc.org/sqlite" // the driver core uses, in the same version
 )
 
 // The pragmas of the writing connection in core/internal/store/sqlite.go.
@@ -12,12 +14,12 @@ var pragmas = [...]string{
 	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "wal_autocheckpoint(4000)",
 }
 
-// Loop writes payments into a database file of its own. It is not safe for concurrent use.
+// Loop writes payments into a database file of its own. It is not safe for concurrent use. It speaks to the driver itself, because
+// database/sql would cost it time.
 type Loop struct {
 	payment *payment
-	db      *sql.DB
-	conn    *sql.Conn
-	stmts   map[string]*sql.Stmt
+	conn    driver.Conn
+	steps   []step
 	n       int64 // payments written
 	claims  []int64
 }
@@ -28,32 +30,35 @@ func Open(ctx context.Context, path string, t *Template) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := open(path, pragmas[:]...)
-	if err != nil {
+	if err := create(ctx, path, t.schema); err != nil {
 		return nil, err
 	}
-	l := &Loop{payment: p, db: db, stmts: map[string]*sql.Stmt{}}
-	if l.conn, err = db.Conn(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	var d sqlite.Driver
+	conn, err := d.Open(dsn(path, pragmas[:]...))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if err := l.prepare(ctx, t.schema); err != nil {
-		return nil, errors.Join(err, l.Close())
+	l := &Loop{payment: p, conn: conn, steps: p.steps()}
+	for i := range l.steps {
+		s := &l.steps[i]
+		if s.stmt, err = conn.Prepare(s.text); err != nil {
+			return nil, errors.Join(fmt.Errorf("%w: prepare: %w", ErrChanged, err), l.Close())
+		}
 	}
 	return l, nil
 }
 
-func (l *Loop) prepare(ctx context.Context, schema []string) error {
+// create makes the file with its schema.
+func create(ctx context.Context, path string, schema []string) (err error) {
+	db, err := open(path, pragmas[:]...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	for _, s := range schema {
-		if _, err := l.conn.ExecContext(ctx, s); err != nil {
+		if _, err := db.ExecContext(ctx, s); err != nil {
 			return fmt.Errorf("copy schema: %w", err)
 		}
-	}
-	for _, text := range statements() {
-		s, err := l.conn.PrepareContext(ctx, text)
-		if err != nil {
-			return fmt.Errorf("prepare: %w", err)
-		}
-		l.stmts[text] = s
 	}
 	return nil
 }
@@ -61,10 +66,12 @@ func (l *Loop) prepare(ctx context.Context, schema []string) error {
 // Close closes the file.
 func (l *Loop) Close() error {
 	var errs []error
-	for _, s := range l.stmts {
-		errs = append(errs, s.Close())
+	for _, s := range l.steps {
+		if s.stmt != nil {
+			errs = append(errs, s.stmt.Close())
+		}
 	}
-	return errors.Join(append(errs, l.conn.Close(), l.db.Close())...)
+	return errors.Join(append(errs, l.conn.Close())...)
 }
 
 // Group writes n payments as the service's group commit can at best: the intents of all in one commit, then the outcomes of all in a
@@ -104,33 +111,33 @@ func (l *Loop) Single() error {
 }
 
 func (l *Loop) commit(fn func() error) error {
-	if _, err := l.exec(begin); err != nil {
+	if _, err := l.exec(stepBegin); err != nil {
 		return err
 	}
 	if err := fn(); err != nil {
 		return err // the file is abandoned
 	}
-	_, err := l.exec(commit)
+	_, err := l.exec(stepCommit)
 	return err
 }
 
-// exec takes no context: a context that can end costs a goroutine a statement.
-func (l *Loop) exec(text string, args ...any) (sql.Result, error) {
-	r, err := l.stmts[text].ExecContext(context.Background(), args...)
+// exec runs a step with the values that vary. A statement that writes must meet exactly one row, as the service checks too.
+func (l *Loop) exec(which int, values ...driver.Value) (driver.Result, error) {
+	s := &l.steps[which]
+	for i, v := range values {
+		s.args[s.vary[i]].Value = v
+	}
+	// A context that can end would cost a goroutine a statement.
+	r, err := s.stmt.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
 	if err != nil {
 		return nil, fmt.Errorf("bare loop: %w", err)
 	}
-	return r, nil
-}
-
-// one is exec for a statement that must meet exactly one row, as the service checks too.
-func (l *Loop) one(text string, args ...any) error {
-	r, err := l.exec(text, args...)
-	if err != nil {
-		return err
+	if len(s.args) == 0 {
+		return r, nil
 	}
-	if n, err := r.RowsAffected(); err != nil || n != 1 {
-		return fmt.Errorf("bare loop: a statement met %d rows instead of one (%w)", n, err)
+	n, err := r.RowsAffected()
+	if err == nil && n != 1 {
+		err = fmt.Errorf("bare loop: a statement met %d rows instead of one: %s", n, s.text)
 	}
-	return nil
+	return r, err
 }

@@ -1,6 +1,7 @@
 package bare
 
 import (
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,13 +35,6 @@ const (
 		result, version, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
-
-func statements() []string {
-	return []string{
-		begin, commit, claimKey, insertTransaction, resolveTransaction, insertCapture, insertEvent, completeKey,
-		finalKey, finalTransaction,
-	}
-}
 
 // ErrChanged is returned, wrapped, when the server does not write what this package writes any more: package bare must follow
 // core/internal/store.
@@ -94,62 +88,115 @@ func Scatter(b []byte, n uint64) {
 	n = (n ^ n>>27) * 0x94d049bb133111eb
 	n ^= n >> 31
 	for i := range b {
-		b[i] = digits[n>>(4*(uint(i)%16))&15] //nolint:gosec // an index is not negative
+		b[i] = digits[n>>(4*(uint(i)%16))&15]
+	}
+}
+
+// pick returns the row's columns as arguments of a statement.
+func (r Row) pick(columns ...string) []driver.NamedValue {
+	args := make([]driver.NamedValue, len(columns))
+	for i, c := range columns {
+		args[i] = driver.NamedValue{Ordinal: i + 1, Value: r[c]}
+	}
+	return args
+}
+
+// step is a prepared statement with the payment's values.
+type step struct {
+	stmt driver.Stmt
+	text string
+	args []driver.NamedValue
+	vary []int // the arguments that differ from payment to payment
+}
+
+// The steps of a payment, in the order of steps.
+const (
+	stepBegin = iota
+	stepCommit
+	stepClaim
+	stepInsert
+	stepResolve
+	stepCapture
+	stepEvent
+	stepComplete
+	stepFinalKey
+	stepFinalTransaction
+)
+
+// steps are not prepared yet.
+func (p *payment) steps() []step {
+	t, c, e, k := p.transaction, p.capture, p.event, p.key
+	return []step{
+		stepBegin:  {text: begin},
+		stepCommit: {text: commit},
+		stepClaim:  {text: claimKey, args: k.pick("merchant_id", "live", "key", "fingerprint", "created_at", "expires_at"), vary: []int{2}},
+		stepInsert: {
+			text: insertTransaction, vary: []int{0, 8}, args: t.pick("id", "merchant_id", "live", "auto_capture", "amount",
+				"currency", "payment_method", "details", "claim", "created_at", "created_at"),
+		},
+		stepResolve: {
+			text: resolveTransaction, vary: []int{5},
+			args: t.pick("status", "amount_authorized", "amount_captured", "result", "updated_at", "id"),
+		},
+		stepCapture: {
+			text: insertCapture, vary: []int{0, 1}, args: c.pick("id", "transaction_id", "merchant_id", "live", "state", "amount",
+				"currency", "final", "details", "claim", "created_at", "updated_at"),
+		},
+		stepEvent: {
+			text: insertEvent, vary: []int{0, 4},
+			args: e.pick("id", "merchant_id", "live", "type", "object_id", "sequence", "data", "created_at"),
+		},
+		stepComplete: {text: completeKey, args: k.pick("status", "answer", "id"), vary: []int{2}},
+		stepFinalKey: {
+			text: finalKey, vary: []int{2},
+			args: k.pick("merchant_id", "live", "key", "fingerprint", "status", "answer", "created_at", "expires_at"),
+		},
+		stepFinalTransaction: {
+			text: finalTransaction, vary: []int{0}, args: t.pick("id", "merchant_id", "live", "status", "auto_capture", "amount",
+				"currency", "payment_method", "amount_authorized", "amount_captured", "details", "result", "version", "created_at",
+				"updated_at"),
+		},
 	}
 }
 
 func (l *Loop) intent(n int64) (claim int64, err error) {
-	t, k := l.payment.transaction, l.payment.key
-	r, err := l.exec(claimKey, k["merchant_id"], k["live"], l.payment.keyOf(n), k["fingerprint"], k["created_at"], k["expires_at"])
+	r, err := l.exec(stepClaim, l.payment.keyOf(n))
 	if err != nil {
 		return 0, err
-	}
-	if rows, err := r.RowsAffected(); err != nil || rows != 1 {
-		return 0, fmt.Errorf("bare loop: key %d is taken (%w)", n, err)
 	}
 	if claim, err = r.LastInsertId(); err != nil {
 		return 0, fmt.Errorf("bare loop: %w", err)
 	}
-	_, err = l.exec(insertTransaction, id(t, n), t["merchant_id"], t["live"], t["auto_capture"], t["amount"], t["currency"],
-		t["payment_method"], t["details"], claim, t["created_at"], t["created_at"])
+	_, err = l.exec(stepInsert, id(l.payment.transaction, n), claim)
 	return claim, err
 }
 
 func (l *Loop) outcome(n, claim int64) error {
-	t, k := l.payment.transaction, l.payment.key
-	err := l.one(resolveTransaction, t["status"], t["amount_authorized"], t["amount_captured"], t["result"], t["updated_at"], id(t, n))
-	if err != nil {
+	if _, err := l.exec(stepResolve, id(l.payment.transaction, n)); err != nil {
 		return err
 	}
 	if err := l.follow(n); err != nil {
 		return err
 	}
-	return l.one(completeKey, k["status"], k["answer"], claim)
+	_, err := l.exec(stepComplete, claim)
+	return err
 }
 
 // follow writes what a captured payment brings with it.
 func (l *Loop) follow(n int64) error {
-	t, c, e := l.payment.transaction, l.payment.capture, l.payment.event
-	_, err := l.exec(insertCapture, id(c, n), id(t, n), c["merchant_id"], c["live"], c["state"], c["amount"], c["currency"], c["final"],
-		c["details"], c["claim"], c["created_at"], c["updated_at"])
-	if err != nil {
+	transaction := id(l.payment.transaction, n)
+	if _, err := l.exec(stepCapture, id(l.payment.capture, n), transaction); err != nil {
 		return err
 	}
-	_, err = l.exec(insertEvent, id(e, n), e["merchant_id"], e["live"], e["type"], id(t, n), e["sequence"], e["data"], e["created_at"])
+	_, err := l.exec(stepEvent, id(l.payment.event, n), transaction)
 	return err
 }
 
 func (l *Loop) final(n int64) error {
-	t, k := l.payment.transaction, l.payment.key
-	_, err := l.exec(finalKey, k["merchant_id"], k["live"], l.payment.keyOf(n), k["fingerprint"], k["status"], k["answer"],
-		k["created_at"], k["expires_at"])
-	if err != nil {
+	if _, err := l.exec(stepFinalKey, l.payment.keyOf(n)); err != nil {
 		return err
 	}
-	_, err = l.exec(finalTransaction, id(t, n), t["merchant_id"], t["live"], t["status"], t["auto_capture"], t["amount"], t["currency"],
-		t["payment_method"], t["amount_authorized"], t["amount_captured"], t["details"], t["result"], t["version"], t["created_at"],
-		t["updated_at"])
-	if err != nil {
+	if _, err := l.exec(stepFinalTransaction, id(l.payment.transaction, n)); err != nil {
 		return err
 	}
 	return l.follow(n)

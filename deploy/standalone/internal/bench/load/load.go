@@ -87,7 +87,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	workers := make([]worker, p.Conns)
 	var wg sync.WaitGroup
 	for i := range workers {
-		workers[i] = worker{plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i)} //nolint:gosec // an index is not negative
+		workers[i] = worker{plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i)}
 		wg.Go(func() { workers[i].run(ctx) })
 	}
 	wg.Wait()

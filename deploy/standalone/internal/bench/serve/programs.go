@@ -30,20 +30,17 @@ func Build(ctx context.Context, root string, withMock bool) (Programs, error) {
 	if !withMock {
 		return p, nil
 	}
-	p.Mock = filepath.Join(bin, "stripe-mock")
 	_, version, _ := strings.Cut(mockModule, "@")
-	stamp := filepath.Join(bin, "stripe-mock-"+version)
-	if _, err := os.Stat(stamp); err == nil {
-		p.Mock = stamp
+	p.Mock = filepath.Join(bin, "stripe-mock-"+version)
+	if _, err := os.Stat(p.Mock); err == nil {
 		return p, nil
 	}
-	if err := goTool(ctx, bin, bin, "install", mockModule); err != nil { // outside of every module of ours, by -C
+	if err := goTool(ctx, bin, bin, "install", mockModule); err != nil {
 		return p, err
 	}
-	if err := os.Rename(p.Mock, stamp); err != nil {
+	if err := os.Rename(filepath.Join(bin, "stripe-mock"), p.Mock); err != nil {
 		return p, fmt.Errorf("install %s: %w", mockModule, err)
 	}
-	p.Mock = stamp
 	return p, nil
 }
 

@@ -1,0 +1,4 @@
+package main
+
+// Run is the program but for its exit.
+var Run = run

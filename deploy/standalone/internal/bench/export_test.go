@@ -1,0 +1,47 @@
+package bench
+
+import (
+	"context"
+	"time"
+)
+
+// Median, Thousands and Ratio are tested by themselves: the table stands on them.
+var (
+	Median    = median
+	Thousands = thousands
+)
+
+// Ratio is the value and spread of rates.
+func Ratio(ours, theirs []float64) (value float64, spread [2]float64) {
+	samples := func(rates []float64) (out []sample) {
+		for _, r := range rates {
+			out = append(out, sample{rate: r})
+		}
+		return out
+	}
+	var r Row
+	r.ratio(samples(ours), samples(theirs), byRate)
+	return r.Value, r.Spread
+}
+
+// Interleave runs named sides that give the rate of their round and returns the rates by side.
+func (b *Bench) Interleave(ctx context.Context, run func(name string, round int) float64, names ...string) ([][]float64, error) {
+	sides := make([]side, len(names))
+	for i, name := range names {
+		sides[i] = side{name, func(_ context.Context, round int) (sample, error) { return sample{rate: run(name, round)}, nil }}
+	}
+	got, err := b.interleave(ctx, sides...)
+	out := make([][]float64, len(got))
+	for i := range got {
+		for _, s := range got[i] {
+			out[i] = append(out[i], s.rate)
+		}
+	}
+	return out, err
+}
+
+// Repeat is the rate and the median time of a step that does n things.
+func (b *Bench) Repeat(ctx context.Context, n int, step func() error) (rate float64, p50 time.Duration, err error) {
+	s, err := b.repeat(ctx, n, step)
+	return s.rate, s.p50, err
+}

@@ -1,0 +1,176 @@
+package load_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/bench/load"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+func TestPercentile(t *testing.T) {
+	t.Parallel()
+	hundred := make([]time.Duration, 100)
+	for i := range hundred {
+		hundred[i] = time.Duration(i + 1)
+	}
+	for _, c := range []struct {
+		of   []time.Duration
+		p    float64
+		want time.Duration
+	}{
+		{nil, 50, 0},
+		{[]time.Duration{7}, 0, 7},
+		{[]time.Duration{7}, 99, 7},
+		{[]time.Duration{1, 2}, 50, 1},
+		{[]time.Duration{1, 2}, 51, 2},
+		{[]time.Duration{1, 2, 3}, 50, 2},
+		{hundred, 50, 50},
+		{hundred, 99, 99},
+		{hundred, 99.5, 100},
+		{hundred, 100, 100},
+	} {
+		if got := load.Percentile(c.of, c.p); got != c.want {
+			t.Errorf("p%v of %d values: got %d, want %d", c.p, len(c.of), got, c.want)
+		}
+	}
+}
+
+func TestRequestHasOneSlot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, header string
+		width        int
+		ok           bool
+	}{
+		"none":          {"/a", "K: v", 0, true},
+		"in the path":   {"/a/{slot}", "K: v", 4, true},
+		"in a header":   {"/a", "K: {slot}", 4, true},
+		"two":           {"/{slot}", "K: {slot}", 4, false},
+		"width missing": {"/{slot}", "K: v", 0, false},
+		"width of none": {"/a", "K: v", 4, false},
+	} {
+		r, err := load.NewRequest("GET", "host:1", c.path, []string{c.header}, "", c.width)
+		if got, want := err == nil, c.ok; got != want {
+			t.Errorf("%s: got %v, want ok %t", name, err, want)
+			continue
+		}
+		if !c.ok {
+			continue
+		}
+		fill := func(slot []byte, n uint64) { copy(slot, fmt.Sprintf("%04d", n)) }
+		want := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: host:1\r\n%s\r\n\r\n", c.path, c.header)
+		want = strings.Replace(want, "{slot}", "0042", 1)
+		if got := string(r.Bytes(fill, 42)); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// counter answers every key once with 201 and refuses it the second time.
+type counter struct {
+	mu   sync.Mutex
+	keys map[string]bool
+}
+
+func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || string(body) != "body" || c.keys[r.Header.Get("Key")] {
+		w.WriteHeader(http.StatusConflict)
+		return
+	}
+	c.keys[r.Header.Get("Key")] = true
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, "made") // the client reports what it misses
+}
+
+func plan(t *testing.T, h http.Handler) load.Plan {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	addr := s.Listener.Addr().String()
+	r, err := load.NewRequest("POST", addr, "/", []string{"Key: {slot}"}, "body", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return load.Plan{
+		Addr: addr, Conns: 4, Request: r, Fill: func(slot []byte, n uint64) { copy(slot, fmt.Sprintf("%08d", n)) },
+		Want: load.Want{Status: http.StatusCreated, Contains: []byte("ma")}, For: 50 * time.Millisecond, Clock: clock.System(),
+	}
+}
+
+func TestRunSendsEveryNumberOnce(t *testing.T) {
+	t.Parallel()
+	h := &counter{keys: map[string]bool{}}
+	p := plan(t, h)
+	p.Warmup = 10 * time.Millisecond
+	r, err := load.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, most := len(r.Latencies), len(h.keys); got == 0 || got > most {
+		t.Errorf("got %d counted answers of %d", got, most)
+	}
+	if got, want := r.Rate(), float64(len(r.Latencies))/0.05; got != want {
+		t.Errorf("rate: got %v, want %v", got, want)
+	}
+	if p50, p99 := r.Percentile(50), r.Percentile(99); p50 <= 0 || p99 < p50 {
+		t.Errorf("got p50 %v, p99 %v", p50, p99)
+	}
+}
+
+func TestRunFailsOnAWrongAnswer(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*load.Plan){
+		"status":       func(p *load.Plan) { p.Want.Status = http.StatusOK },
+		"replay":       func(p *load.Plan) { p.Want.Replayed = true },
+		"body":         func(p *load.Plan) { p.Want.Contains = []byte("sold") },
+		"repeated key": func(p *load.Plan) { p.Fill = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := plan(t, &counter{keys: map[string]bool{}})
+			spoil(&p)
+			if r, err := load.Run(t.Context(), p); err == nil {
+				t.Errorf("got %d answers and no error", len(r.Latencies))
+			}
+		})
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	p := plan(t, &counter{keys: map[string]bool{}})
+	p.For = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	p.Fill = func(slot []byte, n uint64) {
+		copy(slot, fmt.Sprintf("%08d", n))
+		if n > 20 {
+			cancel()
+		}
+	}
+	if _, err := load.Run(ctx, p); err == nil {
+		t.Error("got no error from a run that was stopped")
+	}
+}
+
+func TestRunFailsWhenTheServerCloses(t *testing.T) {
+	t.Parallel()
+	p := plan(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, "made") // the client reports what it misses
+	}))
+	if _, err := load.Run(t.Context(), p); err == nil {
+		t.Error("got no error from connections that were closed")
+	}
+}
