@@ -1,0 +1,14 @@
+package store
+
+// Waiting is how many commands wait for the writer.
+func (db *DB) Waiting() int { return len(db.queue) }
+
+// MaxQueue is how many may.
+const MaxQueue = maxQueue
+
+// Closing reports whether the store takes no more commands.
+func (db *DB) Closing() bool {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.closed
+}
