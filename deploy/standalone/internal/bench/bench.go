@@ -65,16 +65,21 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	if err := b.makeDir(); err != nil {
 		return nil, err
 	}
+	keep := false
 	defer func() {
-		if err == nil { // else the logs in it may tell why
-			err = os.RemoveAll(b.dir)
+		if !keep {
+			err = errors.Join(err, os.RemoveAll(b.dir))
 		}
 	}()
+	if b.programs, err = serve.Build(ctx, b.Root, b.wants("P2")); err != nil {
+		return nil, err
+	}
 	facts, err := b.machine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if b.programs, err = serve.Build(ctx, b.Root, b.wants("P2")); err != nil {
+	before, err := b.lookAround(ctx)
+	if err != nil {
 		return nil, err
 	}
 	report = &Report{Machine: facts}
@@ -84,11 +89,12 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 		}
 		rows, err := m.run(ctx, b)
 		if err != nil {
+			keep = ctx.Err() == nil // the logs may tell why
 			return nil, fmt.Errorf("%s: %w (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
 		}
 		report.Rows = append(report.Rows, rows...)
 	}
-	report.Machine = append(report.Machine, fmt.Sprintf("load average at the end: %s", loadAverage()))
+	report.Machine = append(report.Machine, company(before))
 	return report, nil
 }
 

@@ -4,7 +4,7 @@
 //
 // A ratio has two sides, ours and a yardstick, and "numbers" shows both (medians over the rounds), so that a good ratio over a bad
 // yardstick cannot hide. The sides run in turn, a few seconds each, for some rounds; each round gives one ratio, "value" is the median
-// of them and "rounds" the lowest and the highest. When these are far apart, or the line above the table says that others used the
+// of them and "rounds" the lowest and the highest. When these are far apart, or the lines above the table say that others used the
 // machine, run it again on a quiet one: the numbers are for comparing the sides of one run, never two runs.
 //
 // "met" and "short" compare the value with the reach; "met for now" is short of the design but not of what this stage of the project
@@ -21,7 +21,7 @@
 //     the rows that the payment leaves behind.
 //   - P7: requests that are repeated with their key, against reads of the transactions they made, on one server.
 //   - P8: from starting the process to the first healthy answer, on the folder that the memory run has filled; and the highest
-//     resident memory while 64 clients post for 10 s.
+//     resident memory, in millions of bytes, while 64 clients post for 10 s.
 //
 // Every round of P1, P2 and P3 has a server with an empty store and a bare loop with an empty file. The server is the standalone
 // program with its default settings, its log in a file. The load comes from the same machine and its cost counts against us and

@@ -45,3 +45,14 @@ func (b *Bench) Repeat(ctx context.Context, n int, step func() error) (rate floa
 	s, err := b.repeat(ctx, n, step)
 	return s.rate, s.p50, err
 }
+
+// Usage is what the processors have done up to a moment.
+type Usage = usage
+
+// Others is the share of the machine that others used.
+var Others = others
+
+// NewUsage is a known usage, of all in ticks and of our own.
+func NewUsage(worked, idle int64, own time.Duration) Usage {
+	return Usage{known: true, worked: worked, idle: idle, own: own}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // fileSystem names the kind of file system dir is on.
@@ -21,6 +22,18 @@ func fileSystem(dir string) (string, error) {
 		return name, nil
 	}
 	return fmt.Sprintf("%#x", kind), nil
+}
+
+// ownTime is the processor time of this process and of its children that have ended.
+func ownTime() time.Duration {
+	var sum time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(who, &r); err == nil { // it fails for no valid who
+			sum += time.Duration(r.Utime.Nano() + r.Stime.Nano())
+		}
+	}
+	return sum
 }
 
 func dataSync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

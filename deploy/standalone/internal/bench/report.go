@@ -9,15 +9,15 @@ import (
 
 // Row is one line of the table of the design: what was measured and whether it reaches what it has to.
 type Row struct {
-	ID       string     `json:"id"`                // P1, …; a row with several reaches has several lines
-	What     string     `json:"what"`              // the ratio in words
-	Absolute string     `json:"absolute"`          // the numbers behind the value
-	Value    float64    `json:"value"`             // the ratio, or a time in ms, or a size in MB: see Unit
-	Unit     string     `json:"unit,omitempty"`    // "" for a ratio
-	Reach    float64    `json:"reach"`             // in the same unit
-	AtMost   bool       `json:"at_most,omitempty"` // the value must not be above the reach; otherwise not below
-	Now      float64    `json:"now,omitempty"`     // the reach of this stage of the project; 0: the same
-	Spread   [2]float64 `json:"spread,omitzero"`   // lowest and highest round; zero when there is only one value
+	ID       string     `json:"id"`               // P1, …; a row with several reaches has several lines
+	What     string     `json:"what"`             // the ratio in words
+	Absolute string     `json:"absolute"`         // the numbers behind the value
+	Value    float64    `json:"value"`            // the ratio, or a time in ms, or a size in MB: see Unit
+	Unit     string     `json:"unit,omitzero"`    // "" for a ratio
+	Reach    float64    `json:"reach"`            // in the same unit
+	AtMost   bool       `json:"at_most,omitzero"` // the value must not be above the reach; otherwise not below
+	Now      float64    `json:"now,omitzero"`     // the reach of this stage of the project; 0: the same
+	Spread   [2]float64 `json:"spread,omitzero"`  // lowest and highest round; zero when there is only one value
 }
 
 // Met reports whether the value reaches reach.

@@ -53,12 +53,16 @@ func (p *Process) Line() (string, error) {
 // Discard reads and forgets what else the program prints, until Stop.
 func (p *Process) Discard() { go func() { _, _ = io.Copy(io.Discard, p.out) }() }
 
-// Stop asks the program to end and waits until it has. Any exit by that request is fine.
+// Stop asks the program to end and waits until it has. To die of the request is fine; to have ended before, or to say that ending
+// failed, is an error.
 func (p *Process) Stop() error {
 	err := p.cmd.Process.Signal(syscall.SIGTERM)
 	var exit *exec.ExitError
-	if w := p.cmd.Wait(); !errors.As(w, &exit) {
+	if w := p.cmd.Wait(); !errors.As(w, &exit) || exit.ExitCode() > 0 {
 		err = errors.Join(err, w)
+	}
+	if err != nil {
+		err = fmt.Errorf("stop %s: %w", filepath.Base(p.cmd.Path), err)
 	}
 	return errors.Join(err, p.log.Close())
 }
