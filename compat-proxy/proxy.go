@@ -20,6 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Config says what a Proxy speaks to. Only V1 is required.
@@ -109,7 +110,9 @@ func (p *Proxy) Handler() http.Handler {
 	for _, path := range paths {
 		p.route(mux, "POST "+path, limited)
 		p.route(mux, "OPTIONS "+path, http.HandlerFunc(providera.Options))
+		mux.Handle(path, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
 	}
+	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, mux)
 	return httpx.RequestID(ids, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered)))
@@ -127,6 +130,26 @@ func (p *Proxy) route(mux *http.ServeMux, pattern string, h http.Handler) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		httpx.EventFrom(r.Context()).SetRoute(r.Pattern)
 		h.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers a request that reaches no dialect, and so no dialect's error shape: in v1's.
+func refuse(status int, code, message, allow string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetOutcome(code)
+		if allow != "" {
+			w.Header().Set("Allow", allow)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		body, err := json.Marshal(v1.ErrorBody{Error: v1.Error{
+			Type: v1.ErrorTypeInvalidRequestError, Code: code, Message: message, Status: status,
+			RequestID: httpx.RequestIDFrom(r.Context()),
+		}})
+		if err != nil {
+			body = nil // cannot be: the type is our own
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // a client that is gone loses nothing
 	})
 }
 

@@ -131,6 +131,28 @@ func TestDropInPathIsOffByDefault(t *testing.T) {
 	}
 }
 
+func TestWrongTurn(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	for _, c := range []struct {
+		method, path, allow, code string
+		status                    int
+	}{
+		{http.MethodGet, path, "OPTIONS, POST", "method_not_allowed", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/compat/provider-a/nothing", "", "route_not_found", http.StatusNotFound},
+	} {
+		resp, body := send(t, c.method, proxy.URL+c.path, nil, nil)
+		if resp.status != c.status || resp.header.Get("Allow") != c.allow {
+			t.Errorf("%s %s: got %d, Allow %q, want %d, %q", c.method, c.path, resp.status, resp.header.Get("Allow"), c.status, c.allow)
+		}
+		for _, want := range []string{`"code":"` + c.code + `"`, `"request_id":"` + resp.header.Get("Request-Id") + `"`} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s %s: got %s, want %s in it", c.method, c.path, body, want)
+			}
+		}
+	}
+}
+
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -260,11 +282,20 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
+// dropNumbers keeps out of the log what may hold any three digits by chance.
+func dropNumbers(_ []string, a slog.Attr) slog.Attr {
+	switch a.Key {
+	case slog.TimeKey, "duration_ms", "request_id", "bytes":
+		return slog.Attr{}
+	}
+	return a
+}
+
 func TestLogHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	var out safeBuffer
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) {
-		c.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: dropNumbers}))
 	})
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(strings.Replace(sale, pan, pan+"1", 1)), nil)

@@ -126,7 +126,15 @@ func (db *DB) Close() error {
 	for len(db.queue) > 0 {
 		w.commitGroup(db.queue)
 	}
-	return errors.Join(w.conn.Close(), db.closePools())
+	// Statements before connections, readers before the writer: only then is the writer's the last connection to go, on which SQLite
+	// empties the write-ahead log.
+	errs := []error{}
+	db.stmts.Range(func(_, s any) bool {
+		errs = append(errs, s.(statement).prepared.Close())
+		return true
+	})
+	errs = append(errs, db.read.Close(), w.close(), db.write.Close())
+	return errors.Join(errs...)
 }
 
 func (db *DB) closePools() error {

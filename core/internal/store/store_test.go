@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -257,6 +259,9 @@ func TestCloseDrains(t *testing.T) {
 	}
 	if err := b.db.Close(); err != nil {
 		t.Errorf("second close: %v", err)
+	}
+	if _, err := os.Stat(b.path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the write-ahead log after a close: got %v, want it gone", err)
 	}
 	if got, want := b.MustCount(t, "merchants"), 50; got != want {
 		t.Errorf("merchants: got %d, want %d", got, want)

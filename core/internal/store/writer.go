@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -29,6 +30,15 @@ type Tx struct {
 	w *writer
 	// Now is the group's time, UTC with milliseconds: every row of one commit has the same.
 	Now time.Time
+}
+
+// close lets go of the connection and all that was prepared on it.
+func (w *writer) close() error {
+	errs := make([]error, 0, len(w.stmts)+1)
+	for _, s := range w.stmts {
+		errs = append(errs, s.prepared.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
 }
 
 // commitGroup runs what waits as one transaction. No command hears of success before COMMIT returned.
