@@ -1,0 +1,184 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+func TestAcquirerUnavailable(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			txn := st.MustPrepare(t, s)
+			s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+			if a, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrAcquirerUnavailable) {
+				t.Fatalf("got %d, %v, want %v", a.Status, err, engine.ErrAcquirerUnavailable)
+			}
+			st.wantUndone(t, s)
+			if got := s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"); got != 0 {
+				t.Error("the key is still taken")
+			}
+			heal(s)
+			st.wantAnswer(t, s, st.success, false)
+			st.wantDone(t, s)
+		})
+	}
+}
+
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		for _, after := range []bool{false, true} {
+			name := map[bool]string{false: " before the effect", true: " after the effect"}[after]
+			t.Run(st.name+name, func(t *testing.T) {
+				t.Parallel()
+				s := coretest.Open(t)
+				txn := st.MustPrepare(t, s)
+				lose(s, st.verb, after, nil)
+				a, err := st.take(t.Context(), s, s.Request("k"), txn)
+				if err != nil || a.Status != 504 {
+					t.Fatalf("got %d, %v, want 504", a.Status, err)
+				}
+				if _, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrKeyInUse) {
+					t.Errorf("meanwhile: got %v, want %v", err, engine.ErrKeyInUse)
+				}
+				if st.makes && MustTransaction(t, s).Status != payment.Unknown {
+					t.Errorf("status: got %s, want unknown", MustTransaction(t, s).Status)
+				}
+				heal(s)
+				if open, err := s.Engine.Reconcile(t.Context(), s.Clock.Now().Add(-time.Millisecond)); err != nil || open != 0 {
+					t.Fatalf("reconcile of what is older: %d, %v", open, err)
+				}
+				if _, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrKeyInUse) {
+					t.Errorf("what is too young was taken up: got %v", err)
+				}
+				if open := s.Reconcile(t); open != 0 {
+					t.Fatalf("%d stay open", open)
+				}
+				if st.makes && !after {
+					if got := MustTransaction(t, s); got.Status != payment.Failed {
+						t.Errorf("status: got %s, want failed", got.Status)
+					}
+					wantSettledBooks(t, s)
+					st.wantAnswer(t, s, st.success, false) // the key is free: it is a first time
+					return
+				}
+				st.wantDone(t, s)
+				st.wantAnswer(t, s, st.success, true)
+			})
+		}
+	}
+}
+
+// TestReconcilerComesFirst: the request's own outcome meets one that the reconciler has committed.
+func TestReconcilerComesFirst(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			txn := st.MustPrepare(t, s)
+			once := false
+			s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+				if c.Verb != st.verb || once {
+					return nil
+				}
+				once = true
+				if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
+					t.Errorf("%d stay open, %v", open, err)
+				}
+				return nil
+			}
+			a, err := st.take(t.Context(), s, s.Request("k"), txn)
+			if err != nil || a.Status != 504 && a.Status != st.success {
+				t.Errorf("got %d, %v: %s", a.Status, err, a.Body)
+			}
+			st.wantDone(t, s)
+			st.wantAnswer(t, s, st.success, true)
+		})
+	}
+}
+
+// TestCallerHangsUp: a client that leaves does not stop a payment half-way.
+func TestCallerHangsUp(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			txn := st.MustPrepare(t, s)
+			ctx, hangUp := context.WithCancel(t.Context())
+			defer hangUp()
+			s.Acquirer.Before = func(ctx context.Context, _ coretest.Call) error {
+				hangUp()
+				if _, bounded := ctx.Deadline(); !bounded {
+					t.Error("the call has no deadline")
+				}
+				return ctx.Err()
+			}
+			if a, err := st.take(ctx, s, s.Request("k"), txn); err != nil || a.Status != st.success {
+				t.Errorf("got %d, %v", a.Status, err)
+			}
+			st.wantDone(t, s)
+		})
+	}
+}
+
+// TestAcquirerApprovesAnotherAmount: nothing is guessed from an answer that cannot be.
+func TestAcquirerApprovesAnotherAmount(t *testing.T) {
+	t.Parallel()
+	for _, amount := range []int64{0, 101} {
+		s := coretest.Open(t)
+		s.Engine.Test = overrule{s.Acquirer, amount}
+		if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+			t.Errorf("%d: got %d, %v, want 504", amount, a.Status, err)
+		}
+		if got := s.Reconcile(t); got != 1 {
+			t.Errorf("%d: %d stay open, want 1", amount, got)
+		}
+		if got := MustTransaction(t, s); !got.Status.Open() || got.Authorized != 0 {
+			t.Errorf("%d: got %s authorized %d", amount, got.Status, got.Authorized)
+		}
+	}
+}
+
+// TestAcquirerApprovesInPart: what was approved is what there is.
+func TestAcquirerApprovesInPart(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	s.Engine.Test = overrule{s.Acquirer, 70}
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+	if got := MustTransaction(t, s); got.Amount != 100 || got.Authorized != 70 || got.Captured != 70 || got.Refundable() != 70 {
+		t.Errorf("got %+v", got)
+	}
+	wantSettledBooks(t, s)
+}
+
+// overrule approves another amount than was asked for.
+type overrule struct {
+	acquirer.Acquirer
+	amount int64
+}
+
+func (o overrule) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+	a, err := o.Acquirer.Authorize(ctx, r)
+	a.Amount = o.amount
+	return a, err
+}
+
+func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+	a, err := o.Acquirer.Inquire(ctx, reference)
+	a.Amount = o.amount
+	return a, err
+}

@@ -1,0 +1,159 @@
+package engine_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// step is one use-case that asks the acquirer, taken on a transaction of 100 that is ready for it.
+type step struct {
+	name     string
+	verb     coretest.Verb
+	capture  bool // whether the transaction it needs, or makes, is captured
+	makes    bool // it makes the transaction
+	take     func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error)
+	success  int // HTTP status
+	status   payment.Status
+	captured int64
+	refunded int64
+}
+
+func steps() []step {
+	pay := func(capture bool) func(context.Context, *coretest.Service, engine.Request, int64) (engine.Answer, error) {
+		return func(ctx context.Context, s *coretest.Service, r engine.Request, _ int64) (engine.Answer, error) {
+			return s.Pay(ctx, r, 100, capture)
+		}
+	}
+	return []step{
+		{"authorize", coretest.Authorize, false, true, pay(false), 201, payment.Authorized, 0, 0},
+		{"authorize and capture", coretest.Authorize, true, true, pay(true), 201, payment.Captured, 100, 0},
+		{"capture", coretest.Capture, false, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+			return s.Engine.Capture(ctx, r, txn, 40, false, nil)
+		}, 201, payment.PartiallyCaptured, 40, 0},
+		{"final capture", coretest.Capture, false, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+			return s.Engine.Capture(ctx, r, txn, 40, true, nil)
+		}, 201, payment.Captured, 40, 0},
+		{"void", coretest.Void, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+			return s.Engine.Void(ctx, r, txn)
+		}, 200, payment.Voided, 0, 0},
+		{"refund", coretest.Refund, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+			return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))
+		}, 201, payment.Captured, 100, 60},
+	}
+}
+
+// moves is how much the step moves at the acquirer, in minor units.
+func (st step) moves() int64 {
+	if st.verb == coretest.Capture {
+		return 40
+	}
+	if st.verb == coretest.Refund {
+		return 60
+	}
+	return 100
+}
+
+// MustPrepare makes the transaction a step needs and returns its number, 0 for a step that makes it.
+func (st step) MustPrepare(t *testing.T, s *coretest.Service) int64 {
+	t.Helper()
+	if st.makes {
+		return 0
+	}
+	a, err := s.Pay(t.Context(), s.Request(""), 100, st.capture)
+	if err != nil || a.Status != http.StatusCreated {
+		t.Fatalf("prepare: %d %s, %v", a.Status, a.Body, err)
+	}
+	return s.Number(t, "SELECT id FROM transactions")
+}
+
+// MustTransaction is the only transaction of the service.
+func MustTransaction(t *testing.T, s *coretest.Service) *payment.Transaction {
+	t.Helper()
+	got, err := s.DB.Transaction(t.Context(), s.Tenant, s.Number(t, "SELECT id FROM transactions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// wantDone checks that the step happened, once, everywhere.
+func (st step) wantDone(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	got := MustTransaction(t, s)
+	if got.Status != st.status || got.Captured != st.captured || got.Refunded != st.refunded {
+		t.Errorf("got %s captured %d refunded %d, want %s %d %d", got.Status, got.Captured, got.Refunded, st.status, st.captured, st.refunded)
+	}
+	if got, want := s.Acquirer.Moved(st.verb), st.moves(); got != want {
+		t.Errorf("moved at the acquirer: got %d, want %d", got, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// wantUndone checks that the step did not happen.
+func (st step) wantUndone(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	wantSettledBooks(t, s)
+	if st.makes {
+		if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status <> 'failed'"); got != 0 {
+			t.Errorf("got %d transactions, want none", got)
+		}
+		return
+	}
+	before := payment.Authorized
+	captured := int64(0)
+	if st.capture {
+		before, captured = payment.Captured, 100
+	}
+	got := MustTransaction(t, s)
+	if got.Status != before || got.Captured != captured || got.Refunded != 0 || got.Version != 1 {
+		t.Errorf("got %s captured %d refunded %d version %d, want it as before", got.Status, got.Captured, got.Refunded, got.Version)
+	}
+}
+
+// wantSettledBooks checks what holds whenever nothing is open: no step pends, no key is claimed without an answer, and every version of
+// every transaction has exactly one event.
+func wantSettledBooks(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	for what, query := range map[string]string{
+		"open payments":       `SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation <> '' OR claim <> 0`,
+		"pending amounts":     `SELECT COUNT(*) FROM transactions WHERE amount_capture_pending + amount_refund_pending <> 0`,
+		"pending steps":       `SELECT (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`,
+		"keys without answer": `SELECT COUNT(*) FROM idempotency_keys WHERE status = 0`,
+		"versions without event": `SELECT COUNT(*) FROM transactions t WHERE version <>
+			(SELECT COUNT(DISTINCT sequence) FROM events e WHERE e.object_id = t.id AND e.sequence BETWEEN 1 AND t.version)`,
+		"events too many": `SELECT COUNT(*) FROM transactions t WHERE version <> (SELECT COUNT(*) FROM events e WHERE e.object_id = t.id)`,
+	} {
+		if got := s.Number(t, query); got != 0 {
+			t.Errorf("%s: got %d, want none", what, got)
+		}
+	}
+}
+
+// lose makes the acquirer lose the answers to a verb, before or after the effect, and runs during in that moment.
+func lose(s *coretest.Service, v coretest.Verb, after bool, during func()) {
+	hook := func(_ context.Context, c coretest.Call) error {
+		if c.Verb != v {
+			return nil
+		}
+		if during != nil {
+			during()
+		}
+		return acquirer.ErrUnknown
+	}
+	if after {
+		s.Acquirer.After = hook
+	} else {
+		s.Acquirer.Before = hook
+	}
+}
+
+// heal takes all hooks off.
+func heal(s *coretest.Service) {
+	s.Acquirer.Before, s.Acquirer.After, s.Acquirer.Decide = nil, nil, nil
+}
