@@ -89,7 +89,10 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 		}
 		rows, err := m.run(ctx, b)
 		if err != nil {
-			keep = ctx.Err() == nil // the logs may tell why
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			keep = true // the logs may tell why
 			return nil, fmt.Errorf("%s: %w (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
 		}
 		report.Rows = append(report.Rows, rows...)
