@@ -1,0 +1,260 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// fate is what the acquirer does with the next request.
+type fate int
+
+const (
+	approves fate = iota
+	declines
+	losesBefore
+	losesAfter
+	isAway
+)
+
+// model is what a transaction should be, in the simplest words.
+type model struct {
+	status                                  v1.TransactionStatus
+	authorized, captured, settled, refunded int64
+	version                                 int64
+}
+
+func (m *model) capturable() int64 {
+	if m.status != "authorized" && m.status != "partially_captured" {
+		return 0
+	}
+	return m.authorized - m.captured
+}
+
+func (m *model) refundable() int64 {
+	if m.status != "captured" && m.status != "partially_captured" {
+		return 0
+	}
+	return m.captured - m.refunded
+}
+
+func (m *model) voidable() bool {
+	held := m.status == "authorized" || m.status == "partially_captured" || m.status == "captured"
+	return held && m.settled == 0 && m.refunded == 0
+}
+
+// machine drives the real engine on a real store and a model side by side.
+type machine struct {
+	t     *testing.T
+	s     *coretest.Service
+	txns  map[int64]*model
+	order []int64
+}
+
+// TestRandomHistories: whatever merchants and acquirers do in whatever order, the books agree with a model of a few lines.
+func TestRandomHistories(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t) // one for all histories: their transactions do not meet
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &machine{t: t, s: s, txns: map[int64]*model{}}
+		rt.Repeat(map[string]func(*rapid.T){
+			"create": m.create, "capture": m.capture, "void": m.void, "refund": m.refund, "settle": m.settle, "": m.check,
+		})
+	})
+}
+
+// arrange draws a fate and tells the acquirer of it.
+func (m *machine) arrange(rt *rapid.T) fate {
+	f := fate(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3, 4}).Draw(rt, "fate"))
+	heal(m.s)
+	switch f {
+	case approves:
+	case declines:
+		m.s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
+	case losesBefore:
+		m.s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnknown }
+	case losesAfter:
+		m.s.Acquirer.After = func(context.Context, coretest.Call) error { return errors.New("connection reset") }
+	case isAway:
+		m.s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	}
+	return f
+}
+
+// end checks the answer of a step that the model allows, finishes what was lost, and tells whether the step took place.
+func (m *machine) end(rt *rapid.T, f fate, success int, a engine.Answer, err error) bool {
+	want := map[fate]int{approves: success, declines: 402, losesBefore: 504, losesAfter: 504, isAway: 0}[f]
+	if a.Status != want || (f == isAway) != errors.Is(err, engine.ErrAcquirerUnavailable) {
+		rt.Fatalf("got %d, %v, want %d: %s", a.Status, err, want, a.Body)
+	}
+	heal(m.s)
+	if open := m.s.Reconcile(m.t); open != 0 {
+		rt.Fatalf("%d stay open", open)
+	}
+	return f != declines && f != isAway
+}
+
+func (m *machine) create(rt *rapid.T) {
+	amount := rapid.Int64Range(1, 200).Draw(rt, "amount")
+	capture := rapid.Bool().Draw(rt, "capture")
+	last := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions")
+	f := m.arrange(rt)
+	a, err := m.s.Pay(m.t.Context(), m.s.Request(""), amount, capture)
+	happened := m.end(rt, f, 201, a, err)
+	if f == isAway {
+		if got := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions"); got != last {
+			rt.Fatalf("a payment that never was left %d", got)
+		}
+		return
+	}
+	txn := m.s.Number(m.t, "SELECT id FROM transactions WHERE id > ?", last)
+	now := &model{status: "declined", version: 1}
+	switch {
+	case f == losesBefore: // without a key it is closed as failed
+		now.status = "failed"
+	case happened && capture:
+		now.status, now.authorized, now.captured = "captured", amount, amount
+	case happened:
+		now.status, now.authorized = "authorized", amount
+	}
+	m.txns[txn], m.order = now, append(m.order, txn)
+}
+
+// pick draws one of the transactions so far.
+func (m *machine) pick(rt *rapid.T) (int64, *model) {
+	if len(m.order) == 0 {
+		rt.Skip("nothing to choose from")
+	}
+	txn := rapid.SampledFrom(m.order).Draw(rt, "transaction")
+	return txn, m.txns[txn]
+}
+
+// refused checks a step that the model does not allow: it is answered, without asking the acquirer.
+func (m *machine) refused(rt *rapid.T, a engine.Answer, err error, code string) {
+	var body v1.ErrorBody
+	if err != nil || json.Unmarshal(a.Body, &body) != nil || body.Error.Code != code {
+		rt.Fatalf("got %d, %v, want %s: %s", a.Status, err, code, a.Body)
+	}
+}
+
+func (m *machine) capture(rt *rapid.T) {
+	txn, now := m.pick(rt)
+	amount := rapid.Int64Range(0, 120).Draw(rt, "amount")
+	final := rapid.Bool().Draw(rt, "final")
+	f := m.arrange(rt)
+	a, err := m.s.Engine.Capture(m.t.Context(), m.s.Request(""), txn, amount, final, nil)
+	switch left := now.capturable(); {
+	case left == 0:
+		m.refused(rt, a, err, payment.NotCapturable)
+		return
+	case amount > left:
+		m.refused(rt, a, err, payment.AmountExceedsCapturable)
+		return
+	case amount == 0:
+		amount = left
+	}
+	if m.end(rt, f, 201, a, err) {
+		now.captured += amount
+		now.version++
+		now.status = "partially_captured"
+		if final || now.captured == now.authorized {
+			now.status = "captured"
+		}
+	}
+}
+
+func (m *machine) void(rt *rapid.T) {
+	txn, now := m.pick(rt)
+	f := m.arrange(rt)
+	a, err := m.s.Engine.Void(m.t.Context(), m.s.Request(""), txn)
+	if !now.voidable() {
+		m.refused(rt, a, err, payment.NotVoidable)
+		return
+	}
+	if m.end(rt, f, 200, a, err) {
+		now.status, now.captured = "voided", 0
+		now.version++
+	}
+}
+
+func (m *machine) refund(rt *rapid.T) {
+	txn, now := m.pick(rt)
+	amount := rapid.Int64Range(0, 120).Draw(rt, "amount")
+	f := m.arrange(rt)
+	a, err := m.s.Engine.Refund(m.t.Context(), m.s.Request(""), txn, amount, []byte("{}"))
+	switch left := now.refundable(); {
+	case left == 0:
+		m.refused(rt, a, err, payment.NotRefundable)
+		return
+	case amount > left:
+		m.refused(rt, a, err, payment.AmountExceedsRefundable)
+		return
+	case amount == 0:
+		amount = left
+	}
+	if m.end(rt, f, 201, a, err) {
+		now.refunded += amount
+	}
+}
+
+func (m *machine) settle(rt *rapid.T) {
+	txn, now := m.pick(rt)
+	a, err := m.s.Engine.Settle(m.t.Context(), m.s.Request(""), txn)
+	if now.settled == now.captured {
+		m.refused(rt, a, err, payment.NotSettleable)
+		return
+	}
+	if err != nil || a.Status != 200 {
+		rt.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
+	}
+	now.settled = now.captured
+	now.version++
+}
+
+// check compares what the API shows of every transaction with the model.
+func (m *machine) check(rt *rapid.T) {
+	for txn, want := range m.txns {
+		stored, err := m.s.DB.Transaction(m.t.Context(), m.s.Tenant, txn)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var got v1.Transaction
+		if err := json.Unmarshal(api.Presenter{}.Transaction(stored).Body, &got); err != nil {
+			rt.Fatal(err)
+		}
+		shown := model{
+			status: got.Status, authorized: got.AmountAuthorized, captured: got.AmountCaptured, settled: stored.Settled,
+			refunded: got.AmountRefunded, version: got.Version,
+		}
+		if shown != *want || got.AmountCapturable != want.capturable() || got.AmountRefundable != want.refundable() {
+			rt.Fatalf("got %+v capturable %d refundable %d, want %+v", shown, got.AmountCapturable, got.AmountRefundable, *want)
+		}
+		if refunds := m.s.Number(m.t, "SELECT COALESCE(SUM(amount), 0) FROM refunds WHERE state <> 'failed' AND transaction_id = ?", txn); refunds != want.refunded {
+			rt.Fatalf("refunds: got %d, want %d", refunds, want.refunded)
+		}
+		captures := m.s.Number(m.t, "SELECT COALESCE(SUM(amount), 0) FROM captures WHERE state = 'succeeded' AND transaction_id = ?", txn)
+		if captures != want.captured {
+			rt.Fatalf("captures: got %d, want %d", captures, want.captured)
+		}
+		events := m.s.Texts(m.t, "SELECT sequence FROM events WHERE object_id = ? ORDER BY sequence", txn)
+		for i, sequence := range events {
+			if sequence != strconv.Itoa(i+1) {
+				rt.Fatalf("events: got %v", events)
+			}
+		}
+		if int64(len(events)) != want.version {
+			rt.Fatalf("events: got %v, want %d", events, want.version)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package payment_test
+
+import (
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// code is a refusal's code, "" for none.
+func code(r *payment.Refusal) string {
+	if r == nil {
+		return ""
+	}
+	if r.Message == "" {
+		return r.Code + " without a message"
+	}
+	return r.Code
+}
+
+func TestWhyNot(t *testing.T) {
+	t.Parallel()
+	const busy = payment.OperationInProgress
+	settled := func(tx *payment.Transaction) { tx.Settled = tx.Captured }
+	for _, c := range []struct {
+		name                          string
+		transaction                   payment.Transaction
+		change                        func(*payment.Transaction)
+		capture, void, refund, settle string
+	}{
+		{"processing", payment.Transaction{Status: payment.Processing}, nil, busy, busy, busy, payment.NotSettleable},
+		{"unknown", payment.Transaction{Status: payment.Unknown}, nil, busy, busy, busy, payment.NotSettleable},
+		{"authorized", payment.Transaction{Status: payment.Authorized, Authorized: 100}, nil, "", "", payment.NotRefundable, payment.NotSettleable},
+		{"captured in part", payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40}, nil, "", "", "", ""},
+		{"captured", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100}, nil, payment.NotCapturable, "", "", ""},
+		{"settled", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100}, settled, payment.NotCapturable, payment.NotVoidable, "", payment.NotSettleable},
+		{"refunded in part", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Refunded: 60}, nil, payment.NotCapturable, payment.NotVoidable, "", ""},
+		{"refunded", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Refunded: 100}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, ""},
+		{"refund pends", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, RefundPending: 60}, nil, payment.NotCapturable, busy, "", ""},
+		{"whole refund pends", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, RefundPending: 100}, nil, payment.NotCapturable, busy, busy, ""},
+		{"capture pends", payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40, CapturePending: 1, Operation: payment.CaptureOperation}, nil, busy, busy, "", busy},
+		{"void pends", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Operation: payment.VoidOperation}, nil, busy, busy, busy, busy},
+		{"voided", payment.Transaction{Status: payment.Voided, Authorized: 100}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
+		{"declined", payment.Transaction{Status: payment.Declined}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
+		{"failed", payment.Transaction{Status: payment.Failed}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tx := c.transaction
+			if c.change != nil {
+				c.change(&tx)
+			}
+			got := [4]string{code(tx.WhyNoCapture(0)), code(tx.WhyNoVoid()), code(tx.WhyNoRefund(0)), code(tx.WhyNoSettle())}
+			if want := [4]string{c.capture, c.void, c.refund, c.settle}; got != want {
+				t.Errorf("capture, void, refund, settle: got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestWhyNotThatMuch(t *testing.T) {
+	t.Parallel()
+	tx := payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40, Refunded: 10, RefundPending: 5}
+	for _, c := range []struct {
+		amount          int64
+		capture, refund string
+	}{
+		{1, "", ""},
+		{25, "", ""},
+		{26, "", payment.AmountExceedsRefundable},
+		{60, "", payment.AmountExceedsRefundable},
+		{61, payment.AmountExceedsCapturable, payment.AmountExceedsRefundable},
+	} {
+		if got, want := code(tx.WhyNoCapture(c.amount)), c.capture; got != want {
+			t.Errorf("capture of %d: got %q, want %q", c.amount, got, want)
+		}
+		refusal := tx.WhyNoRefund(c.amount)
+		if got, want := code(refusal), c.refund; got != want {
+			t.Errorf("refund of %d: got %q, want %q", c.amount, got, want)
+		}
+		if refusal != nil && (refusal.Param != "amount") {
+			t.Errorf("refund of %d: got %+v, want it to name the amount", c.amount, refusal)
+		}
+	}
+}
+
+func TestSettlement(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		captured, settled int64
+		want              payment.Settlement
+	}{{0, 0, payment.SettlementNone}, {10, 0, payment.SettlementPending}, {10, 9, payment.SettlementPending}, {10, 10, payment.SettlementSettled}} {
+		tx := payment.Transaction{Captured: c.captured, Settled: c.settled}
+		if got := tx.Settlement(); got != c.want {
+			t.Errorf("%d of %d: got %s, want %s", c.settled, c.captured, got, c.want)
+		}
+	}
+}
