@@ -207,15 +207,18 @@ func TestSixtyFourAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	txn := b.MustCreate(t, 1000, manual).ID
-	for path, body := range map[string]string{
-		"/v1/transactions": create(7, ""), "/v1/transactions/" + txn + "/captures": `{"amount":900}`, "/v1/refunds": `{"transaction":"` + txn + `","amount":500}`,
+	for _, r := range []request{
+		{path: "/v1/transactions", body: create(7, "")},
+		{path: "/v1/transactions/" + txn + "/captures", body: `{"amount":900}`},
+		{path: "/v1/refunds", body: `{"transaction":"` + txn + `","amount":500}`},
 	} {
+		path := r.path
 		answers := make([]answer, 64)
 		var wg sync.WaitGroup
 		for i := range answers {
 			wg.Go(func() {
 				var err error
-				if answers[i], err = b.try(t, "POST", path, body, keyed(path)); err != nil {
+				if answers[i], err = b.try(t, "POST", path, r.body, keyed(path)); err != nil {
 					t.Error(err)
 				}
 			})
