@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -107,14 +108,14 @@ func (p *Proxy) Handler() http.Handler {
 	if p.cfg.DropInPaths {
 		paths = append(paths, "/xml/v1/request.api")
 	}
-	for _, path := range paths {
-		p.route(mux, "POST "+path, limited)
-		p.route(mux, "OPTIONS "+path, http.HandlerFunc(providera.Options))
-		mux.Handle(path, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
+	for _, door := range paths {
+		p.route(mux, "POST "+door, limited)
+		p.route(mux, "OPTIONS "+door, http.HandlerFunc(providera.Options))
+		mux.Handle(door, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
 	}
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)
-	recovered := httpx.Recover(providera.Broken, p.cfg.Log, mux)
+	recovered := httpx.Recover(providera.Broken, p.cfg.Log, onlyClean(mux))
 	return httpx.RequestID(ids, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered)))
 }
 
@@ -150,6 +151,18 @@ func refuse(status int, code, message, allow string) http.Handler {
 		}
 		w.WriteHeader(status)
 		_, _ = w.Write(body) // a client that is gone loses nothing
+	})
+}
+
+// onlyClean keeps paths with empty or dotted segments from the mux, which would redirect them: legacy clients follow none.
+func onlyClean(next http.Handler) http.Handler {
+	wrong := refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", "")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
+			wrong.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

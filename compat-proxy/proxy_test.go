@@ -1,12 +1,14 @@
 package compatproxy_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -140,6 +142,8 @@ func TestWrongTurn(t *testing.T) {
 	}{
 		{http.MethodGet, path, "OPTIONS, POST", "method_not_allowed", http.StatusMethodNotAllowed},
 		{http.MethodPost, "/compat/provider-a/nothing", "", "route_not_found", http.StatusNotFound},
+		{http.MethodPost, "/compat/provider-a//xml", "", "route_not_found", http.StatusNotFound},
+		{http.MethodPost, "/compat/x/../provider-a/xml", "", "route_not_found", http.StatusNotFound},
 	} {
 		resp, body := send(t, c.method, proxy.URL+c.path, nil, nil)
 		if resp.status != c.status || resp.header.Get("Allow") != c.allow {
@@ -392,5 +396,34 @@ func TestTLSUpstream(t *testing.T) {
 	p.Handler().ServeHTTP(w, r)
 	if got := w.Body.String(); !strings.Contains(got, `"responseCode":"1"`) {
 		t.Errorf("got %s, want an approval", got)
+	}
+}
+
+// TestOversizeIsNotWaitedFor: a body that announces too much is answered with what has come of it. It was waited for, half a minute.
+func TestOversizeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := &v1{}
+	proxy := mustProxy(t, s, nil)
+	for name, header := range map[string]string{"first bytes": "", "asks first": "Expect: 100-continue\r\n"} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", proxy.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\n"+header+"Content-Length: 1048576\r\n\r\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "<code>E00003</code>") {
+			t.Errorf("%s: got %d %s, %v", name, resp.StatusCode, body, err)
+		}
+	}
+	if got := s.creates.Load(); got != 0 {
+		t.Errorf("payments: got %d, want none", got)
 	}
 }

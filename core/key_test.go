@@ -135,9 +135,12 @@ func TestLiveKeys(t *testing.T) {
 	for range 2 {
 		wantRefusal(t, b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card"`+card, live, keyed("k")), none)
 	}
-	wantRefusal(t, b.capture(t, txn, "", live), none)
-	wantRefusal(t, b.void(t, txn, live), none)
-	wantRefusal(t, b.refund(t, txn, "", live), none)
+	// Another mode's transaction is not there, whoever could have been asked for the step.
+	gone := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
+	wantRefusal(t, b.capture(t, txn, "", live), gone)
+	wantRefusal(t, b.void(t, txn, live), gone)
+	gone.param = "transaction"
+	wantRefusal(t, b.refund(t, txn, "", live), gone)
 	bad := refusal{400, v1.ErrorTypeInvalidRequestError, "unknown_payment_method", "payment_method"}
 	wantRefusal(t, b.post(t, "/v1/transactions", create(1, ""), live), bad)
 	bad.code, bad.param = "missing_field", "card"

@@ -26,8 +26,8 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 		{http.MethodPost, "/v1/refunds/x", "GET"},
 		{http.MethodPost, "/v1/api_keys/current", "GET"},
 		{http.MethodGet, "/v1/test_helpers/transactions/" + txn + "/settle", "POST"},
-		{http.MethodPost, "/v1/health", "GET"},
-		{"BREW", "/v1/health", "GET"},
+		{http.MethodPost, "/v1/health", "GET, HEAD"},
+		{"BREW", "/v1/health", "GET, HEAD"},
 	} {
 		a := b.do(t, c.method, c.path, "")
 		wantRefusal(t, a, refusal{405, v1.ErrorTypeInvalidRequestError, "method_not_allowed", ""})
@@ -35,6 +35,31 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 			t.Errorf("%s %s: allow: got %q, want %q", c.method, c.path, got, want)
 		}
 	}
+}
+
+// TestEncodedSlash: a slash that a client encoded belongs to the id. Taken for a separator it once reached another route, and voided.
+func TestEncodedSlash(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, manual).ID
+	gone := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
+	wantRefusal(t, b.get(t, "/v1/transactions/"+txn+"%2Fvoid"), gone)
+	wantRefusal(t, b.post(t, "/v1/transactions/"+txn+"%2Fx/void", ""), gone)
+	wantRefusal(t, b.post(t, "/v1/transactions%2F"+txn+"/void", ""), refusal{404, v1.ErrorTypeInvalidRequestError, "route_not_found", ""})
+	wantRefusal(t, b.post(t, "/v1/transactions/"+txn+"%2Fvoid", ""), refusal{405, v1.ErrorTypeInvalidRequestError, "method_not_allowed", ""})
+	if a := b.get(t, "/v1/transactions/"+strings.Replace(txn, "_", "%5F", 1)); a.status != 200 {
+		t.Errorf("an encoded underscore: got %d %s", a.status, a.body)
+	}
+	if a := b.void(t, txn); a.status != 200 {
+		t.Errorf("void: got %d %s", a.status, a.body)
+	}
+}
+
+// TestQueryOnPost: a parameter that nothing reads is refused like a field that nothing reads.
+func TestQueryOnPost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	wantRefusal(t, b.post(t, "/v1/transactions?x=1", create(1, "")), refusal{400, v1.ErrorTypeInvalidRequestError, "unknown_parameter", ""})
 }
 
 func TestBadIdempotencyKeys(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -52,6 +53,7 @@ func New(cfg Config) *Handler { return &Handler{cfg: cfg} }
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.hurry(w, r)
 	format := peek(r)
 	body, err := httpx.ReadBody(w, r, int64(h.cfg.MaxBytes))
 	switch {
@@ -77,6 +79,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, req.Format, doc.Bytes(req.Format))
 }
 
+// hurry keeps a body that announces itself too long from being waited for: what has arrived by then tells the format.
+func (h *Handler) hurry(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength <= int64(h.cfg.MaxBytes) {
+		return
+	}
+	if r.Header.Get("Expect") != "" {
+		r.Body = http.NoBody // reading would ask for it
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(h.cfg.Clock.Now().Add(oversizeWait)) // not to be had: the server's own holds
+}
+
+// oversizeWait is how long the first bytes of a body that will be refused are waited for.
+const oversizeWait = 500 * time.Millisecond
+
 // Options answers a browser's preflight.
 func Options(w http.ResponseWriter, _ *http.Request) {
 	header := w.Header()
@@ -93,11 +110,15 @@ func Busy(w http.ResponseWriter, r *http.Request) { plainFault(w, r, peek(r), ap
 
 // Broken answers a request whose handling ended in a panic. Its body is gone, so the format is a guess.
 func Broken(w http.ResponseWriter, r *http.Request) {
-	format := wire.XML
+	plainFault(w, r, declared(r), apiProcessing)
+}
+
+// declared is the format the request says it has, which is only a guess.
+func declared(r *http.Request) wire.Format {
 	if strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json") {
-		format = wire.JSON
+		return wire.JSON
 	}
-	plainFault(w, r, format, apiProcessing)
+	return wire.XML
 }
 
 const textUnparsable = "An error occurred while parsing the XML request."
@@ -158,7 +179,10 @@ func peek(r *http.Request) wire.Format {
 	}{buffered, r.Body}
 	start, _ := buffered.Peek(64) // a shorter body is as good
 	start = bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+	switch {
+	case len(start) == 0:
+		return declared(r)
+	case start[0] == '{' || start[0] == '[':
 		return wire.JSON
 	}
 	return wire.XML

@@ -83,14 +83,14 @@ func (a *API) routes() []route {
 }
 
 func (a *API) router() *mux.Router {
-	m := mux.NewRouter().SkipClean(true)
+	m := mux.NewRouter().SkipClean(true).UseEncodedPath() // an encoded slash is part of an id, never a separator
 	allowed := map[string][]string{}
 	for _, r := range a.routes() {
 		m.Methods(r.method).Path(r.path).Handler(a.authenticated(r))
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
-	m.Methods(http.MethodGet).Path("/v1/health").HandlerFunc(a.health)
-	allowed["/v1/health"] = []string{http.MethodGet}
+	m.Methods(http.MethodGet, http.MethodHead).Path("/v1/health").HandlerFunc(a.health) // HEAD is how load balancers ask
+	allowed["/v1/health"] = []string{http.MethodGet, http.MethodHead}
 	for path, methods := range allowed {
 		m.Path(path).Handler(a.methodNotAllowed(methods))
 	}

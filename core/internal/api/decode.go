@@ -22,6 +22,9 @@ const maxDepth = 32
 // decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field. An absent body leaves v as it is
 // when that is allowed. It returns the bytes, which the idempotency fingerprint is taken of.
 func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byte, error) {
+	if r.URL.RawQuery != "" {
+		return nil, &fault{code: codeUnknownParameter, message: "This request takes no query parameters."}
+	}
 	body, err := httpx.ReadBody(w, r, maxBody)
 	if err != nil {
 		return nil, readFault(err)

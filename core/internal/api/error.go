@@ -78,7 +78,7 @@ var codes = map[string]entry{
 	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
 	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, "There is no such field here."},
 	codeDuplicateField:        {v1.ErrorTypeInvalidRequestError, 400, "The field stands twice."},
-	codeMissingField:          {v1.ErrorTypeInvalidRequestError, 400, "The field is required."},
+	codeMissingField:          {v1.ErrorTypeInvalidRequestError, 400, "The field is required, and neither empty nor zero."},
 	codeInvalidType:           {v1.ErrorTypeInvalidRequestError, 400, "The field's value has the wrong type."},
 	codeInvalidValue:          {v1.ErrorTypeInvalidRequestError, 400, "The field's value is not allowed."},
 	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "An amount is an integer in the currency's minor unit, from 1 to 999999999999."},

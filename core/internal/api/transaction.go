@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/gorilla/mux"
 
@@ -173,7 +174,11 @@ func (a *API) bareStep(w http.ResponseWriter, r *http.Request, k *store.Key) (in
 
 // pathID reads the id of the path. What cannot be an id is simply not there.
 func pathID(r *http.Request, p id.Prefix) (int64, error) {
-	n, err := id.Parse(p, mux.Vars(r)["id"])
+	segment, err := url.PathUnescape(mux.Vars(r)["id"])
+	if err != nil {
+		return 0, &fault{code: codeNotFound, param: "id", cause: err}
+	}
+	n, err := id.Parse(p, segment)
 	if err != nil {
 		return 0, &fault{code: codeNotFound, param: "id", cause: err}
 	}

@@ -244,3 +244,16 @@ func (l *Log) String() string {
 	defer l.mu.Unlock()
 	return strings.Clone(l.buf.String())
 }
+
+// MustExec writes past the store, for what the store has no method for yet.
+func MustExec(tb testing.TB, dir, statement string, args ...any) {
+	tb.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, databaseFile))+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // the statement below has reported
+	if _, err := db.ExecContext(tb.Context(), statement, args...); err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -12,7 +12,7 @@ import (
 
 // Capture takes amount (0 for all that is left) of an authorized transaction; final releases the rest.
 func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int64, final bool, details []byte) (Answer, error) {
-	acq, err := e.acquirer(r.Tenant)
+	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
 	}

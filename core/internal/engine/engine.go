@@ -95,6 +95,18 @@ func (e *Engine) acquirer(t payment.Tenant) (acquirer.Acquirer, error) {
 	return a, nil
 }
 
+// follower returns who is asked for a step on a transaction. Where nobody is, what does not exist is still not there.
+func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int64) (acquirer.Acquirer, error) {
+	a, err := e.acquirer(t)
+	if err == nil {
+		return a, nil
+	}
+	if _, found := e.Store.Transaction(ctx, t, transaction); errors.Is(found, store.ErrNotFound) {
+		return nil, ErrNotFound
+	}
+	return nil, err
+}
+
 // call bounds fn, and detaches it from the caller: one that hangs up does not stop a payment half-way.
 func call[T any](ctx context.Context, fn func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)

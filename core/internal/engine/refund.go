@@ -11,7 +11,7 @@ import (
 
 // Refund gives amount (0 for all that is left) of a captured transaction back.
 func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Answer, error) {
-	acq, err := e.acquirer(r.Tenant)
+	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
 	}

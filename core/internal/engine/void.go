@@ -11,7 +11,7 @@ import (
 
 // Void releases an authorization, or cancels a capture that has not settled.
 func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer, error) {
-	acq, err := e.acquirer(r.Tenant)
+	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
 	}

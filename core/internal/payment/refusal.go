@@ -46,8 +46,13 @@ func (t *Transaction) WhyNoVoid() *Refusal {
 		return busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != Captured:
 		return &Refusal{Code: NotVoidable, Message: "A transaction that is " + string(t.Status) + " cannot be voided."}
+	case t.Settled > 0 && t.Capturable() > 0:
+		return &Refusal{
+			Code:    NotVoidable,
+			Message: "Captured money has settled: refund that. What is not captured is released by a final capture, or when the authorization expires.",
+		}
 	case t.Settled > 0:
-		return &Refusal{Code: NotVoidable, Message: "The transaction has settled: refund it instead."}
+		return &Refusal{Code: NotVoidable, Message: "Captured money has settled: refund it instead."}
 	case t.Refunded > 0:
 		return &Refusal{Code: NotVoidable, Message: "Part of the transaction was refunded: refund the rest instead."}
 	}
