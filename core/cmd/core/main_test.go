@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+)
+
+// run carries out a command line and returns its exit code and what it printed.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	out, err := &coretest.Log{}, &coretest.Log{}
+	m := Main{Args: args, Stdout: out, Stderr: err}
+	code = m.Run(t.Context())
+	return code, out.String(), err.String()
+}
+
+// MustPrint is the one line a command prints.
+func MustPrint(t *testing.T, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := run(t, args...)
+	if code != 0 || stderr != "" || strings.Count(stdout, "\n") != 1 {
+		t.Fatalf("%v: got %d, %q, %q", args, code, stdout, stderr)
+	}
+	return strings.TrimSpace(stdout)
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"serve", "--help"}, {"keys", "-h"}} {
+		if code, stdout, stderr := run(t, args...); code != 0 || !strings.Contains(stdout, "Usage:") || stderr != "" {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{},
+		{"dance"},
+		{"serve", "--nonsense"},
+		{"serve", "more"},
+		{"merchants"},
+		{"merchants", "create"},
+		{"merchants", "delete", "x"},
+		{"keys"},
+		{"keys", "delete"},
+		{"migrate", "x"},
+	} {
+		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	merchant := MustPrint(t, "merchants", "--data", data, "create", "Shop")
+	for _, args := range [][]string{
+		{"keys", "--data", data, "create"},
+		{"keys", "--data", data, "create", "--merchant", "mer_0000000000001"},
+		{"keys", "--data", data, "create", "--merchant", merchant, "--mode", "prod"},
+		{"keys", "--data", data, "create", "--merchant", merchant, "--kind", "root"},
+		{"keys", "--data", data, "create", "--merchant", merchant, "--scopes", "all"},
+		{"merchants", "--data", data, "create", ""},
+		{"serve", "--data", data, "--listen", "256.0.0.1:http"},
+		{"migrate", "--data", "/dev/null/data"},
+	} {
+		if code, stdout, stderr := run(t, args...); code != 1 || stdout != "" || !strings.HasPrefix(stderr, "core: ") && !strings.Contains(stderr, "\ncore: ") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// TestFromNothingToAPayment walks the way of the README, with the keys made while the service runs.
+func TestFromNothingToAPayment(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if code, stdout, stderr := run(t, "migrate", "--data", data); code != 0 || stdout != "" || stderr != "" {
+		t.Fatalf("migrate: got %d, %q, %q", code, stdout, stderr)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	log := &coretest.Log{}
+	ended := make(chan int, 1)
+	m := Main{Args: []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log}
+	go func() { ended <- m.Run(ctx) }()
+	url := "http://" + waitFor(t, log, ended, regexp.MustCompile(`"address":"([^"]+)"`))
+
+	merchant := MustPrint(t, "merchants", "--data", data, "create", "My shop")
+	key := MustPrint(t, "keys", "create", "--data", data, "--merchant", merchant)
+	limited := MustPrint(t, "keys", "--data", data, "--scopes", "transactions:read,refunds:create", "create", "--merchant", merchant)
+	const body = `{"amount":1,"currency":"usd","payment_method":"card"}`
+	for k, want := range map[string]int{key: 201, limited: 403, key + "x": 401} {
+		if got := send(t, url, k, body); got != want {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+	stop()
+	if got := <-ended; got != 0 {
+		t.Errorf("exit code: got %d, want 0: %s", got, log)
+	}
+	if strings.Contains(log.String(), key[8:]) {
+		t.Error("the log has the key")
+	}
+}
+
+// waitFor waits until the log has what re finds.
+func waitFor(t *testing.T, log *coretest.Log, ended <-chan int, re *regexp.Regexp) string {
+	t.Helper()
+	for {
+		if found := re.FindStringSubmatch(log.String()); found != nil {
+			return found[1]
+		}
+		select {
+		case code := <-ended:
+			t.Fatalf("ended with %d: %s", code, log)
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+func send(t *testing.T, url, key, body string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/transactions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+	r.Close = true
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // its status was read
+	return resp.StatusCode
+}
+
+// TestShippedCatalogue: the file that a person edits is the one that is built in, and it loads.
+func TestShippedCatalogue(t *testing.T) {
+	t.Parallel()
+	shipped, err := os.ReadFile("../../../configs/simulator.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := os.ReadFile("../../internal/acquirer/simulator/default.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(shipped) != string(built) {
+		t.Error("configs/simulator.yaml is not the built-in catalogue")
+	}
+}
