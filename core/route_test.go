@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/causeway-pay/causeway/core"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -52,6 +53,25 @@ func TestEncodedSlash(t *testing.T) {
 	}
 	if a := b.void(t, txn); a.status != 200 {
 		t.Errorf("void: got %d %s", a.status, a.body)
+	}
+}
+
+// TestNamesThatMustNotBeRepeated: a card number or key that a client sent as a field's name came back in param.
+func TestNamesThatMustNotBeRepeated(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
+	for _, name := range []string{"4111111111111111", "4111-1111-1111-1111", key, strings.Repeat("long", 60)} {
+		for _, a := range []answer{
+			b.post(t, "/v1/transactions", `{"`+name+`":1}`),
+			b.post(t, "/v1/transactions", create(1, `,"card":{"`+name+`":1}`)),
+			b.post(t, "/v1/transactions", create(1, `,"metadata":{"`+name+`":1}`)),
+			b.get(t, "/v1/transactions?"+name+"=1"),
+		} {
+			if a.status != 400 || strings.Contains(string(a.body), name) || !strings.Contains(string(a.body), `"param":"[redacted]"`) {
+				t.Errorf("%s: got %d %s", name, a.status, a.body)
+			}
+		}
 	}
 }
 

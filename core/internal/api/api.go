@@ -167,11 +167,13 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, out engine.Answer, 
 		return err
 	}
 	if out.Replayed {
+		out.Outcome = "replayed"
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	if out.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(out.RetryAfter))
 	}
+	httpx.EventFrom(r.Context()).SetOutcome(out.Outcome)
 	a.write(w, r, out.Status, out.Body)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
@@ -131,9 +132,31 @@ func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
 		out.Message = e.message
 	}
 	if f.param != "" {
-		out.Param = &f.param
+		param := safeParam(f.param)
+		out.Param = &param
 	}
 	return e.status, &v1.ErrorBody{Error: out}
+}
+
+// The bounds of what a param may repeat of the client's own words.
+const (
+	maxParam       = 200
+	maxParamDigits = 8
+)
+
+// safeParam is param unless it could hold what must not be repeated: a client that builds its JSON wrongly may send a card number or
+// a key as the name of a field.
+func safeParam(param string) string {
+	digits := 0
+	for i := range len(param) {
+		if param[i] >= '0' && param[i] <= '9' {
+			digits++
+		}
+	}
+	if len(param) > maxParam || digits > maxParamDigits || strings.Contains(param, "sk_") || strings.Contains(param, "pk_") {
+		return "[redacted]"
+	}
+	return param
 }
 
 // faultOf turns any error into a fault. What is not known is internal, and its text goes to the log only.

@@ -27,22 +27,22 @@ func (p Presenter) Created(requestID string, t *payment.Transaction) engine.Answ
 		return p.Lost(requestID, t)
 	case payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided:
 	}
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showTransaction(t))}
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
 }
 
 // Transaction answers a step that left or made a transaction.
 func (Presenter) Transaction(t *payment.Transaction) engine.Answer {
-	return engine.Answer{Status: http.StatusOK, Body: encode(showTransaction(t))}
+	return engine.Answer{Status: http.StatusOK, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
 }
 
 // Capture answers a step that left or made a capture.
 func (Presenter) Capture(c *payment.Capture) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showCapture(c))}
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showCapture(c)), Outcome: string(c.State)}
 }
 
 // Refund answers a step that left or made a refund.
 func (Presenter) Refund(r *payment.Refund) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showRefund(r))}
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showRefund(r)), Outcome: string(r.State)}
 }
 
 // Refused answers a step that was refused, with the transaction as it stands.
@@ -51,7 +51,7 @@ func (Presenter) Refused(requestID string, r *payment.Refusal, t *payment.Transa
 	shown := showTransaction(t)
 	body.Error.Transaction = &shown
 	body.Error.DeclineCode = shown.DeclineCode
-	return engine.Answer{Status: status, Body: encode(body), RetryAfter: retryAfter[r.Code]}
+	return engine.Answer{Status: status, Body: encode(body), RetryAfter: retryAfter[r.Code], Outcome: r.Code}
 }
 
 // Lost answers a request whose outcome is not known yet.

@@ -42,7 +42,8 @@ type Request struct {
 type Answer struct {
 	Status     int // HTTP status
 	Body       []byte
-	RetryAfter int // seconds to wait before asking again, 0 for no such hint
+	RetryAfter int    // seconds to wait before asking again, 0 for no such hint
+	Outcome    string // one word for the log: the object's status, or the error code
 	Replayed   bool
 	open       bool // the outcome is not known yet
 }

@@ -50,10 +50,13 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%s counts as another request", same)
 		}
 	}
+	if !bytes.Equal(of("POST", "/", ``), of("POST", "/", `{ }`)) {
+		t.Error("no body and an empty object count as two requests")
+	}
 	others := [][]byte{
 		of("PUT", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[1,2]}}`), of("POST", "/v1/refunds/", `{"a":1,"b":{"c":"é","d":[1,2]}}`),
 		of("POST", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[2,1]}}`), of("POST", "/v1/refunds", `{"a":"1","b":{"c":"é","d":[1,2]}}`),
-		of("POST", "/v1/refunds", ``), of("POST", "/v1/refunds", `{}`), of("POST", "/v1/refunds", `{`), of("POST", "/v1/refunds", `{ `),
+		of("POST", "/v1/refunds", `{}`), of("POST", "/v1/refunds", `{`), of("POST", "/v1/refunds", `{ `),
 		of("POSTT", "/v1/refunds", ``), of("POST", "T/v1/refunds", ``), of("POST", "/v1/refunds", `{"a":999999999999}`), of("POST", "/v1/refunds", `{"a":999999999998}`),
 		idempotency.Fingerprint([]byte("another"), "POST", "/v1/refunds", nil),
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
@@ -35,6 +36,12 @@ func dsn(path string, readOnly bool) string {
 
 // openSQLite opens the writing connection and the read pool.
 func openSQLite(ctx context.Context, path string) (write, read *sql.DB, err error) {
+	// SQLite would make the file readable to all; its log and shared memory take the file's mode.
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+	} else if err := f.Close(); err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+	}
 	write, err = sql.Open("sqlite", dsn(path, false))
 	if err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)

@@ -260,6 +260,9 @@ func TestCloseDrains(t *testing.T) {
 	if err := b.db.Close(); err != nil {
 		t.Errorf("second close: %v", err)
 	}
+	if info, err := os.Stat(b.path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the file: got %v, %v, want 0600", info.Mode(), err)
+	}
 	if _, err := os.Stat(b.path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the write-ahead log after a close: got %v, want it gone", err)
 	}
