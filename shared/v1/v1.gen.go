@@ -50,6 +50,27 @@ func (e APIKeyKind) Valid() bool {
 	}
 }
 
+// Defines values for BankAccountType.
+const (
+	BankAccountTypeBusinessChecking BankAccountType = "business_checking"
+	BankAccountTypeChecking         BankAccountType = "checking"
+	BankAccountTypeSavings          BankAccountType = "savings"
+)
+
+// Valid indicates whether the value is a known member of the BankAccountType enum.
+func (e BankAccountType) Valid() bool {
+	switch e {
+	case BankAccountTypeBusinessChecking:
+		return true
+	case BankAccountTypeChecking:
+		return true
+	case BankAccountTypeSavings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CaptureObject.
 const (
 	CaptureObjectCapture CaptureObject = "capture"
@@ -290,6 +311,57 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for InitiatorType.
+const (
+	InitiatorTypeCustomer InitiatorType = "customer"
+	InitiatorTypeMerchant InitiatorType = "merchant"
+)
+
+// Valid indicates whether the value is a known member of the InitiatorType enum.
+func (e InitiatorType) Valid() bool {
+	switch e {
+	case InitiatorTypeCustomer:
+		return true
+	case InitiatorTypeMerchant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InitiatorReason.
+const (
+	InitiatorReasonDelayedCharge   InitiatorReason = "delayed_charge"
+	InitiatorReasonInstallment     InitiatorReason = "installment"
+	InitiatorReasonNoShow          InitiatorReason = "no_show"
+	InitiatorReasonReauthorization InitiatorReason = "reauthorization"
+	InitiatorReasonRecurring       InitiatorReason = "recurring"
+	InitiatorReasonResubmission    InitiatorReason = "resubmission"
+	InitiatorReasonUnscheduled     InitiatorReason = "unscheduled"
+)
+
+// Valid indicates whether the value is a known member of the InitiatorReason enum.
+func (e InitiatorReason) Valid() bool {
+	switch e {
+	case InitiatorReasonDelayedCharge:
+		return true
+	case InitiatorReasonInstallment:
+		return true
+	case InitiatorReasonNoShow:
+		return true
+	case InitiatorReasonReauthorization:
+		return true
+	case InitiatorReasonRecurring:
+		return true
+	case InitiatorReasonResubmission:
+		return true
+	case InitiatorReasonUnscheduled:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Mode.
 const (
 	ModeLive Mode = "live"
@@ -504,6 +576,34 @@ type Authorization struct {
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 }
 
+// BankAccount What may be known of a bank account.
+type BankAccount struct {
+	// Last4 The account number's last four digits, fewer of a number shorter than eight.
+	Last4         string          `json:"last4"`
+	RoutingNumber string          `json:"routing_number"`
+	AccountType   BankAccountType `json:"account_type"`
+	Holder        string          `json:"holder"`
+
+	// Fingerprint The same for the same account at the same bank within one merchant and mode.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// BankAccountInput An account at a bank in the United States, debited in `usd`. It is always captured at once.
+type BankAccountInput struct {
+	// AccountNumber Digits only.
+	AccountNumber secret.String   `json:"account_number"`
+	AccountType   BankAccountType `json:"account_type"`
+
+	// Holder The name on the account.
+	Holder string `json:"holder"`
+
+	// RoutingNumber The bank's ABA number, with its check digit.
+	RoutingNumber string `json:"routing_number"`
+}
+
+// BankAccountType defines model for BankAccountType.
+type BankAccountType string
+
 // Capture defines model for Capture.
 type Capture struct {
 	ID     string        `json:"id"`
@@ -588,7 +688,7 @@ type Card struct {
 	Holder      *string `json:"holder,omitempty"`
 }
 
-// CardBrand defines model for Card.Brand.
+// CardBrand defines model for CardBrand.
 type CardBrand string
 
 // CardInput defines model for CardInput.
@@ -634,6 +734,9 @@ type Currency = string
 
 // DeclineCode Why the issuer or acquirer declined.
 type DeclineCode string
+
+// ECI The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
+type ECI = string
 
 // Error defines model for Error.
 type Error struct {
@@ -683,6 +786,26 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+type Initiator struct {
+	// Type A payment that the merchant asks for while the customer is away needs a reason.
+	Type InitiatorType `json:"type"`
+
+	// Reason `recurring`, `installment` and `unscheduled` name the agreement, also when the customer makes its first payment. The others
+	// are the merchant's alone.
+	Reason *InitiatorReason `json:"reason,omitempty"`
+
+	// PreviousNetworkTransactionID The `authorization.network_transaction_id` of the payment that the agreement began with.
+	PreviousNetworkTransactionID *string `json:"previous_network_transaction_id,omitempty"`
+}
+
+// InitiatorType A payment that the merchant asks for while the customer is away needs a reason.
+type InitiatorType string
+
+// InitiatorReason `recurring`, `installment` and `unscheduled` name the agreement, also when the customer makes its first payment. The others
+// are the merchant's alone.
+type InitiatorReason string
+
 // LineItem defines model for LineItem.
 type LineItem struct {
 	Description *string `json:"description,omitempty"`
@@ -705,6 +828,40 @@ type Mode string
 
 // Money An amount in the minor unit of its currency.
 type Money = int64
+
+// NetworkToken What may be known of a network token.
+type NetworkToken struct {
+	Brand CardBrand `json:"brand"`
+
+	// Last4 Of the token, not of the card.
+	Last4    string `json:"last4"`
+	ExpMonth int    `json:"exp_month"`
+	ExpYear  int    `json:"exp_year"`
+
+	// Fingerprint The same for the same token within one merchant and mode.
+	Fingerprint string  `json:"fingerprint"`
+	Eci         *ECI    `json:"eci,omitempty"`
+	RequestorID *string `json:"requestor_id,omitempty"`
+}
+
+// NetworkTokenInput A card network's stand-in for a card number, from a wallet or a token service.
+type NetworkTokenInput struct {
+	// Cryptogram The network's proof for this one payment, in base64. Passed on and never stored.
+	Cryptogram *secret.String `json:"cryptogram,omitempty"`
+
+	// Eci The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
+	Eci      *ECI `json:"eci,omitempty"`
+	ExpMonth int  `json:"exp_month"`
+
+	// ExpYear Four digits.
+	ExpYear int `json:"exp_year"`
+
+	// Number The token, digits only. It is no card number and is told apart from one.
+	Number secret.String `json:"number"`
+
+	// RequestorID Whom the network gave the token to.
+	RequestorID *string `json:"requestor_id,omitempty"`
+}
 
 // Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
 type Order struct {
@@ -792,6 +949,30 @@ type RefundListObject string
 // Settlement Whether captured money waits for settlement or has settled.
 type Settlement string
 
+// ThreeDSecure The authentication that went with the payment, without its value.
+type ThreeDSecure struct {
+	Eci             ECI     `json:"eci"`
+	DsTransactionID *string `json:"ds_transaction_id,omitempty"`
+	Version         *string `json:"version,omitempty"`
+}
+
+// ThreeDSecureInput What an authentication of the cardholder by 3-D Secure gave, done before this request.
+type ThreeDSecureInput struct {
+	// Cavv The authentication value, in base64. Passed on and never stored.
+	Cavv *secret.String `json:"cavv,omitempty"`
+
+	// DsTransactionID The directory server's id of the authentication.
+	DsTransactionID *string `json:"ds_transaction_id,omitempty"`
+
+	// Eci The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
+	Eci ECI `json:"eci"`
+
+	// Version Of the protocol.
+	//
+	// Example: 2.2.0
+	Version *string `json:"version,omitempty"`
+}
+
 // Timestamp RFC 3339 UTC with milliseconds.
 //
 // Example: 2026-11-21T09:30:00.000Z
@@ -839,8 +1020,20 @@ type Transaction struct {
 	Capture       CaptureMode `json:"capture"`
 	PaymentMethod string      `json:"payment_method"`
 
+	// BankAccount What may be known of a bank account.
+	BankAccount *BankAccount `json:"bank_account,omitempty"`
+
 	// Card What may be known of a card.
 	Card *Card `json:"card,omitempty"`
+
+	// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+	Initiator *Initiator `json:"initiator,omitempty"`
+
+	// NetworkToken What may be known of a network token.
+	NetworkToken *NetworkToken `json:"network_token,omitempty"`
+
+	// ThreeDSecure The authentication that went with the payment, without its value.
+	ThreeDSecure *ThreeDSecure `json:"three_d_secure,omitempty"`
 
 	// DeclineCode Why the issuer or acquirer declined.
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
@@ -884,8 +1077,12 @@ type TransactionObject string
 
 // TransactionCreate defines model for TransactionCreate.
 type TransactionCreate struct {
-	Amount  Money    `json:"amount"`
-	Billing *Contact `json:"billing,omitempty"`
+	// Amount 0 is a verification: it asks the issuer about the card and reserves nothing. Only with `capture: manual`.
+	Amount Money `json:"amount"`
+
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
+	Billing     *Contact          `json:"billing,omitempty"`
 
 	// Capture Whether an approved payment is captured at once.
 	Capture *CaptureMode `json:"capture,omitempty"`
@@ -897,14 +1094,20 @@ type TransactionCreate struct {
 	Currency    Currency `json:"currency"`
 	Description *string  `json:"description,omitempty"`
 
+	// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+	Initiator *Initiator `json:"initiator,omitempty"`
+
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// NetworkToken A card network's stand-in for a card number, from a wallet or a token service.
+	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
 
 	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
 	Order *Order `json:"order,omitempty"`
 
-	// PaymentMethod `card` (with the `card` object; in test mode, without one, the approving test card), or a test payment method such as
-	// `pm_card_visa` from the simulator's catalogue.
+	// PaymentMethod A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
+	// `network_token` or `bank_account`. Or a test payment method such as `pm_card_visa` from the simulator's catalogue.
 	PaymentMethod string `json:"payment_method"`
 
 	// Reference The merchant's own name for this payment, an order or invoice number.
@@ -913,6 +1116,9 @@ type TransactionCreate struct {
 
 	// StatementDescriptor What the cardholder reads on the statement.
 	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
+
+	// ThreeDSecure What an authentication of the cardholder by 3-D Secure gave, done before this request.
+	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
 }
 
 // TransactionList defines model for TransactionList.

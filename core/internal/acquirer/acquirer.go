@@ -34,14 +34,16 @@ type Acquirer interface {
 	Inquire(ctx context.Context, reference string) (Answer, error)
 }
 
-// Authorize asks for money from a card.
+// Authorize asks for money from a payer.
 type Authorize struct {
 	Reference string // unique per request, the acquirer's idempotency key
-	Amount    int64  // minor units
+	Amount    int64  // minor units; 0 asks whether the card is good, and reserves nothing
 	Currency  string // ISO 4217, lower case
-	Capture   bool   // take the money at once when approved
-	Card      Card
-	Billing   Billing
+	Capture   bool   // take the money at once when approved; always for a bank account
+	Source
+	Billing      Billing
+	ThreeDSecure ThreeDSecure
+	Initiator    Initiator
 }
 
 // Card is the card as the payer gave it. It must not outlive the call.

@@ -17,22 +17,17 @@ import (
 // expiryGrace lets a card live on in the last time zone where its month has not ended.
 const expiryGrace = 12 * time.Hour
 
-// kindCard names a payment method that is given in the request itself.
-const kindCard = "card"
-
-// payerCard finds the card a create asks to charge.
-func (a *API) payerCard(t payment.Tenant, c *v1.TransactionCreate) (acquirer.Card, error) {
+// payerCard finds the card a request asks to charge.
+func (a *API) payerCard(t payment.Tenant, g givenSource) (acquirer.Card, error) {
 	switch {
-	case c.PaymentMethod == kindCard && c.Card != nil:
-		return a.givenCard(c.Card)
-	case c.PaymentMethod == kindCard && t.Live:
-		return acquirer.Card{}, &fault{code: codeMissingField, param: "card"}
-	case c.Card != nil:
-		return acquirer.Card{}, &fault{code: codeInvalidValue, param: "card", message: "A card goes with payment_method \"card\" only."}
+	case g.card != nil:
+		return a.givenCard(g.card)
+	case g.method == kindCard && t.Live:
+		return acquirer.Card{}, &fault{code: codeMissingField, param: kindCard}
 	case t.Live:
 		return acquirer.Card{}, &fault{code: codeUnknownPaymentMethod, param: "payment_method"}
 	}
-	name := c.PaymentMethod
+	name := g.method
 	if name == kindCard {
 		name = a.Test.DefaultPaymentMethod()
 	}
@@ -45,28 +40,12 @@ func (a *API) payerCard(t payment.Tenant, c *v1.TransactionCreate) (acquirer.Car
 
 // givenCard checks a card as the payer typed it.
 func (a *API) givenCard(in *v1.CardInput) (acquirer.Card, error) {
-	number := in.Number.Reveal()
-	switch {
-	case in.Number.IsZero():
-		return acquirer.Card{}, &fault{code: codeMissingField, param: "card.number"}
-	case !card.Valid(number):
-		return acquirer.Card{}, &fault{code: codeInvalidCardNumber, param: "card.number"}
-	case in.ExpMonth == 0:
-		return acquirer.Card{}, &fault{code: codeMissingField, param: "card.exp_month"}
-	case in.ExpMonth < 1 || in.ExpMonth > 12:
-		return acquirer.Card{}, &fault{code: codeInvalidValue, param: "card.exp_month", message: "A month is 1 to 12."}
-	case in.ExpYear == 0:
-		return acquirer.Card{}, &fault{code: codeMissingField, param: "card.exp_year"}
-	case in.ExpYear < 2000 || in.ExpYear > 2099:
-		return acquirer.Card{}, &fault{code: codeInvalidValue, param: "card.exp_year", message: "A year has four digits, 2000 to 2099."}
-	}
-	ends := time.Date(in.ExpYear, time.Month(in.ExpMonth)+1, 1, 0, 0, 0, 0, time.UTC)
-	if !a.Clock.Now().Before(ends.Add(expiryGrace)) {
-		return acquirer.Card{}, &fault{code: codeExpiredCard, param: "card.exp_year"}
+	if f := a.numberFault(kindCard, in.Number, in.ExpMonth, in.ExpYear); f != nil {
+		return acquirer.Card{}, f
 	}
 	out := acquirer.Card{Number: in.Number, ExpMonth: in.ExpMonth, ExpYear: in.ExpYear}
 	if in.Cvc != nil {
-		if !validCVC(in.Cvc.Reveal(), card.Brand(number)) {
+		if !validCVC(in.Cvc.Reveal(), card.Brand(in.Number.Reveal())) {
 			return acquirer.Card{}, &fault{code: codeInvalidCVC, param: "card.cvc"}
 		}
 		out.CVC = *in.Cvc
@@ -75,6 +54,29 @@ func (a *API) givenCard(in *v1.CardInput) (acquirer.Card, error) {
 		return acquirer.Card{}, f
 	}
 	return out, nil
+}
+
+// numberFault checks the number and the month of a card or of what stands in for one. kind begins the names of the fields.
+func (a *API) numberFault(kind string, number secret.String, month, year int) *fault {
+	switch {
+	case number.IsZero():
+		return &fault{code: codeMissingField, param: kind + ".number"}
+	case !card.Valid(number.Reveal()):
+		return &fault{code: codeInvalidCardNumber, param: kind + ".number"}
+	case month == 0:
+		return &fault{code: codeMissingField, param: kind + ".exp_month"}
+	case month < 1 || month > 12:
+		return &fault{code: codeInvalidValue, param: kind + ".exp_month", message: "A month is 1 to 12."}
+	case year == 0:
+		return &fault{code: codeMissingField, param: kind + ".exp_year"}
+	case year < 2000 || year > 2099:
+		return &fault{code: codeInvalidValue, param: kind + ".exp_year", message: "A year has four digits, 2000 to 2099."}
+	}
+	ends := time.Date(year, time.Month(month)+1, 1, 0, 0, 0, 0, time.UTC)
+	if !a.Clock.Now().Before(ends.Add(expiryGrace)) {
+		return &fault{code: codeExpiredCard, param: kind + ".exp_year"}
+	}
+	return nil
 }
 
 // validCVC leaves the length open for brands that are not known.

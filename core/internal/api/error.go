@@ -82,7 +82,7 @@ var codes = map[string]entry{
 	codeMissingField:          {v1.ErrorTypeInvalidRequestError, 400, "The field is required, and neither empty nor zero."},
 	codeInvalidType:           {v1.ErrorTypeInvalidRequestError, 400, "The field's value has the wrong type."},
 	codeInvalidValue:          {v1.ErrorTypeInvalidRequestError, 400, "The field's value is not allowed."},
-	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "An amount is an integer in the currency's minor unit, from 1 to 999999999999."},
+	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "An amount is an integer in the currency's minor unit, from 1 to 999999999999; 0 only verifies, with capture \"manual\"."},
 	codeUnknownCurrency:       {v1.ErrorTypeInvalidRequestError, 400, "The currency is not a lower-case ISO 4217 code in use."},
 	codeInvalidCardNumber:     {v1.ErrorTypeInvalidRequestError, 400, "The card number is not valid."},
 	codeExpiredCard:           {v1.ErrorTypeInvalidRequestError, 400, "The card has expired."},

@@ -26,14 +26,16 @@ func (a *API) transactionRoutes() []route {
 // transactionDetails is the part of a transaction that only the merchant and the card decide: a transaction in the contract's own
 // words, which is stored as it is.
 type transactionDetails struct {
-	Card                *v1.Card     `json:"card,omitempty"`
-	Reference           *string      `json:"reference,omitempty"`
-	Description         *string      `json:"description,omitempty"`
-	StatementDescriptor *string      `json:"statement_descriptor,omitempty"`
-	Billing             *v1.Contact  `json:"billing,omitempty"`
-	Shipping            *v1.Contact  `json:"shipping,omitempty"`
-	Order               *v1.Order    `json:"order,omitempty"`
-	Metadata            *v1.Metadata `json:"metadata,omitempty"`
+	shownSource
+	ThreeDSecure        *v1.ThreeDSecure `json:"three_d_secure,omitempty"`
+	Initiator           *v1.Initiator    `json:"initiator,omitempty"`
+	Reference           *string          `json:"reference,omitempty"`
+	Description         *string          `json:"description,omitempty"`
+	StatementDescriptor *string          `json:"statement_descriptor,omitempty"`
+	Billing             *v1.Contact      `json:"billing,omitempty"`
+	Shipping            *v1.Contact      `json:"shipping,omitempty"`
+	Order               *v1.Order        `json:"order,omitempty"`
+	Metadata            *v1.Metadata     `json:"metadata,omitempty"`
 }
 
 func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -45,29 +47,39 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	if f := createFault(&in, body); f != nil {
 		return f
 	}
-	payer, err := a.payerCard(k.Tenant, &in)
+	payer, err := a.payer(k.Tenant, givenSource{in.PaymentMethod, in.Card, in.NetworkToken, in.BankAccount})
 	if err != nil {
 		return err
+	}
+	if f := payer.debitFault(autoCapture(&in), in.Currency, in.ThreeDSecure); f != nil {
+		return f
 	}
 	req, err := a.request(r, k, body)
 	if err != nil {
 		return err
 	}
 	p := engine.Payment{
-		Amount: in.Amount, Currency: in.Currency, AutoCapture: in.Capture == nil || *in.Capture == v1.CaptureModeAutomatic,
-		PaymentMethod: in.PaymentMethod, Card: payer, Billing: billing(in.Billing),
+		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), PaymentMethod: in.PaymentMethod,
+		Source: payer.Source, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details = encode(&transactionDetails{
-		Card: a.shownCard(k.Tenant, payer, holder(in.Card)), Reference: in.Reference, Description: in.Description,
-		StatementDescriptor: in.StatementDescriptor, Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
+		shownSource: payer.shown, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator,
+		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
+		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
 	})
 	out, err := a.Engine.Authorize(r.Context(), req, p)
 	return a.answer(w, r, out, err)
 }
 
+// autoCapture reports whether an approved payment is captured at once.
+func autoCapture(in *v1.TransactionCreate) bool {
+	return in.Capture == nil || *in.Capture == v1.CaptureModeAutomatic
+}
+
 // createFault checks what needs neither the store nor the card.
 func createFault(in *v1.TransactionCreate, body []byte) *fault {
-	if f := amountFault(in.Amount, in.Amount != 0 || given(body, "amount")); f != nil {
+	verification := in.Amount == 0 && !autoCapture(in) && given(body, "amount")
+	if f := amountFault(in.Amount, in.Amount != 0 || given(body, "amount")); f != nil && !verification {
 		return f
 	}
 	if in.Currency == "" {
@@ -88,6 +100,7 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 			field{"description", in.Description, 1000}, field{"statement_descriptor", in.StatementDescriptor, 22},
 		),
 		contactFault("billing", in.Billing), contactFault("shipping", in.Shipping), orderFault(in.Order), metadataFault(in.Metadata),
+		threeDSecureFault(in.ThreeDSecure), initiatorFault(in.Initiator),
 	} {
 		if f != nil {
 			return f

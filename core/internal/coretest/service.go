@@ -202,7 +202,7 @@ func Files(tb testing.TB, dir string) map[string][]byte {
 // Pay creates a payment of amount minor units through the engine.
 func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
 	return s.Engine.Authorize(ctx, r, engine.Payment{
-		Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "pm_card_visa", Card: visa(), Details: []byte("{}"),
+		Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()}, Details: []byte("{}"),
 	})
 }
 

@@ -11,15 +11,17 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Payment is a validated wish to authorize, and with AutoCapture also capture, an amount.
+// Payment is a validated wish to authorize, and with AutoCapture also capture, an amount. An amount of 0 verifies the source, and is not captured.
 type Payment struct {
-	Amount        int64 // minor units
-	Currency      string
-	AutoCapture   bool
-	PaymentMethod string
-	Card          acquirer.Card // lives as long as the call
-	Billing       acquirer.Billing
-	Details       []byte // what the transaction shows of the merchant's own data and the card
+	Amount          int64 // minor units
+	Currency        string
+	AutoCapture     bool
+	PaymentMethod   string
+	acquirer.Source // lives as long as the call
+	Billing         acquirer.Billing
+	ThreeDSecure    acquirer.ThreeDSecure
+	Initiator       acquirer.Initiator
+	Details         []byte // what the transaction shows of the merchant's own data and the source
 }
 
 // Authorize creates a transaction.
@@ -47,7 +49,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture,
-			Card: p.Card, Billing: p.Billing,
+			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})
 	switch {
@@ -120,7 +122,7 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if a.Approved && (a.Amount < 1 || a.Amount > t.Amount) {
+	if a.Approved && (a.Amount < min(1, t.Amount) || a.Amount > t.Amount) {
 		return errors.New("engine: the acquirer approved an amount outside the request")
 	}
 	t.Status, t.Version, t.Claim, t.UpdatedAt = next, t.Version+1, 0, now

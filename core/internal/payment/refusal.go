@@ -30,7 +30,7 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 		return busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured:
 		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
-	case amount > t.Capturable():
+	case max(amount, 1) > t.Capturable(): // a verification has nothing to take at all
 		return &Refusal{
 			Code: AmountExceedsCapturable, Param: "amount",
 			Message: "The amount is more than what is left to capture (amount_capturable).",

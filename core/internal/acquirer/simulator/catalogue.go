@@ -27,6 +27,8 @@ type document struct {
 	PostalCodes          map[string]postalEntry `yaml:"postal_codes"`
 	Declines             ownDeclines            `yaml:"declines"`
 	Refusals             []refusalEntry         `yaml:"refusals"`
+	BankAccounts         []bankAccountEntry     `yaml:"bank_accounts"`
+	BankAccountLimit     limitEntry             `yaml:"bank_account_limit"`
 	Cards                []cardEntry            `yaml:"cards"`
 }
 
@@ -43,6 +45,7 @@ type cvcEntry struct {
 type postalEntry struct {
 	AddressLine string       `yaml:"address_line"`
 	PostalCode  string       `yaml:"postal_code"`
+	Approve     int64        `yaml:"approve_amount"`
 	Decline     declineEntry `yaml:",inline"`
 }
 
@@ -81,6 +84,9 @@ type catalogue struct {
 	invalidNumber        verdict
 	voided               verdict
 	refusals             map[step]verdict
+	bankAccounts         map[string]verdict // by number
+	bankAccountLimit     int64              // 0 for none
+	overLimit            verdict
 	cards                map[string]card // by number
 	testCards            []TestCard      // in the order of the document
 	numbers              map[string]string
@@ -93,6 +99,7 @@ type cvcRule struct {
 
 type postalRule struct {
 	addressLine, postalCode check
+	approve                 int64 // at most so much; 0 for all
 	verdict                 verdict
 }
 
@@ -115,11 +122,13 @@ func loadCatalogue(text []byte) (*catalogue, error) {
 		cvcs:                 make(map[string]cvcRule, len(doc.CVCs)),
 		postalCodes:          make(map[string]postalRule, len(doc.PostalCodes)),
 		refusals:             make(map[step]verdict, len(doc.Refusals)),
+		bankAccounts:         make(map[string]verdict, len(doc.BankAccounts)),
 		cards:                make(map[string]card, len(doc.Cards)),
 		numbers:              make(map[string]string, len(doc.Cards)),
 	}
 	if err := errors.Join(
 		c.addCards(doc), c.addGeneral(doc), c.addChecks(doc), c.addDeclines(doc.Declines), c.addRefusals(doc.Refusals),
+		c.addBankAccounts(doc.BankAccounts), c.addBankAccountLimit(doc.BankAccountLimit),
 	); err != nil {
 		return nil, err
 	}
@@ -160,10 +169,10 @@ func (c *catalogue) addChecks(doc document) error {
 		line, errLine := parseCheck(entry.AddressLine)
 		postal, errPostal := parseCheck(entry.PostalCode)
 		verdict, errDecline := entry.Decline.optional()
-		if err := errors.Join(errLine, errPostal, errDecline); err != nil {
+		if err := errors.Join(errLine, errPostal, errDecline, entry.checkAmount()); err != nil {
 			errs = append(errs, fmt.Errorf("postal_codes %q: %w", value, err))
 		}
-		c.postalCodes[value] = postalRule{addressLine: line, postalCode: postal, verdict: verdict}
+		c.postalCodes[value] = postalRule{addressLine: line, postalCode: postal, approve: entry.Approve, verdict: verdict}
 	}
 	return errors.Join(errs...)
 }
@@ -194,6 +203,13 @@ func (c *catalogue) addRefusals(entries []refusalEntry) error {
 		c.refusals[at] = verdict
 	}
 	return errors.Join(errs...)
+}
+
+func (e postalEntry) checkAmount() error {
+	if e.Approve < 0 || e.Approve > 0 && e.Decline != (declineEntry{}) {
+		return errors.New("approve_amount: want one above 0, and no decline_code beside it")
+	}
+	return nil
 }
 
 func (d declineEntry) optional() (verdict, error) {

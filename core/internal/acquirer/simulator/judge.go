@@ -14,14 +14,33 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	rec := record{
 		kind:    authorize,
 		amount:  r.Amount,
-		network: true,
+		network: r.BankAccount.Number.IsZero(), // only cards have one
 		checks:  checks{cvc.check, address.addressLine, address.postalCode},
-		verdict: firstDecline(c.verdict, s.judgeCard(r.Card, now), cvc.verdict, address.verdict),
+		verdict: firstDecline(c.verdict, s.judgeSource(r, now), cvc.verdict, address.verdict),
+	}
+	if address.approve > 0 {
+		rec.amount = min(r.Amount, address.approve)
 	}
 	if !r.Capture {
 		rec.expires = now.Add(s.catalogue.authorization).UnixMilli()
 	}
 	return rec
+}
+
+// judgeSource looks at what the money comes from, apart from a test card's own outcome.
+func (s *Simulator) judgeSource(r acquirer.Authorize, now time.Time) verdict {
+	if !r.BankAccount.Number.IsZero() {
+		return s.judgeBankAccount(r.BankAccount, r.Amount)
+	}
+	return s.judgeCard(asCard(r.Source), now)
+}
+
+// asCard treats a network token like a card of its number, as an issuer does once the network has put the card in its place.
+func asCard(s acquirer.Source) acquirer.Card {
+	if t := s.NetworkToken; !t.Number.IsZero() {
+		return acquirer.Card{Number: t.Number, ExpMonth: t.ExpMonth, ExpYear: t.ExpYear}
+	}
+	return s.Card
 }
 
 func (s *Simulator) judgeCard(c acquirer.Card, now time.Time) verdict {

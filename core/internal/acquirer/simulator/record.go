@@ -100,7 +100,7 @@ func newVerdict(decline, response string) (verdict, error) {
 
 // record is what is remembered of a request. It holds no pointers: a hundred thousand of them cost the collector nothing.
 type record struct {
-	amount  int64 // minor units asked for
+	amount  int64 // minor units asked for, or fewer where only a part is approved
 	expires int64 // when an uncaptured authorization lapses if approved, Unix milliseconds; 0 for never
 	verdict verdict
 	checks  checks

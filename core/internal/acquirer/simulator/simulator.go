@@ -93,7 +93,7 @@ func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 	if answer, ok := s.recall(id); ok {
 		return answer, nil // a retry neither waits nor fails again
 	}
-	card := s.catalogue.cards[r.Card.Number.Reveal()]
+	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}

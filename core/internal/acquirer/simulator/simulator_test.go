@@ -41,7 +41,7 @@ func request(tb testing.TB, s *simulator.Simulator, reference, paymentMethod str
 	if !ok {
 		tb.Fatalf("no fixture %q", paymentMethod)
 	}
-	return acquirer.Authorize{Reference: reference, Amount: 1999, Currency: "usd", Card: card}
+	return acquirer.Authorize{Reference: reference, Amount: 1999, Currency: "usd", Source: acquirer.Source{Card: card}}
 }
 
 func mustAuthorize(tb testing.TB, s *simulator.Simulator, r acquirer.Authorize) acquirer.Answer {
@@ -168,7 +168,7 @@ func TestAuthorize_rules(t *testing.T) {
 			s := mustOpen(t, simulator.Config{})
 			card := acquirer.Card{Number: secret.New(c.number), CVC: secret.New(c.cvc), ExpMonth: c.month, ExpYear: c.year}
 			a := mustAuthorize(t, s, acquirer.Authorize{
-				Reference: "txn_1", Amount: 1999, Currency: "usd", Card: card,
+				Reference: "txn_1", Amount: 1999, Currency: "usd", Source: acquirer.Source{Card: card},
 				Billing: acquirer.Billing{AddressLine: c.line, PostalCode: c.postal},
 			})
 			if got := fmt.Sprint(a.DeclineCode+" ", a.ResponseCode+" ", a.Checks.CVC+" ", a.Checks.AddressLine+" ", a.Checks.PostalCode); got != c.want {

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/bankaccount"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// bankCurrency is what accounts that have a routing number are held in.
+const bankCurrency = "usd"
+
+// givenBankAccount checks a bank account. Only what may be shown of it is ever stored.
+func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer, error) {
+	if in == nil {
+		return payer{}, &fault{code: codeMissingField, param: kindBankAccount}
+	}
+	if f := bankAccountFault(in); f != nil {
+		return payer{}, f
+	}
+	account := acquirer.BankAccount{
+		Number: in.AccountNumber, RoutingNumber: in.RoutingNumber, Type: string(in.AccountType), Holder: in.Holder,
+	}
+	shown := &v1.BankAccount{
+		Last4: bankaccount.Last4(in.AccountNumber.Reveal()), RoutingNumber: in.RoutingNumber, AccountType: in.AccountType, Holder: in.Holder,
+		Fingerprint: a.fingerprint(t, secret.New(in.RoutingNumber+"|"+in.AccountNumber.Reveal())),
+	}
+	return payer{acquirer.Source{BankAccount: account}, shownSource{BankAccount: shown}}, nil
+}
+
+// bankAccountFault names the first field of an account that cannot be right.
+func bankAccountFault(in *v1.BankAccountInput) *fault {
+	switch {
+	case in.AccountNumber.IsZero():
+		return &fault{code: codeMissingField, param: "bank_account.account_number"}
+	case !bankaccount.ValidNumber(in.AccountNumber.Reveal()):
+		return &fault{code: codeInvalidValue, param: "bank_account.account_number", message: "An account number is 4 to 17 digits."}
+	case in.RoutingNumber == "":
+		return &fault{code: codeMissingField, param: "bank_account.routing_number"}
+	case !bankaccount.ValidRouting(in.RoutingNumber):
+		return &fault{
+			code: codeInvalidValue, param: "bank_account.routing_number", message: "A routing number is nine digits with a right ABA check digit.",
+		}
+	case in.AccountType == "":
+		return &fault{code: codeMissingField, param: "bank_account.account_type"}
+	case !in.AccountType.Valid():
+		return &fault{
+			code: codeInvalidValue, param: "bank_account.account_type", message: "An account is \"checking\", \"savings\" or \"business_checking\".",
+		}
+	case in.Holder == "":
+		return &fault{code: codeMissingField, param: "bank_account.holder"}
+	}
+	return lengthFault(field{"bank_account.holder", &in.Holder, 255})
+}
+
+// debitFault refuses what a bank account cannot do: it is debited at once, in its own currency, and no card network authenticates it.
+func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeDSecureInput) *fault {
+	switch {
+	case p.BankAccount.Number.IsZero():
+		return nil
+	case !autoCapture:
+		return &fault{code: codeInvalidValue, param: "capture", message: "A bank account is captured only automatically."}
+	case currency != bankCurrency:
+		return &fault{code: codeInvalidValue, param: "currency", message: "A bank account is debited in \"usd\" only."}
+	case threeDS != nil:
+		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure goes with cards and network tokens only."}
+	}
+	return nil
+}

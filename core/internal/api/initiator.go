@@ -1,0 +1,52 @@
+package api
+
+import (
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// initiatorFault checks who asks and why. A merchant may only ask on grounds the networks know, and some of these are its alone.
+func initiatorFault(in *v1.Initiator) *fault {
+	switch {
+	case in == nil:
+		return nil
+	case in.Type == "":
+		return &fault{code: codeMissingField, param: "initiator.type"}
+	case !in.Type.Valid():
+		return &fault{code: codeInvalidValue, param: "initiator.type", message: "The initiator is \"customer\" or \"merchant\"."}
+	case in.Reason != nil && !in.Reason.Valid():
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "There is no such reason."}
+	case in.Reason == nil && in.Type == v1.InitiatorTypeMerchant:
+		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates needs a reason."}
+	case in.Reason != nil && in.Type == v1.InitiatorTypeCustomer && merchantsAlone(*in.Reason):
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "Only the merchant can have this reason."}
+	case in.PreviousNetworkTransactionID != nil && !printable(*in.PreviousNetworkTransactionID, 64):
+		return &fault{
+			code: codeInvalidValue, param: "initiator.previous_network_transaction_id",
+			message: "The id is 1 to 64 printable ASCII characters without spaces.",
+		}
+	}
+	return nil
+}
+
+// merchantsAlone reports whether a reason tells of something the customer has no part in.
+func merchantsAlone(r v1.InitiatorReason) bool {
+	switch r {
+	case v1.InitiatorReasonResubmission, v1.InitiatorReasonDelayedCharge, v1.InitiatorReasonReauthorization, v1.InitiatorReasonNoShow:
+		return true
+	case v1.InitiatorReasonRecurring, v1.InitiatorReasonInstallment, v1.InitiatorReasonUnscheduled:
+	}
+	return false
+}
+
+// initiator is what the acquirer is told of who asks.
+func initiator(in *v1.Initiator) acquirer.Initiator {
+	if in == nil {
+		return acquirer.Initiator{}
+	}
+	out := acquirer.Initiator{Type: string(in.Type), PreviousNetworkTransactionID: textOf(in.PreviousNetworkTransactionID)}
+	if in.Reason != nil {
+		out.Reason = string(*in.Reason)
+	}
+	return out
+}

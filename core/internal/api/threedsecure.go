@@ -1,0 +1,93 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// threeDSecureFault checks what an authentication gave.
+func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
+	switch {
+	case in == nil:
+		return nil
+	case in.Eci == "":
+		return &fault{code: codeMissingField, param: "three_d_secure.eci"}
+	case in.Cavv != nil && !base64Text(in.Cavv.Reveal()):
+		return &fault{code: codeInvalidValue, param: "three_d_secure.cavv", message: "A CAVV is 1 to 64 characters of base64."}
+	case in.DsTransactionID != nil && !printable(*in.DsTransactionID, 64):
+		return &fault{
+			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id is 1 to 64 printable ASCII characters without spaces.",
+		}
+	case in.Version != nil && !protocolVersion(*in.Version):
+		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "A version reads like 2.2.0."}
+	}
+	return eciFault("three_d_secure.eci", &in.Eci)
+}
+
+// threeDSecure is what the acquirer is told of an authentication.
+func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
+	if in == nil {
+		return acquirer.ThreeDSecure{}
+	}
+	out := acquirer.ThreeDSecure{ECI: in.Eci, DSTransactionID: textOf(in.DsTransactionID), Version: textOf(in.Version)}
+	if in.Cavv != nil {
+		out.CAVV = *in.Cavv
+	}
+	return out
+}
+
+// shownThreeDSecure is what may be known of an authentication: all but its value.
+func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
+	if in == nil {
+		return nil
+	}
+	return &v1.ThreeDSecure{Eci: in.Eci, DsTransactionID: in.DsTransactionID, Version: in.Version}
+}
+
+func eciFault(param string, eci *string) *fault {
+	if eci != nil && !isDigits(*eci, 2, 2) {
+		return &fault{code: codeInvalidValue, param: param, message: "An ECI has two digits."}
+	}
+	return nil
+}
+
+// protocolVersion reports whether s is two or three numbers with dots between.
+func protocolVersion(s string) bool {
+	parts := strings.Split(s, ".")
+	if len(parts) < 2 || len(parts) > 3 || !isDigits(parts[0], 1, 1) {
+		return false
+	}
+	for _, p := range parts[1:] {
+		if !isDigits(p, 1, 2) {
+			return false
+		}
+	}
+	return true
+}
+
+// base64Text reports whether s can be 1 to 64 characters of base64 in either alphabet. What they encode is for the network to judge.
+func base64Text(s string) bool {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+	bare := strings.TrimRight(s, "=")
+	return len(s) <= 64 && bare != "" && strings.Trim(bare, alphabet) == ""
+}
+
+// printable reports whether s is 1 to longest printable ASCII characters other than the space.
+func printable(s string, longest int) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= longest
+}
+
+// textOf is a field's text, "" when it was not given.
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,78 @@
+package core_test
+
+import (
+	"testing"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const verification = `{"amount":0,"currency":"jpy","payment_method":"pm_card_visa","capture":"manual"}`
+
+func TestVerification(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	got := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", verification), 201)
+	if got.Amount != 0 || got.Authorization == nil || got.Settlement != v1.SettlementNone {
+		t.Errorf("got %+v", got)
+	}
+	b.wantTransaction(t, got.ID, v1.TransactionStatusAuthorized, amounts{})
+	for _, body := range []string{"", `{"amount":1}`, `{"final":true}`} {
+		wantRefusal(t, b.capture(t, got.ID, body), refusal{400, v1.ErrorTypeInvalidRequestError, "amount_exceeds_capturable", "amount"})
+	}
+	wantRefusal(t, b.capture(t, got.ID, `{"amount":0}`), invalid("invalid_amount", "amount"))
+	wantRefusal(t, b.refund(t, got.ID, ""), refusal{409, v1.ErrorTypeInvalidRequestError, "transaction_not_refundable", ""})
+	wantRefusal(t, b.post(t, "/v1/test_helpers/transactions/"+got.ID+"/settle", ""),
+		refusal{409, v1.ErrorTypeInvalidRequestError, "transaction_not_settleable", ""})
+	MustDecode[v1.Transaction](t, b.void(t, got.ID), 200)
+	b.wantTransaction(t, got.ID, v1.TransactionStatusVoided, amounts{})
+	if got := b.number(t, "SELECT COUNT(*) FROM events WHERE type IN ('transaction.authorized', 'transaction.voided')"); got != 2 {
+		t.Errorf("events: got %d, want 2", got)
+	}
+}
+
+func TestVerificationThatIsDeclined(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.post(t, "/v1/transactions", `{"amount":0,"currency":"usd","payment_method":"pm_card_lost","capture":"manual"}`)
+	e := wantRefusal(t, a, refusal{402, v1.ErrorTypeCardError, "card_declined", ""})
+	b.wantTransaction(t, e.Transaction.ID, v1.TransactionStatusDeclined, amounts{})
+}
+
+func TestZeroIsNoPayment(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.wantRefused(t, "/v1/transactions", []badInput{
+		{"automatic", `{"amount":0,"currency":"usd","payment_method":"card","capture":"automatic"}`, invalid("invalid_amount", "amount"), nil},
+		{"by default", `{"amount":0,"currency":"usd","payment_method":"card"}`, invalid("invalid_amount", "amount"), nil},
+		{"missing, not zero", `{"currency":"usd","payment_method":"card","capture":"manual"}`, invalid("missing_field", "amount"), nil},
+		{"negative", `{"amount":-1,"currency":"usd","payment_method":"card","capture":"manual"}`, invalid("invalid_amount", "amount"), nil},
+		{"null", `{"amount":null,"currency":"usd","payment_method":"card","capture":"manual"}`, invalid("invalid_amount", "amount"), nil},
+	})
+}
+
+func TestPartialApproval(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const zip = `,"billing":{"address":{"postal_code":"46225"}}`
+	for _, c := range []struct{ asked, approved int64 }{{1, 1}, {123, 123}, {124, 123}, {5000, 123}} {
+		taken := b.MustCreate(t, c.asked, zip)
+		b.wantTransaction(t, taken.ID, v1.TransactionStatusCaptured, amounts{c.approved, c.approved, 0, 0, c.approved})
+		captures := MustDecode[v1.CaptureList](t, b.get(t, "/v1/transactions/"+taken.ID+"/captures"), 200)
+		if len(captures.Data) != 1 || captures.Data[0].Amount != c.approved {
+			t.Errorf("captures: got %+v, want one of %d", captures.Data, c.approved)
+		}
+		held := b.MustCreate(t, c.asked, manual+zip)
+		if held.Amount != c.asked {
+			t.Errorf("amount: got %d, want %d, as asked", held.Amount, c.asked)
+		}
+		b.wantTransaction(t, held.ID, v1.TransactionStatusAuthorized, amounts{c.approved, 0, 0, c.approved, 0})
+	}
+	held := b.MustCreate(t, 5000, manual+zip).ID
+	wantRefusal(t, b.capture(t, held, `{"amount":124}`), refusal{400, v1.ErrorTypeInvalidRequestError, "amount_exceeds_capturable", "amount"})
+	if got := MustDecode[v1.Capture](t, b.capture(t, held, ""), 201); got.Amount != 123 {
+		t.Errorf("capture of the rest: got %d, want 123", got.Amount)
+	}
+	wantRefusal(t, b.refund(t, held, `,"amount":124`), refusal{400, v1.ErrorTypeInvalidRequestError, "amount_exceeds_refundable", "amount"})
+	MustDecode[v1.Refund](t, b.refund(t, held, ""), 201)
+	b.wantTransaction(t, held, v1.TransactionStatusCaptured, amounts{123, 123, 123, 0, 0})
+}
