@@ -12,3 +12,6 @@ func (db *DB) Closing() bool {
 	defer db.mu.RUnlock()
 	return db.closed
 }
+
+// Exec runs any statement as part of the command.
+func (tx *Tx) Exec(text string, args ...any) error { return tx.w.exec(text, args...) }

@@ -19,6 +19,8 @@ type writer struct {
 	stmts map[string]statement
 	group []*command
 	errs  []error
+	// lost is why SQLite took the whole group back by itself, as it does when the disk is full: nothing more may be written under it.
+	lost error
 }
 
 func newWriter(conn *sql.Conn, c clock.Clock) *writer {
@@ -43,7 +45,7 @@ func (w *writer) close() error {
 
 // commitGroup runs what waits as one transaction. No command hears of success before COMMIT returned.
 func (w *writer) commitGroup(queue <-chan *command) {
-	w.group, w.errs = w.group[:0], w.errs[:0]
+	w.group, w.errs, w.lost = w.group[:0], w.errs[:0], nil
 	if len(queue) == 0 {
 		return // the last group took what this caller came with
 	}
@@ -55,7 +57,10 @@ func (w *writer) commitGroup(queue <-chan *command) {
 	}
 	tx := &Tx{w: w, Now: w.clock.Now().UTC().Truncate(time.Millisecond)}
 	w.fill(tx, queue)
-	if err = w.exec("COMMIT"); err != nil {
+	if err = w.lost; err == nil {
+		err = w.exec("COMMIT")
+	}
+	if err != nil {
 		err = fmt.Errorf("commit: %w", err)
 		_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
 	}
@@ -73,7 +78,7 @@ func (w *writer) commitGroup(queue <-chan *command) {
 // on their way back with their next command, and one fsync for more of them is worth more than the yield.
 func (w *writer) fill(tx *Tx, queue <-chan *command) {
 	yielded := false
-	for len(w.group) < maxGroup {
+	for len(w.group) < maxGroup && w.lost == nil {
 		select {
 		case c := <-queue:
 			w.group = append(w.group, c)
@@ -99,8 +104,9 @@ func (w *writer) savepoint(tx *Tx, fn func(*Tx) error) error {
 // leave ends a savepoint, taking back what was written in it when err is not nil, and returns what went wrong.
 func (w *writer) leave(name string, err error) error {
 	if err != nil {
-		if rb := w.exec("ROLLBACK TO " + name); rb != nil {
-			return fmt.Errorf("roll back: %w (after %w)", rb, err)
+		if w.exec("ROLLBACK TO "+name) != nil { // the savepoint is gone, so the group is
+			w.lost = err
+			return err
 		}
 	}
 	if rel := w.exec("RELEASE " + name); rel != nil && err == nil {
