@@ -3,6 +3,7 @@ package coretest
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
@@ -107,7 +108,7 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 		return answer
 	}
 	answer := acquirer.Answer{
-		Approved: true, Code: "A1B2C3", ResponseCode: "00", Amount: c.Amount,
+		Approved: true, Code: "A1B2C3", ResponseCode: "00", Amount: c.Amount, ExpiresAt: Birth.Add(7 * 24 * time.Hour),
 		Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
 	}
 	if a.Decide != nil {

@@ -182,3 +182,17 @@ func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Answe
 	a.Amount = o.amount
 	return a, err
 }
+
+// TestOnlyWhatWaitsExpires: an authorization lapses, what was captured with it does not.
+func TestOnlyWhatWaitsExpires(t *testing.T) {
+	t.Parallel()
+	for _, capture := range []bool{false, true} {
+		s := coretest.Open(t)
+		if a, err := s.Pay(t.Context(), s.Request(""), 100, capture); err != nil || a.Status != 201 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		if got := MustTransaction(t, s).Result.ExpiresAt; got.IsZero() != capture {
+			t.Errorf("captured %t: expires at %s", capture, got)
+		}
+	}
+}

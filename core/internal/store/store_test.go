@@ -197,6 +197,24 @@ func TestEqualKeysInOneGroup(t *testing.T) {
 	}
 }
 
+// TestOpenKeysDoNotExpire: a request whose outcome is not known after a day still holds its key.
+func TestOpenKeysDoNotExpire(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	claim := func() (c store.Claim) {
+		err := b.db.Update(t.Context(), func(tx *store.Tx) (err error) { c, err = tx.ClaimKey(tenant, "k", []byte("f")); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := claim()
+	b.clock.Advance(store.KeyLifetime + time.Hour)
+	if got := claim(); got.Held || got.ID != first.ID || got.Status != 0 || !got.SameRequest {
+		t.Errorf("got %+v, want the claim of %d still running", got, first.ID)
+	}
+}
+
 func TestQueueFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
