@@ -10,17 +10,18 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func TestCreateTransaction(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for _, c := range []struct {
-		name, body string
-		status     v1.TransactionStatus
-		want       amounts
-		method     string
-		brand      v1.CardBrand
-		last4      string
-	}{
+// creation is a create that is approved, and what it shows.
+type creation struct {
+	name, body string
+	status     v1.TransactionStatus
+	want       amounts
+	method     string
+	brand      v1.CardBrand
+	last4      string
+}
+
+func creations() []creation {
+	return []creation{
 		{
 			"captures at once unless told otherwise", create(1050, ""),
 			v1.TransactionStatusCaptured,
@@ -57,7 +58,13 @@ func TestCreateTransaction(t *testing.T) {
 			amounts{999_999_999_999, 999_999_999_999, 0, 0, 999_999_999_999},
 			"pm_card_visa", v1.CardBrandVisa, "4242",
 		},
-	} {
+	}
+}
+
+func TestCreateTransaction(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, c := range creations() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", c.body), 201)
