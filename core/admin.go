@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -24,6 +25,7 @@ type Admin struct {
 	ids    *id.Generator
 	root   auth.Root
 	pepper []byte
+	sealer *seal.Sealer // of stored answers that show a secret
 }
 
 // OpenAdmin opens the store of a data folder, which is made and migrated when needed, without serving it.
@@ -40,11 +42,19 @@ func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
+	answers, err := root.Key("stored-answer")
+	if err != nil {
+		return nil, err
+	}
+	sealer, err := seal.New(answers)
+	if err != nil {
+		return nil, err
+	}
 	db, err := store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper}, nil
+	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer}, nil
 }
 
 // Close closes the store.

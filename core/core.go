@@ -115,7 +115,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	eng := engine.New(engine.Config{
-		Store: c.db, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim,
+		Store: c.db, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim, Pepper: c.pepper, Sealer: c.sealer,
 	})
 	open, err := eng.Reconcile(ctx, cfg.Clock.Now())
 	if err != nil {
@@ -124,13 +124,16 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if open > 0 {
 		cfg.Log.WarnContext(ctx, "some payments stay open until their acquirer answers", slog.Int("open", open))
 	}
+	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.handler = api.New(api.Config{
-		Store: c.db, Engine: eng, Auth: auth.New(c.db, cfg.Clock, c.pepper), Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim,
+		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim,
 		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { keepReconciling(background, eng, cfg) })
+	c.ended.Go(func() { keepPurging(background, c.db, cfg) })
+	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	return nil
 }
 

@@ -127,6 +127,16 @@ func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 	return n
 }
 
+// text is the result of a query for one text.
+func (b *bundle) text(t *testing.T, query string, args ...any) string {
+	t.Helper()
+	var out string
+	if err := b.inspect.QueryRowContext(t.Context(), query, args...).Scan(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // request is a call in the making.
 type request struct {
 	method, path, body string

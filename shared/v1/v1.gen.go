@@ -32,6 +32,30 @@ func (e APIKeyObject) Valid() bool {
 	}
 }
 
+// Defines values for APIKeyStatus.
+const (
+	APIKeyStatusActive  APIKeyStatus = "active"
+	APIKeyStatusExpired APIKeyStatus = "expired"
+	APIKeyStatusRevoked APIKeyStatus = "revoked"
+	APIKeyStatusRolled  APIKeyStatus = "rolled"
+)
+
+// Valid indicates whether the value is a known member of the APIKeyStatus enum.
+func (e APIKeyStatus) Valid() bool {
+	switch e {
+	case APIKeyStatusActive:
+		return true
+	case APIKeyStatusExpired:
+		return true
+	case APIKeyStatusRevoked:
+		return true
+	case APIKeyStatusRolled:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for APIKeyKind.
 const (
 	APIKeyKindPublishable APIKeyKind = "publishable"
@@ -44,6 +68,21 @@ func (e APIKeyKind) Valid() bool {
 	case APIKeyKindPublishable:
 		return true
 	case APIKeyKindSecret:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for APIKeyListObject.
+const (
+	APIKeyListObjectList APIKeyListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the APIKeyListObject enum.
+func (e APIKeyListObject) Valid() bool {
+	switch e {
+	case APIKeyListObjectList:
 		return true
 	default:
 		return false
@@ -311,6 +350,39 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for IdempotencyKeyRecordObject.
+const (
+	IdempotencyKeyRecordObjectIdempotencyKey IdempotencyKeyRecordObject = "idempotency_key"
+)
+
+// Valid indicates whether the value is a known member of the IdempotencyKeyRecordObject enum.
+func (e IdempotencyKeyRecordObject) Valid() bool {
+	switch e {
+	case IdempotencyKeyRecordObjectIdempotencyKey:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IdempotencyKeyRecordStatus.
+const (
+	IdempotencyKeyRecordStatusCompleted  IdempotencyKeyRecordStatus = "completed"
+	IdempotencyKeyRecordStatusInProgress IdempotencyKeyRecordStatus = "in_progress"
+)
+
+// Valid indicates whether the value is a known member of the IdempotencyKeyRecordStatus enum.
+func (e IdempotencyKeyRecordStatus) Valid() bool {
+	switch e {
+	case IdempotencyKeyRecordStatusCompleted:
+		return true
+	case IdempotencyKeyRecordStatusInProgress:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for InitiatorType.
 const (
 	InitiatorTypeCustomer InitiatorType = "customer"
@@ -431,6 +503,57 @@ func (e RefundListObject) Valid() bool {
 	}
 }
 
+// Defines values for Scope.
+const (
+	ScopeCompatUse         Scope = "compat:use"
+	ScopeCustomersRead     Scope = "customers:read"
+	ScopeCustomersWrite    Scope = "customers:write"
+	ScopeEventsRead        Scope = "events:read"
+	ScopeKeysWrite         Scope = "keys:write"
+	ScopeMleWrite          Scope = "mle:write"
+	ScopePaymentsAuthorize Scope = "payments:authorize"
+	ScopePaymentsCapture   Scope = "payments:capture"
+	ScopePaymentsConfirm   Scope = "payments:confirm"
+	ScopeRefundsCreate     Scope = "refunds:create"
+	ScopeTokensCreate      Scope = "tokens:create"
+	ScopeTransactionsRead  Scope = "transactions:read"
+	ScopeWebhooksWrite     Scope = "webhooks:write"
+)
+
+// Valid indicates whether the value is a known member of the Scope enum.
+func (e Scope) Valid() bool {
+	switch e {
+	case ScopeCompatUse:
+		return true
+	case ScopeCustomersRead:
+		return true
+	case ScopeCustomersWrite:
+		return true
+	case ScopeEventsRead:
+		return true
+	case ScopeKeysWrite:
+		return true
+	case ScopeMleWrite:
+		return true
+	case ScopePaymentsAuthorize:
+		return true
+	case ScopePaymentsCapture:
+		return true
+	case ScopePaymentsConfirm:
+		return true
+	case ScopeRefundsCreate:
+		return true
+	case ScopeTokensCreate:
+		return true
+	case ScopeTransactionsRead:
+		return true
+	case ScopeWebhooksWrite:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Settlement.
 const (
 	SettlementNone    Settlement = "none"
@@ -525,12 +648,26 @@ type APIKey struct {
 	Merchant string       `json:"merchant"`
 
 	// Mode Test objects move no money.
-	Mode   Mode       `json:"mode"`
+	Mode Mode `json:"mode"`
+
+	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments.
 	Kind   APIKeyKind `json:"kind"`
+	Name   *string    `json:"name,omitempty"`
 	Scopes []string   `json:"scopes"`
 
 	// Hint The key's last four characters.
 	Hint string `json:"hint"`
+
+	// Status Active and rolled keys are valid; a rolled one until `expires_at`.
+	Status APIKeyStatus `json:"status"`
+
+	// ReplacedBy The id of the key that a roll put in this one's place.
+	ReplacedBy *string `json:"replaced_by,omitempty"`
+
+	// LastUsedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	LastUsedAt *Timestamp `json:"last_used_at,omitempty"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
 	//
@@ -541,13 +678,57 @@ type APIKey struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
+
+	// RevokedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	RevokedAt *Timestamp `json:"revoked_at,omitempty"`
+
+	// Secret The key itself, only in the answer that made it.
+	Secret *secret.String `json:"secret,omitempty"`
 }
 
 // APIKeyObject defines model for APIKey.Object.
 type APIKeyObject string
 
-// APIKeyKind defines model for APIKey.Kind.
+// APIKeyStatus Active and rolled keys are valid; a rolled one until `expires_at`.
+type APIKeyStatus string
+
+// APIKeyCreate defines model for APIKeyCreate.
+type APIKeyCreate struct {
+	// ExpiresAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
+
+	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments.
+	Kind APIKeyKind `json:"kind"`
+
+	// Name What people call this key.
+	Name *string `json:"name,omitempty"`
+
+	// Scopes By default all that the kind may have and that the key of this request has.
+	Scopes *[]Scope `json:"scopes,omitempty"`
+}
+
+// APIKeyKind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments.
 type APIKeyKind string
+
+// APIKeyList defines model for APIKeyList.
+type APIKeyList struct {
+	Object  APIKeyListObject `json:"object"`
+	Data    []APIKey         `json:"data"`
+	HasMore bool             `json:"has_more"`
+}
+
+// APIKeyListObject defines model for APIKeyList.Object.
+type APIKeyListObject string
+
+// APIKeyRoll defines model for APIKeyRoll.
+type APIKeyRoll struct {
+	// ExpiresIn For how many seconds the old key stays valid.
+	ExpiresIn *int `json:"expires_in,omitempty"`
+}
 
 // Address defines model for Address.
 type Address struct {
@@ -786,6 +967,37 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// IdempotencyKeyRecord defines model for IdempotencyKeyRecord.
+type IdempotencyKeyRecord struct {
+	Object IdempotencyKeyRecordObject `json:"object"`
+	Key    string                     `json:"key"`
+
+	// Status In progress until the outcome is known, which may take longer than the answer did.
+	Status IdempotencyKeyRecordStatus `json:"status"`
+
+	// HTTPStatus The status of the stored answer.
+	HTTPStatus *int `json:"http_status,omitempty"`
+
+	// Resource The id of the object that the stored answer shows.
+	Resource *string `json:"resource,omitempty"`
+
+	// CreatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ExpiresAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	ExpiresAt Timestamp `json:"expires_at"`
+}
+
+// IdempotencyKeyRecordObject defines model for IdempotencyKeyRecord.Object.
+type IdempotencyKeyRecordObject string
+
+// IdempotencyKeyRecordStatus In progress until the outcome is known, which may take longer than the answer did.
+type IdempotencyKeyRecordStatus string
+
 // Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
 type Initiator struct {
 	// Type A payment that the merchant asks for while the customer is away needs a reason.
@@ -945,6 +1157,9 @@ type RefundList struct {
 
 // RefundListObject defines model for RefundList.Object.
 type RefundListObject string
+
+// Scope What a key may do.
+type Scope string
 
 // Settlement Whether captured money waits for settlement or has settled.
 type Settlement string
@@ -1155,6 +1370,36 @@ type StartingAfter = string
 // Refusal defines model for Refusal.
 type Refusal = ErrorBody
 
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Limit How many objects at most, 1 to 100.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
+	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
+	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+}
+
+// CreateAPIKeyParams defines parameters for CreateAPIKey.
+type CreateAPIKeyParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RevokeAPIKeyParams defines parameters for RevokeAPIKey.
+type RevokeAPIKeyParams struct {
+	// Force Revoke the key even when it is the last one that can manage keys.
+	Force *bool `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// RollAPIKeyParams defines parameters for RollAPIKey.
+type RollAPIKeyParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListRefundsParams defines parameters for ListRefunds.
 type ListRefundsParams struct {
 	// Limit How many objects at most, 1 to 100.
@@ -1223,6 +1468,12 @@ type VoidTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
+type CreateAPIKeyJSONRequestBody = APIKeyCreate
+
+// RollAPIKeyJSONRequestBody defines body for RollAPIKey for application/json ContentType.
+type RollAPIKeyJSONRequestBody = APIKeyRoll
 
 // CreateRefundJSONRequestBody defines body for CreateRefund for application/json ContentType.
 type CreateRefundJSONRequestBody = RefundCreate
@@ -1310,10 +1561,63 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListAPIKeys List the API keys of this merchant and mode, newest first
+	//
+	// Corresponds with GET /v1/api_keys (the `ListAPIKeys` operationId).
+	ListAPIKeys(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAPIKeyWithBody Make an API key of this merchant and mode
+	//
+	// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+	// `Idempotency-Key` shows it again for 24 hours.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+	CreateAPIKeyWithBody(ctx context.Context, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAPIKey Make an API key of this merchant and mode
+	//
+	// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+	// `Idempotency-Key` shows it again for 24 hours.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+	CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetCurrentAPIKey What the key of this request is
 	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeAPIKey Revoke an API key at once
+	//
+	// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
+	// could make another one through this interface.
+	//
+	// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
+	RevokeAPIKey(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollAPIKeyWithBody Replace an API key, and let the old one work on for a while
+	//
+	// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+	// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+	RollAPIKeyWithBody(ctx context.Context, id ID, params *RollAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollAPIKey Replace an API key, and let the old one work on for a while
+	//
+	// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+	// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+	RollAPIKey(ctx context.Context, id ID, params *RollAPIKeyParams, body RollAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCapture Read one capture
 	//
@@ -1324,6 +1628,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetIdempotencyKey What became of the request that was sent under a key
+	//
+	// A key that was never used, whose request was refused without being kept, or that has expired is 404.
+	//
+	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
+	GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRefunds List refunds, newest first
 	//
@@ -1418,11 +1729,124 @@ type ClientInterface interface {
 	VoidTransaction(ctx context.Context, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
+// ListAPIKeys List the API keys of this merchant and mode, newest first
+//
+// Corresponds with GET /v1/api_keys (the `ListAPIKeys` operationId).
+func (c *Client) ListAPIKeys(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAPIKeysRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAPIKeyWithBody Make an API key of this merchant and mode
+//
+// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+// `Idempotency-Key` shows it again for 24 hours.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+func (c *Client) CreateAPIKeyWithBody(ctx context.Context, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAPIKeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAPIKey Make an API key of this merchant and mode
+//
+// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+// `Idempotency-Key` shows it again for 24 hours.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+func (c *Client) CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAPIKeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetCurrentAPIKey What the key of this request is
 //
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCurrentAPIKeyRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeAPIKey Revoke an API key at once
+//
+// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
+// could make another one through this interface.
+//
+// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
+func (c *Client) RevokeAPIKey(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeAPIKeyRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollAPIKeyWithBody Replace an API key, and let the old one work on for a while
+//
+// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+func (c *Client) RollAPIKeyWithBody(ctx context.Context, id ID, params *RollAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollAPIKeyRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollAPIKey Replace an API key, and let the old one work on for a while
+//
+// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+func (c *Client) RollAPIKey(ctx context.Context, id ID, params *RollAPIKeyParams, body RollAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollAPIKeyRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1453,6 +1877,23 @@ func (c *Client) GetCapture(ctx context.Context, id ID, reqEditors ...RequestEdi
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetIdempotencyKey What became of the request that was sent under a key
+//
+// A key that was never used, whose request was refused without being kept, or that has expired is 404.
+//
+// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
+func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetIdempotencyKeyRequest(c.Server, key)
 	if err != nil {
 		return nil, err
 	}
@@ -1695,6 +2136,139 @@ func (c *Client) VoidTransaction(ctx context.Context, id ID, params *VoidTransac
 	return c.Client.Do(req)
 }
 
+// NewListAPIKeysRequest constructs an http.Request for the ListAPIKeys method
+func NewListAPIKeysRequest(server string, params *ListAPIKeysParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/api_keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAPIKeyRequest calls the generic CreateAPIKey builder with application/json body
+func NewCreateAPIKeyRequest(server string, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAPIKeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateAPIKeyRequestWithBody constructs an http.Request for the CreateAPIKey method, with any body, and a specified content type
+func NewCreateAPIKeyRequestWithBody(server string, params *CreateAPIKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/api_keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetCurrentAPIKeyRequest constructs an http.Request for the GetCurrentAPIKey method
 func NewGetCurrentAPIKeyRequest(server string) (*http.Request, error) {
 	var err error
@@ -1717,6 +2291,129 @@ func NewGetCurrentAPIKeyRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevokeAPIKeyRequest constructs an http.Request for the RevokeAPIKey method
+func NewRevokeAPIKeyRequest(server string, id ID, params *RevokeAPIKeyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/api_keys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRollAPIKeyRequest calls the generic RollAPIKey builder with application/json body
+func NewRollAPIKeyRequest(server string, id ID, params *RollAPIKeyParams, body RollAPIKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRollAPIKeyRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewRollAPIKeyRequestWithBody constructs an http.Request for the RollAPIKey method, with any body, and a specified content type
+func NewRollAPIKeyRequestWithBody(server string, id ID, params *RollAPIKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/api_keys/%s/roll", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -1766,6 +2463,40 @@ func NewGetHealthRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/v1/health")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetIdempotencyKeyRequest constructs an http.Request for the GetIdempotencyKey method
+func NewGetIdempotencyKeyRequest(server string, key string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "key", key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/idempotency_keys/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -2431,12 +3162,69 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListAPIKeysWithResponse List the API keys of this merchant and mode, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/api_keys (the `ListAPIKeys` operationId).
+	ListAPIKeysWithResponse(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*ListAPIKeysResponse, error)
+
+	// CreateAPIKeyWithBodyWithResponse Make an API key of this merchant and mode
+	//
+	// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+	// `Idempotency-Key` shows it again for 24 hours.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+	CreateAPIKeyWithBodyWithResponse(ctx context.Context, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
+
+	// CreateAPIKeyWithResponse Make an API key of this merchant and mode
+	//
+	// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+	// `Idempotency-Key` shows it again for 24 hours.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+	CreateAPIKeyWithResponse(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
+
 	// GetCurrentAPIKeyWithResponse What the key of this request is
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCurrentAPIKeyResponse, error)
+
+	// RevokeAPIKeyWithResponse Revoke an API key at once
+	//
+	// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
+	// could make another one through this interface.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
+	RevokeAPIKeyWithResponse(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error)
+
+	// RollAPIKeyWithBodyWithResponse Replace an API key, and let the old one work on for a while
+	//
+	// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+	// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+	RollAPIKeyWithBodyWithResponse(ctx context.Context, id ID, params *RollAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RollAPIKeyResponse, error)
+
+	// RollAPIKeyWithResponse Replace an API key, and let the old one work on for a while
+	//
+	// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+	// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+	RollAPIKeyWithResponse(ctx context.Context, id ID, params *RollAPIKeyParams, body RollAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RollAPIKeyResponse, error)
 
 	// GetCaptureWithResponse Read one capture
 	//
@@ -2451,6 +3239,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHealthResponse, error)
+
+	// GetIdempotencyKeyWithResponse What became of the request that was sent under a key
+	//
+	// A key that was never used, whose request was refused without being kept, or that has expired is 404.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
+	GetIdempotencyKeyWithResponse(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*GetIdempotencyKeyResponse, error)
 
 	// ListRefundsWithResponse List refunds, newest first
 	//
@@ -2557,6 +3354,102 @@ type ClientWithResponsesInterface interface {
 	VoidTransactionWithResponse(ctx context.Context, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*VoidTransactionResponse, error)
 }
 
+type ListAPIKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *APIKeyList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAPIKeysResponse) GetJSON200() *APIKeyList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAPIKeysResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAPIKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAPIKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAPIKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAPIKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *APIKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateAPIKeyResponse) GetJSON201() *APIKey {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateAPIKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateAPIKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetCurrentAPIKeyResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2599,6 +3492,102 @@ func (r GetCurrentAPIKeyResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetCurrentAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *APIKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeAPIKeyResponse) GetJSON200() *APIKey {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevokeAPIKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeAPIKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RollAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *APIKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RollAPIKeyResponse) GetJSON201() *APIKey {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RollAPIKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RollAPIKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RollAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RollAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RollAPIKeyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -2702,6 +3691,54 @@ func (r GetHealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetIdempotencyKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IdempotencyKeyRecord
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetIdempotencyKeyResponse) GetJSON200() *IdempotencyKeyRecord {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetIdempotencyKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetIdempotencyKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetIdempotencyKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetIdempotencyKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetIdempotencyKeyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -3188,6 +4225,51 @@ func (r VoidTransactionResponse) ContentType() string {
 	return ""
 }
 
+// ListAPIKeysWithResponse List the API keys of this merchant and mode, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/api_keys (the `ListAPIKeys` operationId).
+func (c *ClientWithResponses) ListAPIKeysWithResponse(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*ListAPIKeysResponse, error) {
+	rsp, err := c.ListAPIKeys(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAPIKeysResponse(rsp)
+}
+
+// CreateAPIKeyWithBodyWithResponse Make an API key of this merchant and mode
+//
+// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+// `Idempotency-Key` shows it again for 24 hours.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+func (c *ClientWithResponses) CreateAPIKeyWithBodyWithResponse(ctx context.Context, params *CreateAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error) {
+	rsp, err := c.CreateAPIKeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAPIKeyResponse(rsp)
+}
+
+// CreateAPIKeyWithResponse Make an API key of this merchant and mode
+//
+// A key gives only scopes that it has itself. The answer is the one place where the new key's `secret` is shown; a replay under the same
+// `Idempotency-Key` shows it again for 24 hours.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
+func (c *ClientWithResponses) CreateAPIKeyWithResponse(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error) {
+	rsp, err := c.CreateAPIKey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAPIKeyResponse(rsp)
+}
+
 // GetCurrentAPIKeyWithResponse What the key of this request is
 //
 // Returns a wrapper object for the known response body format(s).
@@ -3199,6 +4281,54 @@ func (c *ClientWithResponses) GetCurrentAPIKeyWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseGetCurrentAPIKeyResponse(rsp)
+}
+
+// RevokeAPIKeyWithResponse Revoke an API key at once
+//
+// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
+// could make another one through this interface.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
+func (c *ClientWithResponses) RevokeAPIKeyWithResponse(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error) {
+	rsp, err := c.RevokeAPIKey(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeAPIKeyResponse(rsp)
+}
+
+// RollAPIKeyWithBodyWithResponse Replace an API key, and let the old one work on for a while
+//
+// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+func (c *ClientWithResponses) RollAPIKeyWithBodyWithResponse(ctx context.Context, id ID, params *RollAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RollAPIKeyResponse, error) {
+	rsp, err := c.RollAPIKeyWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollAPIKeyResponse(rsp)
+}
+
+// RollAPIKeyWithResponse Replace an API key, and let the old one work on for a while
+//
+// The new key has the kind, scopes, name and expiry of the old one, which stays valid for `expires_in` seconds, 24 hours by default. A
+// key rolls only keys whose scopes it has itself. Only a key that was neither rolled nor revoked and has not expired can be rolled.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/api_keys/{id}/roll (the `RollAPIKey` operationId).
+func (c *ClientWithResponses) RollAPIKeyWithResponse(ctx context.Context, id ID, params *RollAPIKeyParams, body RollAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RollAPIKeyResponse, error) {
+	rsp, err := c.RollAPIKey(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollAPIKeyResponse(rsp)
 }
 
 // GetCaptureWithResponse Read one capture
@@ -3225,6 +4355,21 @@ func (c *ClientWithResponses) GetHealthWithResponse(ctx context.Context, reqEdit
 		return nil, err
 	}
 	return ParseGetHealthResponse(rsp)
+}
+
+// GetIdempotencyKeyWithResponse What became of the request that was sent under a key
+//
+// A key that was never used, whose request was refused without being kept, or that has expired is 404.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
+func (c *ClientWithResponses) GetIdempotencyKeyWithResponse(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*GetIdempotencyKeyResponse, error) {
+	rsp, err := c.GetIdempotencyKey(ctx, key, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetIdempotencyKeyResponse(rsp)
 }
 
 // ListRefundsWithResponse List refunds, newest first
@@ -3415,6 +4560,72 @@ func (c *ClientWithResponses) VoidTransactionWithResponse(ctx context.Context, i
 	return ParseVoidTransactionResponse(rsp)
 }
 
+// ParseListAPIKeysResponse parses an HTTP response from a ListAPIKeysWithResponse call
+func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAPIKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest APIKeyList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateAPIKeyResponse parses an HTTP response from a CreateAPIKeyWithResponse call
+func ParseCreateAPIKeyResponse(rsp *http.Response) (*CreateAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest APIKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetCurrentAPIKeyResponse parses an HTTP response from a GetCurrentAPIKeyWithResponse call
 func ParseGetCurrentAPIKeyResponse(rsp *http.Response) (*GetCurrentAPIKeyResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -3435,6 +4646,72 @@ func ParseGetCurrentAPIKeyResponse(rsp *http.Response) (*GetCurrentAPIKeyRespons
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeAPIKeyResponse parses an HTTP response from a RevokeAPIKeyWithResponse call
+func ParseRevokeAPIKeyResponse(rsp *http.Response) (*RevokeAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest APIKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRollAPIKeyResponse parses an HTTP response from a RollAPIKeyWithResponse call
+func ParseRollAPIKeyResponse(rsp *http.Response) (*RollAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RollAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest APIKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
@@ -3508,6 +4785,39 @@ func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 			return nil, err
 		}
 		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetIdempotencyKeyResponse parses an HTTP response from a GetIdempotencyKeyWithResponse call
+func ParseGetIdempotencyKeyResponse(rsp *http.Response) (*GetIdempotencyKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetIdempotencyKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IdempotencyKeyRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal

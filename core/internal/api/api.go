@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -57,6 +58,11 @@ type route struct {
 	handle       handler
 }
 
+// publishable reports whether keys that anybody can read may use the route.
+func (r route) publishable() bool {
+	return r.method == http.MethodPost && (r.scope == apikey.ScopeTokensCreate || r.scope == apikey.ScopePaymentsConfirm)
+}
+
 // handler serves an authenticated request. The error is answered by the table.
 type handler func(w http.ResponseWriter, r *http.Request, k *store.Key) error
 
@@ -79,20 +85,23 @@ func New(c Config) *API {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
 func (a *API) routes() []route {
-	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.keyRoutes(), a.testHelperRoutes())
+	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.keyRoutes(), a.idempotencyRoutes(), a.testHelperRoutes())
 }
 
 func (a *API) router() *mux.Router {
 	m := mux.NewRouter().SkipClean(true).UseEncodedPath() // an encoded slash is part of an id, never a separator
-	allowed := map[string][]string{}
+	allowed := map[string][]string{"/v1/health": {http.MethodGet, http.MethodHead}}
+	paths := []string{"/v1/health"} // in the order of the routes: a literal segment goes before a variable one
 	for _, r := range a.routes() {
 		m.Methods(r.method).Path(r.path).Handler(a.authenticated(r))
+		if allowed[r.path] == nil {
+			paths = append(paths, r.path)
+		}
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
 	m.Methods(http.MethodGet, http.MethodHead).Path("/v1/health").HandlerFunc(a.health) // HEAD is how load balancers ask
-	allowed["/v1/health"] = []string{http.MethodGet, http.MethodHead}
-	for path, methods := range allowed {
-		m.Path(path).Handler(a.methodNotAllowed(methods))
+	for _, path := range paths {
+		m.Path(path).Handler(a.methodNotAllowed(allowed[path]))
 	}
 	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, &fault{code: codeRouteNotFound})
@@ -123,6 +132,10 @@ func (a *API) authenticated(rt route) http.Handler {
 		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
 		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
 			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
+			return
+		}
+		if k.Kind == string(apikey.Publishable) && !rt.publishable() {
+			a.refuse(w, r, &fault{code: codePublishableKey})
 			return
 		}
 		if err := rt.handle(w, r, k); err != nil {

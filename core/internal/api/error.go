@@ -36,6 +36,7 @@ type entry struct {
 const (
 	codeInvalidAPIKey         = "invalid_api_key"
 	codeInsufficientScope     = "insufficient_scope"
+	codePublishableKey        = "publishable_key_not_allowed"
 	codeTestModeOnly          = "test_mode_only"
 	codeInvalidJSON           = "invalid_json"
 	codeUnknownField          = "unknown_field"
@@ -59,6 +60,8 @@ const (
 	codeInvalidIdempotencyKey = "invalid_idempotency_key"
 	codeKeyInUse              = "idempotency_key_in_use"
 	codeKeyReused             = "idempotency_key_reused"
+	codeKeyNotRollable        = "api_key_not_rollable"
+	codeLastKey               = "last_api_key"
 	codeCardDeclined          = "card_declined"
 	codeInternal              = "internal_error"
 	codeOverloaded            = "overloaded"
@@ -74,6 +77,7 @@ const (
 var codes = map[string]entry{
 	codeInvalidAPIKey:     {v1.ErrorTypeAuthenticationError, 401, "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."},
 	codeInsufficientScope: {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs."},
+	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
 	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
 
 	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
@@ -104,6 +108,9 @@ var codes = map[string]entry{
 	payment.OperationInProgress:     {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.AmountExceedsCapturable: {v1.ErrorTypeInvalidRequestError, 400, ""},
 	payment.AmountExceedsRefundable: {v1.ErrorTypeInvalidRequestError, 400, ""},
+
+	codeKeyNotRollable: {v1.ErrorTypeInvalidRequestError, 409, "Only an active key can be rolled."},
+	codeLastKey:        {v1.ErrorTypeInvalidRequestError, 409, "This is the last key that can manage keys. Make another one first, or send force=true."},
 
 	codeCardDeclined:     {v1.ErrorTypeCardError, 402, "The card was declined."},
 	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined."},
@@ -173,6 +180,7 @@ func faultOf(err error) *fault {
 		{store.ErrNotFound, codeNotFound, "id"},
 		{engine.ErrKeyInUse, codeKeyInUse, ""},
 		{engine.ErrKeyReused, codeKeyReused, ""},
+		{engine.ErrLastKey, codeLastKey, ""},
 		{engine.ErrNoAcquirer, codeNoAcquirer, ""},
 		{engine.ErrAcquirerUnavailable, codeAcquirerUnavailable, ""},
 		{store.ErrBusy, codeOverloaded, ""},

@@ -3,29 +3,235 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 func (a *API) keyRoutes() []route {
 	return []route{
-		{http.MethodGet, "/v1/api_keys/current", "", a.currentKey},
+		{http.MethodGet, "/v1/api_keys/current", "", a.currentKey}, // before {id}, which would match it
+		{http.MethodGet, "/v1/api_keys", apikey.ScopeKeysWrite, a.listKeys},
+		{http.MethodPost, "/v1/api_keys", apikey.ScopeKeysWrite, a.createKey},
+		{http.MethodPost, "/v1/api_keys/{id}/roll", apikey.ScopeKeysWrite, a.rollKey},
+		{http.MethodDelete, "/v1/api_keys/{id}", apikey.ScopeKeysWrite, a.revokeKey},
 	}
 }
 
 func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	out := v1.APIKey{
-		ID: id.Format(id.APIKey, k.ID), Object: v1.APIKeyObjectAPIKey, Merchant: id.Format(id.Merchant, k.Tenant.Merchant),
-		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Scopes: k.Scopes, Hint: k.Hint, CreatedAt: v1.Time{Time: k.CreatedAt},
+	shown := a.showUsedKey(k)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	p, err := page(r, id.APIKey)
+	if err != nil {
+		return err
 	}
-	if !k.ExpiresAt.IsZero() {
-		out.ExpiresAt = &v1.Time{Time: k.ExpiresAt}
+	found, err := a.Store.Keys(r.Context(), k.Tenant, p)
+	if err != nil {
+		return err
+	}
+	out := v1.APIKeyList{Object: v1.APIKeyListObjectList, Data: make([]v1.APIKey, 0, len(found.Rows)), HasMore: found.More}
+	for _, k := range found.Rows {
+		out.Data = append(out.Data, a.showUsedKey(k))
 	}
 	a.write(w, r, http.StatusOK, encode(&out))
 	return nil
+}
+
+func (a *API) createKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	var in v1.APIKeyCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	n, f := a.newKey(&in)
+	if f != nil {
+		return f
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.CreateKey(r.Context(), req, k.Scopes, n)
+	return a.answer(w, r, out, scopeFault(err))
+}
+
+// newKey checks what key is asked for.
+func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
+	n := engine.NewKey{Kind: apikey.Kind(in.Kind)}
+	switch {
+	case in.Kind == "":
+		return n, &fault{code: codeMissingField, param: "kind"}
+	case !in.Kind.Valid():
+		return n, &fault{code: codeInvalidValue, param: "kind", message: "A kind is \"secret\" or \"publishable\"."}
+	}
+	if in.Name != nil {
+		n.Name = *in.Name
+	}
+	if f := lengthFault(field{"name", in.Name, 100}); f != nil {
+		return n, f
+	}
+	if in.ExpiresAt != nil {
+		if n.ExpiresAt = in.ExpiresAt.UTC().Truncate(time.Millisecond); !n.ExpiresAt.After(a.Clock.Now()) {
+			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time lies in the past."}
+		}
+	}
+	if in.Scopes == nil {
+		return n, nil
+	}
+	var f *fault
+	n.Scopes, f = givenScopes(*in.Scopes, n.Kind)
+	return n, f
+}
+
+// givenScopes are the scopes of a request in the contract's order, each once.
+func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
+	if len(in) == 0 {
+		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "A key needs at least one scope."}
+	}
+	for _, s := range in {
+		switch {
+		case !apikey.ValidScope(string(s)):
+			return nil, &fault{code: codeInvalidValue, param: "scopes", message: "There is no such scope."}
+		case !slices.Contains(apikey.DefaultScopes(kind), string(s)):
+			return nil, &fault{
+				code: codeInvalidValue, param: "scopes", message: "A " + string(kind) + " key cannot have the scope " + string(s) + ".",
+			}
+		}
+	}
+	return slices.DeleteFunc(apikey.AllScopes(), func(s string) bool { return !slices.Contains(in, v1.Scope(s)) }), nil
+}
+
+func (a *API) rollKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.APIKey)
+	if err != nil {
+		return err
+	}
+	var in v1.APIKeyRoll
+	body, err := decode(w, r, &in, true)
+	if err != nil {
+		return err
+	}
+	overlap := engine.MaxOverlap
+	if in.ExpiresIn != nil {
+		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(engine.MaxOverlap/time.Second) {
+			return &fault{code: codeInvalidValue, param: "expires_in", message: "A rolled key stays valid for 0 to 86400 seconds."}
+		}
+		overlap = time.Duration(*in.ExpiresIn) * time.Second
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.RollKey(r.Context(), req, k.Scopes, n, overlap)
+	a.Auth.Forget()
+	return a.answer(w, r, out, scopeFault(err))
+}
+
+func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.APIKey)
+	if err != nil {
+		return err
+	}
+	force, err := forced(r)
+	if err != nil {
+		return err
+	}
+	revoked, err := a.Engine.RevokeKey(r.Context(), k.Tenant, n, force)
+	if err != nil {
+		return err
+	}
+	a.Auth.Forget()
+	shown := a.showUsedKey(revoked)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+// forced reads the one parameter of a revocation.
+func forced(r *http.Request) (bool, error) {
+	const name = "force"
+	q, err := query(r, name)
+	if err != nil || !q.Has(name) {
+		return false, err
+	}
+	switch q.Get(name) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, &fault{code: codeInvalidValue, param: name, message: "Force is \"true\" or \"false\"."}
+}
+
+// scopeFault answers an attempt to give what one does not have.
+func scopeFault(err error) error {
+	var missing *engine.MissingScopeError
+	if errors.As(err, &missing) {
+		return &fault{
+			code: codeInsufficientScope, param: "scopes", cause: err,
+			message: "This API key lacks the scope " + missing.Scope + ", so it cannot give a key that has it.",
+		}
+	}
+	return err
+}
+
+// showUsedKey shows a key with its last use as this process knows it.
+func (a *API) showUsedKey(k *store.Key) v1.APIKey {
+	used := *k
+	used.LastUsedAt = a.Auth.LastUsed(k)
+	return showKey(&used, a.Clock.Now())
+}
+
+func showKey(k *store.Key, now time.Time) v1.APIKey {
+	out := v1.APIKey{
+		ID: id.Format(id.APIKey, k.ID), Object: v1.APIKeyObjectAPIKey, Merchant: id.Format(id.Merchant, k.Tenant.Merchant),
+		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Name: text(k.Name), Scopes: k.Scopes, Hint: k.Hint,
+		Status: v1.APIKeyStatus(k.Status(now)), CreatedAt: v1.Time{Time: k.CreatedAt},
+		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt), LastUsedAt: optionalTime(k.LastUsedAt),
+	}
+	if k.ReplacedBy != 0 {
+		out.ReplacedBy = text(id.Format(id.APIKey, k.ReplacedBy))
+	}
+	return out
+}
+
+func optionalTime(t time.Time) *v1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &v1.Time{Time: t}
+}
+
+// APIKey answers with a key, and its secret when that is not empty.
+func (Presenter) APIKey(k *store.Key, now time.Time, key secret.String) engine.Answer {
+	shown := showKey(k, now)
+	if key.IsZero() {
+		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
+	}
+	shown.Secret = &key
+	body, err := v1.Marshal(&shown) // the one place that writes a key
+	if err != nil {
+		panic("api: internal error: a contract type does not encode")
+	}
+	return engine.Answer{Status: http.StatusCreated, Body: body, Secret: true}
+}
+
+// NotRollable answers the roll of a key that is not active.
+func (Presenter) NotRollable(requestID string, k *store.Key, now time.Time) engine.Answer {
+	status, body := (&fault{
+		code: codeKeyNotRollable, message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
+	}).body(requestID)
+	return engine.Answer{Status: status, Body: encode(body)}
 }
 
 // authFault tells a bad key from a store that could not be asked.

@@ -18,17 +18,9 @@ const (
 
 // page reads the parameters every list takes. Parameters it does not know are refused, but for the list's own that others names.
 func page(r *http.Request, p id.Prefix, others ...string) (store.Page, error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
+	q, err := query(r, append([]string{"limit", "starting_after", "ending_before"}, others...)...)
 	if err != nil {
-		return store.Page{}, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
-	}
-	for name, values := range q {
-		if !slices.Contains(append([]string{"limit", "starting_after", "ending_before"}, others...), name) {
-			return store.Page{}, &fault{code: codeUnknownParameter, param: name}
-		}
-		if len(values) > 1 {
-			return store.Page{}, &fault{code: codeInvalidValue, param: name, message: "The parameter stands twice."}
-		}
+		return store.Page{}, err
 	}
 	out := store.Page{Limit: defaultLimit}
 	if q.Has("limit") {
@@ -46,6 +38,23 @@ func page(r *http.Request, p id.Prefix, others ...string) (store.Page, error) {
 		return store.Page{}, &fault{code: codeInvalidCursor, param: "ending_before"}
 	}
 	return out, nil
+}
+
+// query reads the query string, which may name each of the known parameters once and nothing else.
+func query(r *http.Request, known ...string) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
+	}
+	for name, values := range q {
+		if !slices.Contains(known, name) {
+			return nil, &fault{code: codeUnknownParameter, param: name}
+		}
+		if len(values) > 1 {
+			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter stands twice."}
+		}
+	}
+	return q, nil
 }
 
 // cursor reads an id, 0 when the parameter is absent.

@@ -185,11 +185,20 @@ func (a *API) bareStep(w http.ResponseWriter, r *http.Request, k *store.Key) (in
 	return n, req, err
 }
 
+// pathSegment reads a variable of the path, which the router leaves encoded.
+func pathSegment(r *http.Request, name string) (string, error) {
+	segment, err := url.PathUnescape(mux.Vars(r)[name])
+	if err != nil {
+		return "", &fault{code: codeNotFound, param: name, cause: err}
+	}
+	return segment, nil
+}
+
 // pathID reads the id of the path. What cannot be an id is simply not there.
 func pathID(r *http.Request, p id.Prefix) (int64, error) {
-	segment, err := url.PathUnescape(mux.Vars(r)["id"])
+	segment, err := pathSegment(r, "id")
 	if err != nil {
-		return 0, &fault{code: codeNotFound, param: "id", cause: err}
+		return 0, err
 	}
 	n, err := id.Parse(p, segment)
 	if err != nil {

@@ -3,18 +3,12 @@ package auth
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // ErrInvalidKey says that a string is no valid API key: malformed, unknown, revoked or expired. Which of them is not told.
@@ -33,8 +27,11 @@ type Authenticator struct {
 	clock  clock.Clock
 	pepper []byte
 
-	mu    sync.RWMutex // guards cache
-	cache map[[32]byte]cached
+	mu      sync.RWMutex // guards what follows
+	cache   map[[32]byte]cached
+	changes int // counts Forget
+
+	usage usage
 }
 
 type cached struct {
@@ -44,7 +41,9 @@ type cached struct {
 
 // New returns an Authenticator that hashes keys with pepper.
 func New(db *store.DB, c clock.Clock, pepper []byte) *Authenticator {
-	return &Authenticator{store: db, clock: c, pepper: pepper, cache: map[[32]byte]cached{}}
+	return &Authenticator{
+		store: db, clock: c, pepper: pepper, cache: map[[32]byte]cached{}, usage: usage{minutes: map[int64]*minutes{}},
+	}
 }
 
 // Authenticate returns the key, ErrInvalidKey, or another error when the store could not be asked. The result is shared: read only.
@@ -54,7 +53,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 	}
 	hash := apikey.Hash(a.pepper, key)
 	now := a.clock.Now()
-	k := a.cached(hash, now)
+	k, changes := a.cached(hash, now)
 	if k == nil {
 		var err error
 		if k, err = a.store.KeyByHash(ctx, hash[:]); errors.Is(err, store.ErrNotFound) {
@@ -62,70 +61,42 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 		} else if err != nil {
 			return nil, err
 		}
-		a.remember(hash, cached{k, now})
+		a.remember(hash, cached{k, now}, changes)
 	}
-	if !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
+	if !k.Valid(now) {
 		return nil, ErrInvalidKey
 	}
+	a.usage.note(k.ID, now)
 	return k, nil
 }
 
-func (a *Authenticator) cached(hash [32]byte, now time.Time) *store.Key {
+// Forget makes the next use of every key look into the store. Call it when a change of keys is committed, before that is answered.
+func (a *Authenticator) Forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.cache)
+	a.changes++
+}
+
+func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *store.Key, changes int) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	c, ok := a.cache[hash]
 	if age := now.Sub(c.at); !ok || age < 0 || age >= cacheTime {
-		return nil
+		return nil, a.changes
 	}
-	return c.key
+	return c.key, a.changes
 }
 
-func (a *Authenticator) remember(hash [32]byte, c cached) {
+// remember keeps what was read, unless keys have changed since the read began: it may be from before.
+func (a *Authenticator) remember(hash [32]byte, c cached, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if changes != a.changes {
+		return
+	}
 	if len(a.cache) >= cacheSize {
 		clear(a.cache)
 	}
 	a.cache[hash] = c
-}
-
-// KeySpec says what kind of key to make.
-type KeySpec struct {
-	Merchant int64
-	Live     bool
-	Kind     apikey.Kind
-	Scopes   []string // nil: all that the kind may have
-}
-
-// Create makes a key and stores its hash. The secret is returned here and never again. store.ErrNotFound when there is no such
-// merchant.
-func Create(ctx context.Context, db *store.DB, ids *id.Generator, pepper []byte, random io.Reader, s KeySpec) (secret.String, error) {
-	mode := apikey.Test
-	if s.Live {
-		mode = apikey.Live
-	}
-	scopes := s.Scopes
-	if scopes == nil {
-		scopes = apikey.DefaultScopes(s.Kind)
-	}
-	for _, scope := range scopes {
-		if !slices.Contains(apikey.DefaultScopes(s.Kind), scope) {
-			return secret.String{}, fmt.Errorf("auth: a %s key cannot have the scope %q", s.Kind, scope)
-		}
-	}
-	key, err := apikey.New(s.Kind, mode, random)
-	if err != nil {
-		return secret.String{}, err
-	}
-	hash := apikey.Hash(pepper, key.Reveal())
-	err = db.Update(ctx, func(tx *store.Tx) error {
-		return tx.InsertKey(&store.Key{
-			ID: ids.Next(), Tenant: payment.Tenant{Merchant: s.Merchant, Live: s.Live}, Kind: string(s.Kind), Scopes: scopes,
-			Hint: apikey.Hint(key.Reveal()),
-		}, hash[:])
-	})
-	if err != nil {
-		return secret.String{}, fmt.Errorf("store key: %w", err)
-	}
-	return key, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -67,7 +68,7 @@ func Open(tb testing.TB) *Service {
 	return s
 }
 
-func pepper() []byte { return []byte("the pepper of the tests, 32 byte") }
+func pepper() []byte { return []byte("the pepper of the tests, 32 bytes") }
 
 func (s *Service) open(tb testing.TB) {
 	tb.Helper()
@@ -83,7 +84,11 @@ func (s *Service) open(tb testing.TB) {
 	})
 	s.DB = db
 	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.Engine = engine.New(engine.Config{Store: db, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer})
+	sealer, err := seal.New(pepper()[:32])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Engine = engine.New(engine.Config{Store: db, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
 		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64,

@@ -8,9 +8,11 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Why a request was refused without an answer to store. The request had no effect.
@@ -23,6 +25,8 @@ var (
 	ErrKeyReused = errors.New("engine: idempotency key reused")
 	// ErrNoAcquirer: no acquirer is configured for this tenant's mode.
 	ErrNoAcquirer = errors.New("engine: no acquirer configured")
+	// ErrLastKey: the tenant would be left without a key that can manage keys.
+	ErrLastKey = errors.New("engine: last key with keys:write")
 	// ErrAcquirerUnavailable: the acquirer could not be asked.
 	ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
 )
@@ -45,6 +49,7 @@ type Answer struct {
 	RetryAfter int    // seconds to wait before asking again, 0 for no such hint
 	Outcome    string // one word for the log: the object's status, or the error code
 	Replayed   bool
+	Secret     bool // it shows a secret, so it is stored encrypted
 	open       bool // the outcome is not known yet
 }
 
@@ -60,6 +65,10 @@ type Presenter interface {
 	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
 	// Lost answers a step whose outcome is not known yet.
 	Lost(requestID string, t *payment.Transaction) Answer
+	// APIKey answers with a key, and its secret when that is not empty.
+	APIKey(k *store.Key, now time.Time, key secret.String) Answer
+	// NotRollable answers the roll of a key that is not active.
+	NotRollable(requestID string, k *store.Key, now time.Time) Answer
 }
 
 // Config is what an Engine is made of. All fields are required but Live.
@@ -69,6 +78,8 @@ type Config struct {
 	IDs     *id.Generator
 	Present Presenter
 	Log     *slog.Logger
+	Pepper  []byte            // API keys are hashed with it
+	Sealer  *seal.Sealer      // for stored answers that show a secret
 	Test    acquirer.Acquirer // serves test mode
 	Live    acquirer.Acquirer // serves live mode; nil refuses it
 }

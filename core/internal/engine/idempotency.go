@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -66,6 +68,9 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 	var out *Answer
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		claim, replay, err := claimKey(tx, r)
+		if err == nil && replay != nil {
+			err = e.unseal(r, replay)
+		}
 		if err != nil || replay != nil {
 			out = replay
 			return err
@@ -73,7 +78,7 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 		if out, err = fn(tx, claim); err != nil || out == nil {
 			return err
 		}
-		return tx.CompleteKey(claim, out.Status, out.Body)
+		return tx.CompleteKey(claim, out.Status, e.stored(r, out))
 	})
 	var busy *busyError
 	if errors.As(err, &busy) {
@@ -83,6 +88,32 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 		return nil, err
 	}
 	return out, nil
+}
+
+// stored is the answer's body as the store keeps it.
+func (e *Engine) stored(r Request, a *Answer) []byte {
+	if !a.Secret {
+		return a.Body
+	}
+	return e.Sealer.Seal(a.Body, sealContext(r.Tenant, r.Key))
+}
+
+// unseal makes the answer of a replay readable again.
+func (e *Engine) unseal(r Request, a *Answer) error {
+	if !seal.Sealed(a.Body) {
+		return nil
+	}
+	body, err := e.Sealer.Open(a.Body, sealContext(r.Tenant, r.Key))
+	if err != nil {
+		return fmt.Errorf("stored answer: %w", err)
+	}
+	a.Body, a.Secret = body, true
+	return nil
+}
+
+// sealContext ties a sealed answer to its place, so that nobody who can write the database can move it to a key of his own.
+func sealContext(t payment.Tenant, key string) []byte {
+	return fmt.Appendf(nil, "idempotency|%d|%t|%s", t.Merchant, t.Live, key)
 }
 
 // busyError carries the answer to a step that must wait for another one. It is an error so that nothing is kept of it, least of all
@@ -138,4 +169,21 @@ func (e *Engine) insertNew(insert func(id int64) error) error {
 			return err
 		}
 	}
+}
+
+// IdempotencyKey is what the store knows of a key, with its answer readable. ErrNotFound when it was not used or has expired.
+func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key string) (*store.StoredKey, error) {
+	k, err := e.Store.IdempotencyKey(ctx, t, key)
+	if err != nil {
+		return nil, err
+	}
+	if k.Status != 0 && !k.ExpiresAt.After(e.Clock.Now()) {
+		return nil, ErrNotFound
+	}
+	a := &Answer{Body: k.Answer}
+	if err := e.unseal(Request{Tenant: t, Key: key}, a); err != nil {
+		return nil, err
+	}
+	k.Answer = a.Body
+	return k, nil
 }

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -79,4 +82,32 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 		return nil
 	}
 	return tx.change(`DELETE FROM idempotency_keys WHERE id = ? AND status = 0`, claim)
+}
+
+// StoredKey is an idempotency key as it stands.
+type StoredKey struct {
+	Key       string
+	Status    int // HTTP status of the stored answer, 0 while the request runs
+	Answer    []byte
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// IdempotencyKey reads a key of the tenant, expired or not, else ErrNotFound.
+func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key string) (*StoredKey, error) {
+	s, err := db.query(ctx, `SELECT status, answer, created_at, expires_at FROM idempotency_keys WHERE merchant_id = ? AND live = ? AND key = ?`)
+	if err != nil {
+		return nil, err
+	}
+	k := &StoredKey{Key: key}
+	var created, expires int64
+	err = s.row(ctx, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read idempotency key: %w", err)
+	}
+	k.CreatedAt, k.ExpiresAt = fromMillis(created), fromMillis(expires)
+	return k, nil
 }

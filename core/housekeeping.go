@@ -1,0 +1,52 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+const (
+	// purgeEvery is how often rows past their time are removed. They count for nothing before that; this only gives their space back.
+	purgeEvery = 10 * time.Minute
+	// usageEvery is how often the last use of keys is written, and so how much of it a crash forgets.
+	usageEvery = 15 * time.Second
+)
+
+// keepPurging removes what has expired, at once and from time to time.
+func keepPurging(ctx context.Context, db *store.DB, cfg Config) {
+	tick := time.NewTicker(purgeEvery)
+	defer tick.Stop()
+	for {
+		switch n, err := db.PurgeIdempotencyKeys(ctx, cfg.Clock.Now()); {
+		case err != nil && ctx.Err() == nil:
+			cfg.Log.ErrorContext(ctx, "purge failed", slog.Any("error", err))
+		case n > 0:
+			cfg.Log.InfoContext(ctx, "purged", slog.Int64("idempotency_keys", n))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// keepUsage writes when keys were last used, and once more at the end.
+func keepUsage(ctx context.Context, keys *auth.Authenticator, cfg Config) {
+	tick := time.NewTicker(usageEvery)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-ctx.Done():
+			ended = true
+		case <-tick.C:
+		}
+		if err := keys.FlushUsage(context.WithoutCancel(ctx)); err != nil {
+			cfg.Log.ErrorContext(ctx, "flush failed", slog.Any("error", err))
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package core_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (b *bundle) lookUp(t *testing.T, key string, options ...option) answer {
+	t.Helper()
+	return b.get(t, "/v1/idempotency_keys/"+url.PathEscape(key), options...)
+}
+
+func TestIdempotencyKeyLookUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	unknown := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "key"}
+	for _, key := range []string{"k", "a/b//c", "50%25 off? #1", ".", "..", strings.Repeat("~", 255), "x/roll"} {
+		wantRefusal(t, b.lookUp(t, key), unknown)
+		txn := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, manual), keyed(key)), 201)
+		got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, key), 200)
+		if got.Key != key || got.Status != v1.IdempotencyKeyRecordStatusCompleted || *got.HTTPStatus != 201 || *got.Resource != txn.ID ||
+			!got.CreatedAt.Equal(birth) || !got.ExpiresAt.Equal(birth.Add(24*time.Hour)) {
+			t.Errorf("%q: got %+v", key, got)
+		}
+	}
+	declined := b.post(t, "/v1/transactions", `{"amount":5,"currency":"usd","payment_method":"pm_card_declined"}`, keyed("declined"))
+	txn := MustDecode[v1.ErrorBody](t, declined, 402).Error.Transaction
+	if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "declined"), 200); *got.HTTPStatus != 402 || *got.Resource != txn.ID {
+		t.Errorf("a decline: got %+v", got)
+	}
+	wantRefusal(t, b.post(t, "/v1/transactions", create(0, ""), keyed("refused")), invalid("invalid_amount", "amount"))
+	wantRefusal(t, b.lookUp(t, "refused"), unknown) // it was not kept
+	others := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"})
+	wantRefusal(t, b.lookUp(t, "k", as(others)), unknown)
+	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	wantRefusal(t, b.lookUp(t, "k", as(live)), unknown)
+
+	b.clock.Set(birth.Add(24*time.Hour - time.Millisecond))
+	MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "k"), 200)
+	b.clock.Set(birth.Add(24 * time.Hour))
+	wantRefusal(t, b.lookUp(t, "k"), unknown)
+}
+
+// TestIdempotencyKeyLookUpWhileItRuns: a key whose outcome is not known is in progress, however old, until it is known.
+func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
+	t.Parallel()
+	b := setupWith(t, MustHurryCatalogue(t, time.Millisecond))
+	a := b.post(t, "/v1/transactions", `{"amount":5,"currency":"usd","payment_method":"pm_card_timeout_after_effect"}`, keyed("k"))
+	if a.status != 504 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	for range 2 {
+		got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "k"), 200)
+		if got.Status != v1.IdempotencyKeyRecordStatusInProgress || got.HTTPStatus != nil || got.Resource != nil {
+			t.Errorf("got %+v", got)
+		}
+		b.clock.Advance(25 * time.Hour)
+	}
+	b.clock.Set(birth.Add(time.Hour))
+	b.restart(t) // which reconciles
+	if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "k"), 200); *got.HTTPStatus != 201 || got.Resource == nil {
+		t.Errorf("after it is known: got %+v", got)
+	}
+}
+
+// TestRetention: a service that starts removes the keys that have expired, and no other.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, key := range []string{"a", "b", "c"} {
+		MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed(key)), 201)
+	}
+	b.clock.Advance(time.Hour)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed("d")), 201)
+	b.clock.Advance(23 * time.Hour)
+	b.restart(t)
+	for deadline := time.After(10 * time.Second); b.number(t, "SELECT COUNT(*) FROM idempotency_keys") != 1; {
+		select {
+		case <-deadline:
+			t.Fatal("the expired keys are still there")
+		default:
+		}
+	}
+	if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "d"), 200); *got.HTTPStatus != 201 {
+		t.Errorf("got %+v", got)
+	}
+}

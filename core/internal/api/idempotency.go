@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) idempotencyRoutes() []route {
+	return []route{
+		{http.MethodGet, "/v1/idempotency_keys/{key}", apikey.ScopeTransactionsRead, a.getIdempotencyKey},
+	}
+}
+
+func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	key, err := pathSegment(r, "key")
+	if err != nil {
+		return err
+	}
+	found, err := a.Engine.IdempotencyKey(r.Context(), k.Tenant, key)
+	if err != nil {
+		return notFoundAt(err, "key")
+	}
+	out := v1.IdempotencyKeyRecord{
+		Object: v1.IdempotencyKeyRecordObjectIdempotencyKey, Key: found.Key, Status: v1.IdempotencyKeyRecordStatusInProgress,
+		CreatedAt: v1.Time{Time: found.CreatedAt}, ExpiresAt: v1.Time{Time: found.ExpiresAt},
+	}
+	if found.Status != 0 {
+		out.Status, out.HTTPStatus = v1.IdempotencyKeyRecordStatusCompleted, &found.Status
+		out.Resource = text(resourceOf(found.Answer))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+// resourceOf is the id of the object that a stored answer shows, "" when it shows none. It is read out here, when somebody asks, so that
+// storing an answer costs no more for it.
+func resourceOf(answer []byte) string {
+	var shown struct {
+		ID    string `json:"id"`
+		Error struct {
+			Transaction struct {
+				ID string `json:"id"`
+			} `json:"transaction"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(answer, &shown) != nil {
+		return ""
+	}
+	if shown.ID != "" {
+		return shown.ID
+	}
+	return shown.Error.Transaction.ID
+}

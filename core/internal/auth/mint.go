@@ -1,0 +1,75 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// KeySpec says what kind of key to make.
+type KeySpec struct {
+	Merchant  int64
+	Live      bool
+	Kind      apikey.Kind
+	Scopes    []string // nil: all that the kind may have
+	Name      string
+	ExpiresAt time.Time // zero: never
+}
+
+// Minted is a key that was made and is not stored yet. The secret is nowhere else.
+type Minted struct {
+	Key    *store.Key // without an id
+	Hash   []byte     // what the store finds it by
+	Secret secret.String
+}
+
+// Mint makes a key. It fails when the kind cannot have a scope, or random fails.
+func Mint(pepper []byte, random io.Reader, s KeySpec) (Minted, error) {
+	mode := apikey.Test
+	if s.Live {
+		mode = apikey.Live
+	}
+	scopes := s.Scopes
+	if scopes == nil {
+		scopes = apikey.DefaultScopes(s.Kind)
+	}
+	for _, scope := range scopes {
+		if !slices.Contains(apikey.DefaultScopes(s.Kind), scope) {
+			return Minted{}, fmt.Errorf("auth: a %s key cannot have the scope %q", s.Kind, scope)
+		}
+	}
+	key, err := apikey.New(s.Kind, mode, random)
+	if err != nil {
+		return Minted{}, err
+	}
+	hash := apikey.Hash(pepper, key.Reveal())
+	return Minted{
+		Key: &store.Key{
+			Tenant: payment.Tenant{Merchant: s.Merchant, Live: s.Live}, Kind: string(s.Kind), Name: s.Name, Scopes: scopes,
+			Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt,
+		},
+		Hash: hash[:], Secret: key,
+	}, nil
+}
+
+// Create makes a key and stores its hash. The secret is returned here and never again. store.ErrNotFound when there is no such
+// merchant.
+func Create(ctx context.Context, db *store.DB, ids *id.Generator, pepper []byte, random io.Reader, s KeySpec) (secret.String, error) {
+	m, err := Mint(pepper, random, s)
+	if err != nil {
+		return secret.String{}, err
+	}
+	m.Key.ID = ids.Next()
+	if err := db.Update(ctx, func(tx *store.Tx) error { return tx.InsertKey(m.Key, m.Hash) }); err != nil {
+		return secret.String{}, fmt.Errorf("store key: %w", err)
+	}
+	return m.Secret, nil
+}

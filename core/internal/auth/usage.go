@@ -1,0 +1,100 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// touchBatch is how many keys one commit writes the last use of.
+const touchBatch = 128
+
+// usage remembers when keys were last used, to the minute, until it is written. Noting costs no write that a request waits for.
+type usage struct {
+	mu      sync.RWMutex // guards the map, not what it holds
+	minutes map[int64]*minutes
+}
+
+// minutes are times of one key in minutes of Unix time.
+type minutes struct{ used, written atomic.Int64 }
+
+func (u *usage) note(key int64, now time.Time) {
+	minute := now.Unix() / 60
+	u.mu.RLock()
+	m, ok := u.minutes[key]
+	if ok && m.used.Load() < minute { // most requests find it noted, and then nobody writes to memory that all read
+		m.used.Store(minute)
+	}
+	u.mu.RUnlock()
+	if ok {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, ok := u.minutes[key]; !ok {
+		u.minutes[key] = &minutes{}
+		u.minutes[key].used.Store(minute)
+	}
+}
+
+// LastUsed is when the key was last used, to the minute: what the store knows, or what this process has not written yet.
+func (a *Authenticator) LastUsed(k *store.Key) time.Time {
+	a.usage.mu.RLock()
+	defer a.usage.mu.RUnlock()
+	m, ok := a.usage.minutes[k.ID]
+	if !ok {
+		return k.LastUsedAt
+	}
+	if noted := time.Unix(m.used.Load()*60, 0).UTC(); noted.After(k.LastUsedAt) {
+		return noted
+	}
+	return k.LastUsedAt
+}
+
+// FlushUsage writes when keys were last used, a bounded number a commit.
+func (a *Authenticator) FlushUsage(ctx context.Context) error {
+	pending := a.usage.pending(a.clock.Now())
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(pending)), touchBatch) {
+		used := map[int64]time.Time{}
+		for _, key := range batch {
+			used[key] = time.Unix(pending[key]*60, 0)
+		}
+		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.TouchKeys(used) }); err != nil {
+			return fmt.Errorf("write the last use of keys: %w", err)
+		}
+		a.usage.wrote(batch, pending)
+	}
+	return nil
+}
+
+// pending is what was not written yet. What was written and is idle since is dropped, so that the map holds keys in use only.
+func (u *usage) pending(now time.Time) map[int64]int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	out := map[int64]int64{}
+	for key, m := range u.minutes {
+		switch used := m.used.Load(); {
+		case used != m.written.Load():
+			out[key] = used
+		case used < now.Unix()/60:
+			delete(u.minutes, key)
+		}
+	}
+	return out
+}
+
+func (u *usage) wrote(keys []int64, what map[int64]int64) {
+	u.mu.RLock()
+	defer u.mu.RUnlock()
+	for _, key := range keys {
+		if m, ok := u.minutes[key]; ok {
+			m.written.Store(what[key])
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// MaxOverlap is how long a rolled key may stay valid.
+const MaxOverlap = 24 * time.Hour
+
+// MissingScopeError refuses to give out a key that may do what the asking key may not.
+type MissingScopeError struct{ Scope string }
+
+func (e *MissingScopeError) Error() string { return "engine: the asking key lacks " + e.Scope }
+
+// NewKey says what key to make.
+type NewKey struct {
+	Kind      apikey.Kind
+	Scopes    []string // nil: all that the kind may have and the asking key has
+	Name      string
+	ExpiresAt time.Time // zero: never
+}
+
+// CreateKey makes a key of the tenant for whoever has the scopes by. A MissingScopeError when the new key would have another one.
+func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Answer, error) {
+	if n.Scopes == nil {
+		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
+	}
+	if err := within(by, n.Scopes); err != nil {
+		return Answer{}, err
+	}
+	m, err := e.mint(r.Tenant, n)
+	if err != nil {
+		return Answer{}, err
+	}
+	r.Fingerprint = scopedFingerprint(r.Fingerprint, by)
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		if err := e.insertNew(func(id int64) error { m.Key.ID = id; return tx.InsertKey(m.Key, m.Hash) }); err != nil {
+			return nil, err
+		}
+		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
+		return &a, nil
+	})
+	return value(done), err
+}
+
+// RollKey puts a new key in the place of the key id, which stays valid for overlap. The asking key needs all scopes in by that the key has,
+// else it is a MissingScopeError.
+func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Answer, error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return Answer{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
+	}
+	r.Fingerprint = scopedFingerprint(r.Fingerprint, by)
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		old, err := tx.Key(r.Tenant, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := within(by, old.Scopes); err != nil {
+			return nil, err
+		}
+		m, err := e.mint(r.Tenant, NewKey{apikey.Kind(old.Kind), old.Scopes, old.Name, old.ExpiresAt})
+		if err != nil {
+			return nil, err
+		}
+		err = e.insertNew(func(id int64) error {
+			m.Key.ID = id
+			return tx.RollKey(old.ID, tx.Now.Add(overlap), m.Key, m.Hash)
+		})
+		if errors.Is(err, store.ErrConflict) {
+			a := e.Present.NotRollable(r.ID, old, tx.Now)
+			return &a, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
+		return &a, e.rolled(tx, r.Tenant, old.ID)
+	})
+	return value(done), err
+}
+
+// rolled announces a rolled key.
+func (e *Engine) rolled(tx *store.Tx, t payment.Tenant, id int64) error {
+	old, err := tx.Key(t, id)
+	if err != nil {
+		return err
+	}
+	body := e.Present.APIKey(old, tx.Now, secret.String{}).Body
+	return tx.InsertEvent(e.event("api_key.rolled", t, id, 1, body)) // a key is rolled once at most
+}
+
+// RevokeKey ends a key at once and returns it. ErrNotFound when the tenant has no such key, ErrLastKey unless forced when nobody could
+// manage the tenant's keys any more.
+func (e *Engine) RevokeKey(ctx context.Context, t payment.Tenant, id int64, force bool) (*store.Key, error) {
+	var k *store.Key
+	err := e.Store.Update(ctx, func(tx *store.Tx) error {
+		refused := tx.RevokeKey(t, id, force)
+		if refused != nil && !errors.Is(refused, store.ErrConflict) {
+			return refused
+		}
+		var err error
+		if k, err = tx.Key(t, id); err != nil {
+			return err
+		}
+		if refused != nil {
+			return ErrLastKey
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func (e *Engine) mint(t payment.Tenant, n NewKey) (auth.Minted, error) {
+	return auth.Mint(e.Pepper, rand.Reader, auth.KeySpec{
+		Merchant: t.Merchant, Live: t.Live, Kind: n.Kind, Scopes: n.Scopes, Name: n.Name, ExpiresAt: n.ExpiresAt,
+	})
+}
+
+// scopedFingerprint makes a request of a key with other scopes another request: else a lesser key that repeats it would be given the secret
+// that the first one was.
+func scopedFingerprint(fingerprint []byte, by []string) []byte {
+	if fingerprint == nil {
+		return nil
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x %s", fingerprint, slices.Sorted(slices.Values(by))))
+	return sum[:]
+}
+
+// within returns a MissingScopeError for the first scope that is not in by.
+func within(by, scopes []string) error {
+	for _, s := range scopes {
+		if !slices.Contains(by, s) {
+			return &MissingScopeError{s}
+		}
+	}
+	return nil
+}

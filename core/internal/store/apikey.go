@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Key is a stored API key. The secret itself is never stored. Zero times are of things that did not happen.
+type Key struct {
+	ID         int64
+	Tenant     payment.Tenant
+	Kind       string // secret or publishable
+	Name       string
+	Scopes     []string
+	Hint       string // the last four characters
+	ReplacedBy int64  // the key that a roll put in this one's place, 0 for none
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	RevokedAt  time.Time
+	LastUsedAt time.Time // to the minute, and some seconds late
+}
+
+// KeyStatus is where a key stands.
+type KeyStatus string
+
+// The statuses of keys. Active and rolled ones are valid.
+const (
+	KeyActive  KeyStatus = "active"
+	KeyRolled  KeyStatus = "rolled" // valid until it expires
+	KeyExpired KeyStatus = "expired"
+	KeyRevoked KeyStatus = "revoked"
+)
+
+// Status is where the key stands at a time.
+func (k *Key) Status(now time.Time) KeyStatus {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return KeyRevoked
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return KeyExpired
+	case k.ReplacedBy != 0:
+		return KeyRolled
+	default:
+		return KeyActive
+	}
+}
+
+// Valid reports whether the key opens anything at a time.
+func (k *Key) Valid(now time.Time) bool {
+	s := k.Status(now)
+	return s == KeyActive || s == KeyRolled
+}
+
+const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at, COALESCE(expires_at, 0),
+	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0)`
+
+// InsertKey writes a key under the hash it is found by, and fills in when it was made. ErrNotFound when there is no such merchant,
+// ErrDuplicate when the id is taken.
+func (tx *Tx) InsertKey(k *Key, hash []byte) error {
+	row, err := tx.row(`SELECT id FROM merchants WHERE id = ?`, k.Tenant.Merchant)
+	if err != nil {
+		return err
+	}
+	var id int64
+	if err := row.Scan(&id); errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	} else if err != nil {
+		return fmt.Errorf("read merchant: %w", err)
+	}
+	k.CreatedAt = tx.Now
+	return tx.insert(`INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, hint, scopes, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0))`,
+		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Hint, strings.Join(k.Scopes, " "), toMillis(tx.Now), toMillis(k.ExpiresAt))
+}
+
+// RollKey writes next, found by hash, in the place of the active key old, which stays valid until a time at most. ErrConflict when old is
+// not active, ErrDuplicate when the id of next is taken; neither leaves anything.
+func (tx *Tx) RollKey(old int64, until time.Time, next *Key, hash []byte) error {
+	return tx.whole(func() error {
+		err := tx.change(`UPDATE api_keys SET replaced_by = ?1, expires_at = MIN(COALESCE(expires_at, ?2), ?2)
+			WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND replaced_by IS NULL AND revoked_at IS NULL
+				AND (expires_at IS NULL OR expires_at > ?6)`,
+			next.ID, toMillis(until), old, next.Tenant.Merchant, next.Tenant.Live, toMillis(tx.Now))
+		if err != nil {
+			return err
+		}
+		return tx.InsertKey(next, hash)
+	})
+}
+
+// RevokeKey ends a valid or expired key. Unless forced, it returns ErrConflict for the tenant's last active key that can manage keys, and
+// changes nothing; of a key that was revoked before it changes nothing either.
+func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
+	return tx.change(`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?1)
+		WHERE id = ?2 AND merchant_id = ?3 AND live = ?4 AND (?5 OR revoked_at IS NOT NULL OR expires_at <= ?1
+			OR kind <> 'secret' OR instr(' ' || scopes || ' ', ' keys:write ') = 0
+			OR EXISTS (SELECT 1 FROM api_keys other
+				WHERE other.merchant_id = ?3 AND other.live = ?4 AND other.id <> ?2 AND other.kind = 'secret'
+					AND instr(' ' || other.scopes || ' ', ' keys:write ') > 0 AND other.revoked_at IS NULL
+					AND other.replaced_by IS NULL AND (other.expires_at IS NULL OR other.expires_at > ?1)))`,
+		toMillis(tx.Now), id, tenant.Merchant, tenant.Live, force)
+}
+
+// TouchKeys writes when keys were last used, by id. An earlier time than the stored one changes nothing.
+func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
+	for id, at := range used {
+		err := tx.w.exec(`UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`, toMillis(at), id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Key reads one key of the tenant inside the group, else ErrNotFound.
+func (tx *Tx) Key(tenant payment.Tenant, id int64) (*Key, error) {
+	row, err := tx.row(`SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanKey(row)
+}
+
+// KeyByHash finds the key with this hash, else ErrNotFound.
+func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*Key, error) {
+	s, err := db.query(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE hash = ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanKey(s.row(ctx, hash))
+}
+
+// KeyByID finds the key with this id, whoever's it is, else ErrNotFound. It is for operators.
+func (db *DB) KeyByID(ctx context.Context, id int64) (*Key, error) {
+	s, err := db.query(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE id = ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanKey(s.row(ctx, id))
+}
+
+// Keys lists the tenant's keys, newest first, those that are not valid any more included.
+func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p Page) (List[*Key], error) {
+	return list(ctx, db, `SELECT `+keyColumns+` FROM api_keys WHERE merchant_id = ? AND live = ?`, p, scanKey, tenant.Merchant, tenant.Live)
+}
+
+func scanKey(row scanner) (*Key, error) {
+	var (
+		k                               Key
+		scopes                          string
+		created, expires, revoked, used int64
+	)
+	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &k.Hint, &k.ReplacedBy, &created, &expires,
+		&revoked, &used)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	k.Scopes = strings.Fields(scopes)
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.LastUsedAt = fromMillis(created), fromMillis(expires), fromMillis(revoked), fromMillis(used)
+	return &k, nil
+}

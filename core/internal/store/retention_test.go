@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// MustClaim claims n keys in one commit, and answers them unless they are to stay open. It returns the claims.
+func (b *bundle) MustClaim(t *testing.T, prefix string, n int, answered bool) []int64 {
+	t.Helper()
+	var claims []int64
+	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+		for i := range n {
+			c, err := tx.ClaimKey(tenant, fmt.Sprint(prefix, i), []byte("f"))
+			if err == nil && answered {
+				err = tx.CompleteKey(c.ID, 201, []byte("{}"))
+			}
+			if err != nil {
+				return err
+			}
+			claims = append(claims, c.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+func TestPurgeIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustClaim(t, "open", 300, false) // more than a batch, before everything else
+	b.MustClaim(t, "old", 700, true)
+	b.clock.Advance(time.Hour)
+	b.MustClaim(t, "new", 20, true)
+	purge := func(at time.Duration, want int64) {
+		t.Helper()
+		if got, err := b.db.PurgeIdempotencyKeys(t.Context(), birth.Add(at)); err != nil || got != want {
+			t.Errorf("after %s: got %d, %v, want %d", at, got, err, want)
+		}
+	}
+	purge(store.KeyLifetime-time.Millisecond, 0)
+	purge(store.KeyLifetime, 700)
+	purge(store.KeyLifetime, 0)
+	if got, want := b.MustCount(t, "idempotency_keys"), 320; got != want {
+		t.Errorf("left: got %d, want %d", got, want)
+	}
+	purge(2*store.KeyLifetime, 20)
+	purge(1000*store.KeyLifetime, 0)
+	if got, want := b.MustCount(t, "idempotency_keys"), 300; got != want {
+		t.Errorf("left: got %d, want %d", got, want)
+	}
+}
+
+// TestPurgeBesideClaims: nothing that is claimed while a purge runs is lost, also under a key that was just purged.
+func TestPurgeBesideClaims(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustClaim(t, "k", 2000, true)
+	b.clock.Advance(store.KeyLifetime)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := i; n < 2000; n += 8 {
+				err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+					c, err := tx.ClaimKey(tenant, fmt.Sprint("k", n), []byte("g"))
+					if err == nil && !c.Held {
+						err = fmt.Errorf("key %d is not free: %+v", n, c)
+					}
+					if err != nil {
+						return err
+					}
+					return tx.CompleteKey(c.ID, 201, []byte("{}"))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if _, err := b.db.PurgeIdempotencyKeys(t.Context(), b.clock.Now()); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if got, want := b.MustCount(t, "idempotency_keys"), 2000; got != want {
+		t.Errorf("got %d keys, want %d", got, want)
+	}
+	var fresh int
+	if err := b.MustWrite(t).QueryRowContext(t.Context(), `SELECT COUNT(*) FROM idempotency_keys WHERE fingerprint = x'67'`).Scan(&fresh); err != nil || fresh != 2000 {
+		t.Errorf("fresh: got %d, %v", fresh, err)
+	}
+}
