@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -24,6 +26,9 @@ const (
 	journalFile  = "simulator.journal"
 	lockFile     = "lock"
 )
+
+// DefaultRateLimit is how many requests a second one API key may make unless told otherwise.
+const DefaultRateLimit = 500
 
 const (
 	// concurrent is how many requests are served at once; more are refused with 503.
@@ -38,6 +43,9 @@ type Config struct {
 	Simulator string       // path of the simulator's catalogue; "" for the built-in one
 	Clock     clock.Clock  // nil for the system's
 	Log       *slog.Logger // nil for none
+	// RateLimit is how many requests a second one API key may make for long, and twice as many at once when it was idle: 0 for
+	// DefaultRateLimit, negative for no limit.
+	RateLimit int
 }
 
 // Core is the open service. Two cannot be open on one folder.
@@ -87,6 +95,14 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
+// limiter is nil for no limit.
+func (cfg Config) limiter() *ratelimit.Limiter {
+	if cfg.RateLimit < 0 {
+		return nil
+	}
+	return ratelimit.New(cmp.Or(cfg.RateLimit, DefaultRateLimit))
+}
+
 func openSimulator(cfg Config) (*simulator.Simulator, error) {
 	var catalogue []byte
 	if cfg.Simulator != "" {
@@ -127,7 +143,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.handler = api.New(api.Config{
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim,
-		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent,
+		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent, RateLimit: cfg.limiter(),
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop

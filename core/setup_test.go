@@ -29,6 +29,7 @@ var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 type bundle struct {
 	dir       string
 	catalogue string
+	rateLimit int // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
 	clock     *clock.Fake
 	logs      *coretest.Log
 	core      *core.Core
@@ -47,7 +48,13 @@ func setup(t *testing.T) *bundle {
 // setupWith opens it with the simulator's catalogue at a path, "" for the built-in one.
 func setupWith(t *testing.T, catalogue string) *bundle {
 	t.Helper()
-	b := &bundle{catalogue: catalogue, dir: t.TempDir(), clock: clock.NewFake(birth), logs: &coretest.Log{}}
+	return openBundle(t, &bundle{catalogue: catalogue, rateLimit: -1})
+}
+
+// openBundle starts a service as the bundle says, with a merchant and a key.
+func openBundle(t *testing.T, b *bundle) *bundle {
+	t.Helper()
+	b.dir, b.clock, b.logs = t.TempDir(), clock.NewFake(birth), &coretest.Log{}
 	b.start(t)
 	t.Cleanup(func() { b.stop(t) })
 	b.merchant = MustCreateMerchant(t, b.core.Admin)
@@ -59,7 +66,7 @@ func setupWith(t *testing.T, catalogue string) *bundle {
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c, err := core.Open(t.Context(), core.Config{Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log})
+	c, err := core.Open(t.Context(), core.Config{Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"net"
+
+	"github.com/causeway-pay/causeway/core"
 )
 
 // help is what --help prints.
 const help = `standalone runs all of Causeway in one process, for development and tests.
 
-  standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL]
+  standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--rate-limit N]
 
 It fills DIR by itself: the store, a development certificate authority, one merchant and credentials for every door. A second
 start on the same DIR finds the same merchant and prints the same credentials. When it is ready it prints the addresses, the
@@ -26,6 +28,7 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
   --configs DIR      read simulator.yaml, the test cards, from DIR instead of the built-in one
   --log LEVEL        what goes to stderr as JSON lines: info has one line per request, warn, error
                      (default warn, with --json info)
+  --rate-limit N     requests a second for each API key (default 500), and twice as many at once; 0 for no limit
 
 Both addresses serve every door: /v1/… for new merchants, /compat/… and the legacy providers' own paths for old ones.
 
@@ -43,6 +46,7 @@ type Flags struct {
 	ListenTLS string     // host:port of HTTPS
 	JSON      bool       // print for programs
 	Log       slog.Level // the least that goes to stderr
+	RateLimit int        // requests a second for each API key, 0 for no limit
 }
 
 // ParseFlags reads the command line. It returns flag.ErrHelp when help is asked for; any other error names the flag.
@@ -57,6 +61,7 @@ func ParseFlags(args []string) (Flags, error) {
 	set.StringVar(&f.ListenTLS, "listen-tls", "127.0.0.1:8443", "")
 	set.BoolVar(&f.JSON, "json", false, "")
 	set.StringVar(&level, "log", "", "")
+	set.IntVar(&f.RateLimit, "rate-limit", core.DefaultRateLimit, "")
 	if err := set.Parse(args); err != nil {
 		return Flags{}, err
 	}
@@ -65,6 +70,9 @@ func ParseFlags(args []string) (Flags, error) {
 	}
 	if f.Data == "" {
 		return Flags{}, errors.New("--data must name a folder")
+	}
+	if f.RateLimit < 0 {
+		return Flags{}, fmt.Errorf("--rate-limit %d: want a number of requests a second, 0 for no limit", f.RateLimit)
 	}
 	for name, addr := range map[string]string{"--listen": f.Listen, "--listen-tls": f.ListenTLS} {
 		if _, _, err := net.SplitHostPort(addr); err != nil {

@@ -123,7 +123,12 @@ func (m *Main) openFolder() (err error) {
 }
 
 func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
-	cfg := core.Config{Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core")}
+	cfg := core.Config{
+		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
+	}
+	if cfg.RateLimit == 0 {
+		cfg.RateLimit = -1 // which is how core says no limit
+	}
 	if m.flags.Configs != "" {
 		cfg.Simulator = filepath.Join(m.flags.Configs, "simulator.yaml")
 		if _, err := os.Stat(cfg.Simulator); err != nil {

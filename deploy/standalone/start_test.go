@@ -164,6 +164,7 @@ func TestFlags(t *testing.T) {
 		"port taken":          {[]string{"--data", filepath.Join(dir, "a"), "--listen", taken}, 1, []string{"--listen " + taken}},
 		"tls port taken":      {[]string{"--data", filepath.Join(dir, "b"), "--listen", "127.0.0.1:0", "--listen-tls", taken}, 1, []string{"--listen-tls " + taken}},
 		"no such port":        {[]string{"--data", filepath.Join(dir, "c"), "--listen", "127.0.0.1:99999"}, 1, []string{"--listen 127.0.0.1:99999"}},
+		"rate limit":          {[]string{"--rate-limit", "-1"}, 2, []string{"--rate-limit"}},
 		"no simulator":        {[]string{"--data", filepath.Join(dir, "d"), "--configs", dir}, 1, []string{"--configs", "simulator.yaml"}},
 		"help":                {[]string{"--help"}, 0, nil},
 		"help beside others":  {[]string{"--json", "-h"}, 0, nil},

@@ -53,6 +53,7 @@ func TestWrongUsage(t *testing.T) {
 		{"merchants", "delete", "x"},
 		{"keys"},
 		{"keys", "delete"},
+		{"serve", "--rate-limit", "-1"},
 		{"migrate", "x"},
 	} {
 		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {

@@ -18,11 +18,18 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	f, data := m.flags("serve")
 	listen := f.String("listen", "127.0.0.1:8080", "address")
 	catalogue := f.String("simulator", "", "the simulator's catalogue")
+	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
+	if *limit < 0 {
+		return m.misused(fmt.Sprintf("--rate-limit %d is negative", *limit))
+	}
+	if *limit == 0 {
+		*limit = -1 // which is how core says no limit
+	}
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
-	c, err := core.Open(ctx, core.Config{Data: *data, Simulator: *catalogue, Log: log})
+	c, err := core.Open(ctx, core.Config{Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -30,7 +31,7 @@ type TestMethods interface {
 	DefaultPaymentMethod() string
 }
 
-// Config is what an API is made of. All fields are required.
+// Config is what an API is made of. All fields are required but RateLimit.
 type Config struct {
 	Store          *store.DB
 	Engine         *engine.Engine
@@ -39,9 +40,10 @@ type Config struct {
 	IDs            *id.Generator
 	Log            *slog.Logger
 	Test           TestMethods
-	FingerprintKey []byte // for card fingerprints
-	IdempotencyKey []byte // for request fingerprints
-	Concurrent     int    // requests at once; more are refused with 503
+	FingerprintKey []byte             // for card fingerprints
+	IdempotencyKey []byte             // for request fingerprints
+	Concurrent     int                // requests at once; more are refused with 503
+	RateLimit      *ratelimit.Limiter // of each key; nil sets none
 }
 
 // API serves v1.
@@ -130,6 +132,10 @@ func (a *API) authenticated(rt route) http.Handler {
 			return
 		}
 		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
+		if !a.allow(w, k) {
+			a.refuse(w, r, &fault{code: codeRateLimited})
+			return
+		}
 		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
 			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
 			return
@@ -142,6 +148,21 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, err)
 		}
 	})
+}
+
+// allow counts the request against its key's rate limit, and tells the client where it stands.
+func (a *API) allow(w http.ResponseWriter, k *store.Key) bool {
+	if a.RateLimit == nil {
+		return true
+	}
+	v := a.RateLimit.Take(k.ID, a.Clock.Now())
+	h := w.Header()
+	h.Set("RateLimit-Policy", a.RateLimit.Policy())
+	h.Set("RateLimit", v.Field())
+	if !v.Allowed {
+		h.Set("Retry-After", strconv.Itoa(v.RetryAfter))
+	}
+	return v.Allowed
 }
 
 // key resolves the request's API key.

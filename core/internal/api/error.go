@@ -63,6 +63,7 @@ const (
 	codeKeyNotRollable        = "api_key_not_rollable"
 	codeLastKey               = "last_api_key"
 	codeCardDeclined          = "card_declined"
+	codeRateLimited           = "rate_limited"
 	codeInternal              = "internal_error"
 	codeOverloaded            = "overloaded"
 	codeStoreUnavailable      = "store_unavailable"
@@ -117,6 +118,8 @@ var codes = map[string]entry{
 
 	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still running."},
 	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, "This Idempotency-Key was used with another request."},
+
+	codeRateLimited: {v1.ErrorTypeRateLimitError, 429, "This API key sends too many requests. Wait for as long as Retry-After says."},
 
 	codeInternal:            {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
 	codeNotProcessed:        {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},

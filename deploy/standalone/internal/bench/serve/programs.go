@@ -67,7 +67,8 @@ type Standalone struct {
 
 // Launch starts our server on the data folder, listening for plain HTTP on listen (host:port), and does not wait until it is ready.
 func Launch(ctx context.Context, program, data, listen string) (*Process, error) {
-	return Start(ctx, data+".log", program, "--data", data, "--listen", listen, "--listen-tls", "127.0.0.1:0", "--json")
+	return Start(ctx, data+".log", program, "--data", data, "--listen", listen, "--listen-tls", "127.0.0.1:0", "--json",
+		"--rate-limit", "0") // one key makes all the load
 }
 
 // StartStandalone launches our server on the data folder, at a port of its choice, and returns when it is ready.
