@@ -74,7 +74,10 @@ type process struct {
 // start runs the binary with --json on free ports and dir, and returns when it is ready. The test's end kills it.
 func start(tb testing.TB, dir string, args ...string) *process {
 	tb.Helper()
-	p := launch(tb, append([]string{"--json", "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0"}, args...)...)
+	p := launch(tb, append([]string{
+		"--json", "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0",
+		"--rate-limit", "0", // one key makes all the load
+	}, args...)...)
 	got := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(p.stdout).ReadString('\n') // exactly one line comes, so nothing after it is lost
