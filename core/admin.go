@@ -26,6 +26,7 @@ type Admin struct {
 	root   auth.Root
 	pepper []byte
 	sealer *seal.Sealer // of stored answers that show a secret
+	cfg    Config
 }
 
 // OpenAdmin opens the store of a data folder, which is made and migrated when needed, without serving it.
@@ -54,7 +55,7 @@ func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer}, nil
+	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer, cfg: cfg}, nil
 }
 
 // Close closes the store.

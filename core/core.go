@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // The names in the data folder.
@@ -46,6 +47,8 @@ type Config struct {
 	// RateLimit is how many requests a second one API key may make for long, and twice as many at once when it was idle: 0 for
 	// DefaultRateLimit, negative for no limit.
 	RateLimit int
+	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
+	VaultKEK secret.String
 }
 
 // Core is the open service. Two cannot be open on one folder.
@@ -130,8 +133,12 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	cards, err := openVault(cfg, c.root)
+	if err != nil {
+		return err
+	}
 	eng := engine.New(engine.Config{
-		Store: c.db, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim, Pepper: c.pepper, Sealer: c.sealer,
+		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim, Pepper: c.pepper, Sealer: c.sealer,
 	})
 	open, err := eng.Reconcile(ctx, cfg.Clock.Now())
 	if err != nil {
@@ -150,6 +157,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.ended.Go(func() { keepReconciling(background, eng, cfg) })
 	c.ended.Go(func() { keepPurging(background, c.db, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
+	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	return nil
 }
 

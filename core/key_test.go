@@ -86,7 +86,17 @@ func operations(txn string) map[string][]operation {
 		"refunds:create": {post("/v1/refunds", `{"transaction":"`+txn+`"}`)},
 		"transactions:read": {
 			get("/v1/transactions"), get("/v1/transactions/" + txn), get("/v1/transactions/" + txn + "/captures"),
-			get("/v1/captures/x"), get("/v1/refunds"), get("/v1/refunds/x"),
+			get("/v1/captures/x"), get("/v1/refunds"), get("/v1/refunds/x"), get("/v1/tokens/x"),
+		},
+		"customers:write": {
+			post("/v1/customers", "{}"),
+			{"PATCH", "/v1/customers/x", "{}"},
+			{"DELETE", "/v1/customers/x", ""},
+			post("/v1/customers/x/payment_methods", "{}"),
+			{"DELETE", "/v1/customers/x/payment_methods/x", ""},
+		},
+		"customers:read": {
+			get("/v1/customers"), get("/v1/customers/x"), get("/v1/customers/x/payment_methods"), get("/v1/customers/x/payment_methods/x"),
 		},
 	}
 }

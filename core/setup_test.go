@@ -111,7 +111,10 @@ func MustCreateKey(tb testing.TB, a *core.Admin, s core.KeySpec) string {
 
 // tables are all that hold anything of a merchant's.
 func tables() []string {
-	return []string{"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys"}
+	return []string{
+		"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys",
+		"tokens", "customers", "payment_methods",
+	}
 }
 
 // rows counts every table. It reads the database file, not the service.

@@ -123,8 +123,13 @@ func (m *Main) openFolder() (err error) {
 }
 
 func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
+	kek, err := core.VaultKEK(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
+		VaultKEK: kek,
 	}
 	if cfg.RateLimit == 0 {
 		cfg.RateLimit = -1 // which is how core says no limit

@@ -245,6 +245,36 @@ func (e CheckResult) Valid() bool {
 	}
 }
 
+// Defines values for CustomerObject.
+const (
+	CustomerObjectCustomer CustomerObject = "customer"
+)
+
+// Valid indicates whether the value is a known member of the CustomerObject enum.
+func (e CustomerObject) Valid() bool {
+	switch e {
+	case CustomerObjectCustomer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerListObject.
+const (
+	CustomerListObjectList CustomerListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the CustomerListObject enum.
+func (e CustomerListObject) Valid() bool {
+	switch e {
+	case CustomerListObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeclineCode.
 const (
 	DeclineCodeCallIssuer        DeclineCode = "call_issuer"
@@ -452,6 +482,36 @@ func (e Mode) Valid() bool {
 	}
 }
 
+// Defines values for PaymentMethodObject.
+const (
+	PaymentMethodObjectPaymentMethod PaymentMethodObject = "payment_method"
+)
+
+// Valid indicates whether the value is a known member of the PaymentMethodObject enum.
+func (e PaymentMethodObject) Valid() bool {
+	switch e {
+	case PaymentMethodObjectPaymentMethod:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentMethodListObject.
+const (
+	PaymentMethodListObjectList PaymentMethodListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the PaymentMethodListObject enum.
+func (e PaymentMethodListObject) Valid() bool {
+	switch e {
+	case PaymentMethodListObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RefundObject.
 const (
 	RefundObjectRefund RefundObject = "refund"
@@ -569,6 +629,39 @@ func (e Settlement) Valid() bool {
 	case SettlementPending:
 		return true
 	case SettlementSettled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StoredKind.
+const (
+	StoredKindBankAccount StoredKind = "bank_account"
+	StoredKindCard        StoredKind = "card"
+)
+
+// Valid indicates whether the value is a known member of the StoredKind enum.
+func (e StoredKind) Valid() bool {
+	switch e {
+	case StoredKindBankAccount:
+		return true
+	case StoredKindCard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenObject.
+const (
+	TokenObjectToken TokenObject = "token"
+)
+
+// Valid indicates whether the value is a known member of the TokenObject enum.
+func (e TokenObject) Valid() bool {
+	switch e {
+	case TokenObjectToken:
 		return true
 	default:
 		return false
@@ -874,7 +967,7 @@ type CardBrand string
 
 // CardInput defines model for CardInput.
 type CardInput struct {
-	// Cvc Never stored.
+	// Cvc Gone after the first authorization. A token keeps it, encrypted, until its first use and no longer than its hour.
 	Cvc      *secret.String `json:"cvc,omitempty"`
 	ExpMonth int            `json:"exp_month"`
 
@@ -913,8 +1006,83 @@ type Contact struct {
 // Example: usd
 type Currency = string
 
+// Customer defines model for Customer.
+type Customer struct {
+	// ID Example: cus_01jd8m3k2q4r5
+	ID     string         `json:"id"`
+	Object CustomerObject `json:"object"`
+
+	// Mode Test objects move no money.
+	Mode        Mode     `json:"mode"`
+	FirstName   *string  `json:"first_name,omitempty"`
+	LastName    *string  `json:"last_name,omitempty"`
+	Company     *string  `json:"company,omitempty"`
+	Email       *string  `json:"email,omitempty"`
+	Phone       *string  `json:"phone,omitempty"`
+	Reference   *string  `json:"reference,omitempty"`
+	Description *string  `json:"description,omitempty"`
+	Billing     *Contact `json:"billing,omitempty"`
+	Shipping    *Contact `json:"shipping,omitempty"`
+
+	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	Metadata Metadata `json:"metadata"`
+
+	// Version Counts this object's announced changes, from 1.
+	Version int64 `json:"version"`
+
+	// CreatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// UpdatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	UpdatedAt Timestamp `json:"updated_at"`
+}
+
+// CustomerObject defines model for Customer.Object.
+type CustomerObject string
+
+// CustomerInput defines model for CustomerInput.
+type CustomerInput struct {
+	Billing     *Contact `json:"billing,omitempty"`
+	Company     *string  `json:"company,omitempty"`
+	Description *string  `json:"description,omitempty"`
+	Email       *string  `json:"email,omitempty"`
+	FirstName   *string  `json:"first_name,omitempty"`
+	LastName    *string  `json:"last_name,omitempty"`
+
+	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	Metadata *Metadata `json:"metadata,omitempty"`
+	Phone    *string   `json:"phone,omitempty"`
+
+	// Reference The merchant's own name for this customer.
+	Reference *string  `json:"reference,omitempty"`
+	Shipping  *Contact `json:"shipping,omitempty"`
+}
+
+// CustomerList defines model for CustomerList.
+type CustomerList struct {
+	Object  CustomerListObject `json:"object"`
+	Data    []Customer         `json:"data"`
+	HasMore bool               `json:"has_more"`
+}
+
+// CustomerListObject defines model for CustomerList.Object.
+type CustomerListObject string
+
 // DeclineCode Why the issuer or acquirer declined.
 type DeclineCode string
+
+// Deleted What is left of an object that was deleted.
+type Deleted struct {
+	ID     string `json:"id"`
+	Object string `json:"object"`
+
+	// Deleted Always true.
+	Deleted bool `json:"deleted"`
+}
 
 // ECI The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
 type ECI = string
@@ -1093,6 +1261,60 @@ type Order struct {
 	TaxExempt *bool  `json:"tax_exempt,omitempty"`
 }
 
+// PaymentMethod defines model for PaymentMethod.
+type PaymentMethod struct {
+	// ID Example: pm_01jd8m3k2q4r5
+	ID     string              `json:"id"`
+	Object PaymentMethodObject `json:"object"`
+
+	// Mode Test objects move no money.
+	Mode     Mode   `json:"mode"`
+	Customer string `json:"customer"`
+
+	// Kind What is stored, and which of the object's fields shows it.
+	Kind StoredKind `json:"kind"`
+
+	// BankAccount What may be known of a bank account.
+	BankAccount *BankAccount `json:"bank_account,omitempty"`
+
+	// Card What may be known of a card.
+	Card    *Card    `json:"card,omitempty"`
+	Billing *Contact `json:"billing,omitempty"`
+
+	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	Metadata Metadata `json:"metadata"`
+
+	// CreatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	CreatedAt Timestamp `json:"created_at"`
+}
+
+// PaymentMethodObject defines model for PaymentMethod.Object.
+type PaymentMethodObject string
+
+// PaymentMethodCreate defines model for PaymentMethodCreate.
+type PaymentMethodCreate struct {
+	// Billing Whom the card belongs to. A payment that brings no `billing` of its own takes this one.
+	Billing *Contact `json:"billing,omitempty"`
+
+	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Token It is used up by this.
+	Token string `json:"token"`
+}
+
+// PaymentMethodList defines model for PaymentMethodList.
+type PaymentMethodList struct {
+	Object  PaymentMethodListObject `json:"object"`
+	Data    []PaymentMethod         `json:"data"`
+	HasMore bool                    `json:"has_more"`
+}
+
+// PaymentMethodListObject defines model for PaymentMethodList.Object.
+type PaymentMethodListObject string
+
 // Refund defines model for Refund.
 type Refund struct {
 	ID     string       `json:"id"`
@@ -1164,6 +1386,9 @@ type Scope string
 // Settlement Whether captured money waits for settlement or has settled.
 type Settlement string
 
+// StoredKind What is stored, and which of the object's fields shows it.
+type StoredKind string
+
 // ThreeDSecure The authentication that went with the payment, without its value.
 type ThreeDSecure struct {
 	Eci             ECI     `json:"eci"`
@@ -1192,6 +1417,51 @@ type ThreeDSecureInput struct {
 //
 // Example: 2026-11-21T09:30:00.000Z
 type Timestamp = Time
+
+// Token defines model for Token.
+type Token struct {
+	// ID Example: tok_01jd8m3k2q4r5
+	ID     string      `json:"id"`
+	Object TokenObject `json:"object"`
+
+	// Mode Test objects move no money.
+	Mode Mode `json:"mode"`
+
+	// Kind What is stored, and which of the object's fields shows it.
+	Kind StoredKind `json:"kind"`
+
+	// BankAccount What may be known of a bank account.
+	BankAccount *BankAccount `json:"bank_account,omitempty"`
+
+	// Card What may be known of a card.
+	Card *Card `json:"card,omitempty"`
+
+	// Used A token can be used once.
+	Used bool `json:"used"`
+
+	// UsedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	UsedAt *Timestamp `json:"used_at,omitempty"`
+
+	// CreatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ExpiresAt From then on it cannot be used.
+	ExpiresAt Timestamp `json:"expires_at"`
+}
+
+// TokenObject defines model for Token.Object.
+type TokenObject string
+
+// TokenCreate What the token is to stand for. One of the two.
+type TokenCreate struct {
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
+	Card        *CardInput        `json:"card,omitempty"`
+}
 
 // Transaction defines model for Transaction.
 type Transaction struct {
@@ -1261,6 +1531,7 @@ type Transaction struct {
 
 	// Authorization What the acquirer answered. Present once it was reached, on declines too.
 	Authorization       *Authorization `json:"authorization,omitempty"`
+	Customer            *string        `json:"customer,omitempty"`
 	Reference           *string        `json:"reference,omitempty"`
 	Description         *string        `json:"description,omitempty"`
 	StatementDescriptor *string        `json:"statement_descriptor,omitempty"`
@@ -1306,8 +1577,11 @@ type TransactionCreate struct {
 	// Currency ISO 4217 code, lower case.
 	//
 	// Example: usd
-	Currency    Currency `json:"currency"`
-	Description *string  `json:"description,omitempty"`
+	Currency Currency `json:"currency"`
+
+	// Customer Who pays. A stored payment method must be this customer's; without this field the payment is its owner's.
+	Customer    *string `json:"customer,omitempty"`
+	Description *string `json:"description,omitempty"`
 
 	// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
 	Initiator *Initiator `json:"initiator,omitempty"`
@@ -1322,7 +1596,8 @@ type TransactionCreate struct {
 	Order *Order `json:"order,omitempty"`
 
 	// PaymentMethod A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
-	// `network_token` or `bank_account`. Or a test payment method such as `pm_card_visa` from the simulator's catalogue.
+	// `network_token` or `bank_account`. Or a token (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
+	// `pm_card_visa` from the simulator's catalogue.
 	PaymentMethod string `json:"payment_method"`
 
 	// Reference The merchant's own name for this payment, an order or invoice number.
@@ -1400,6 +1675,45 @@ type RollAPIKeyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListCustomersParams defines parameters for ListCustomers.
+type ListCustomersParams struct {
+	// Limit How many objects at most, 1 to 100.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
+	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
+	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+}
+
+// CreateCustomerParams defines parameters for CreateCustomer.
+type CreateCustomerParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListPaymentMethodsParams defines parameters for ListPaymentMethods.
+type ListPaymentMethodsParams struct {
+	// Limit How many objects at most, 1 to 100.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
+	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
+	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Fingerprint Only what has this fingerprint, to find out whether a card is there already.
+	Fingerprint *string `form:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+}
+
+// AttachPaymentMethodParams defines parameters for AttachPaymentMethod.
+type AttachPaymentMethodParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListRefundsParams defines parameters for ListRefunds.
 type ListRefundsParams struct {
 	// Limit How many objects at most, 1 to 100.
@@ -1423,6 +1737,12 @@ type CreateRefundParams struct {
 
 // SettleTransactionParams defines parameters for SettleTransaction.
 type SettleTransactionParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateTokenParams defines parameters for CreateToken.
+type CreateTokenParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -1475,8 +1795,20 @@ type CreateAPIKeyJSONRequestBody = APIKeyCreate
 // RollAPIKeyJSONRequestBody defines body for RollAPIKey for application/json ContentType.
 type RollAPIKeyJSONRequestBody = APIKeyRoll
 
+// CreateCustomerJSONRequestBody defines body for CreateCustomer for application/json ContentType.
+type CreateCustomerJSONRequestBody = CustomerInput
+
+// UpdateCustomerJSONRequestBody defines body for UpdateCustomer for application/json ContentType.
+type UpdateCustomerJSONRequestBody = CustomerInput
+
+// AttachPaymentMethodJSONRequestBody defines body for AttachPaymentMethod for application/json ContentType.
+type AttachPaymentMethodJSONRequestBody = PaymentMethodCreate
+
 // CreateRefundJSONRequestBody defines body for CreateRefund for application/json ContentType.
 type CreateRefundJSONRequestBody = RefundCreate
+
+// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
+type CreateTokenJSONRequestBody = TokenCreate
 
 // CreateTransactionJSONRequestBody defines body for CreateTransaction for application/json ContentType.
 type CreateTransactionJSONRequestBody = TransactionCreate
@@ -1624,6 +1956,94 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/captures/{id} (the `GetCapture` operationId).
 	GetCapture(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListCustomers List customers, newest first
+	//
+	// Corresponds with GET /v1/customers (the `ListCustomers` operationId).
+	ListCustomers(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCustomerWithBody Store somebody who pays again
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+	CreateCustomerWithBody(ctx context.Context, params *CreateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCustomer Store somebody who pays again
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+	CreateCustomer(ctx context.Context, params *CreateCustomerParams, body CreateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteCustomer Delete a customer, and detach all its payment methods
+	//
+	// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+	//
+	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
+	DeleteCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCustomer Read one customer
+	//
+	// Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
+	GetCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateCustomerWithBody Change the fields that are given
+	//
+	// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+	// replaced as a whole.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+	UpdateCustomerWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateCustomer Change the fields that are given
+	//
+	// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+	// replaced as a whole.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+	UpdateCustomer(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPaymentMethods List what a customer pays with, newest first
+	//
+	// Corresponds with GET /v1/customers/{id}/payment_methods (the `ListPaymentMethods` operationId).
+	ListPaymentMethods(ctx context.Context, id ID, params *ListPaymentMethodsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AttachPaymentMethodWithBody Use a token up to give a customer a payment method, which can be used again and again
+	//
+	// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+	// methods.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+	AttachPaymentMethodWithBody(ctx context.Context, id ID, params *AttachPaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AttachPaymentMethod Use a token up to give a customer a payment method, which can be used again and again
+	//
+	// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+	// methods.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+	AttachPaymentMethod(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DetachPaymentMethod Take a payment method from its customer for good
+	//
+	// The number is wiped.
+	//
+	// Corresponds with DELETE /v1/customers/{id}/payment_methods/{payment_method} (the `DetachPaymentMethod` operationId).
+	DetachPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPaymentMethod Read one payment method
+	//
+	// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
+	GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth Whether the service can take payments
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
@@ -1664,6 +2084,33 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/test_helpers/transactions/{id}/settle (the `SettleTransaction` operationId).
 	SettleTransaction(ctx context.Context, id ID, params *SettleTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTokenWithBody Exchange a card or bank account for a token, which stands for it once within an hour
+	//
+	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+	CreateTokenWithBody(ctx context.Context, params *CreateTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateToken Exchange a card or bank account for a token, which stands for it once within an hour
+	//
+	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+	CreateToken(ctx context.Context, params *CreateTokenParams, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetToken Read one token
+	//
+	// A token can be read until a day after it has expired.
+	//
+	// Corresponds with GET /v1/tokens/{id} (the `GetToken` operationId).
+	GetToken(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List transactions, newest first
 	//
@@ -1872,6 +2319,214 @@ func (c *Client) GetCapture(ctx context.Context, id ID, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
+// ListCustomers List customers, newest first
+//
+// Corresponds with GET /v1/customers (the `ListCustomers` operationId).
+func (c *Client) ListCustomers(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCustomersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCustomerWithBody Store somebody who pays again
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+func (c *Client) CreateCustomerWithBody(ctx context.Context, params *CreateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCustomerRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCustomer Store somebody who pays again
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParams, body CreateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCustomerRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteCustomer Delete a customer, and detach all its payment methods
+//
+// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+//
+// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
+func (c *Client) DeleteCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteCustomerRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCustomer Read one customer
+//
+// Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
+func (c *Client) GetCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCustomerRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateCustomerWithBody Change the fields that are given
+//
+// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+// replaced as a whole.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateCustomerRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateCustomer Change the fields that are given
+//
+// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+// replaced as a whole.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+func (c *Client) UpdateCustomer(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateCustomerRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPaymentMethods List what a customer pays with, newest first
+//
+// Corresponds with GET /v1/customers/{id}/payment_methods (the `ListPaymentMethods` operationId).
+func (c *Client) ListPaymentMethods(ctx context.Context, id ID, params *ListPaymentMethodsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPaymentMethodsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AttachPaymentMethodWithBody Use a token up to give a customer a payment method, which can be used again and again
+//
+// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+// methods.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+func (c *Client) AttachPaymentMethodWithBody(ctx context.Context, id ID, params *AttachPaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAttachPaymentMethodRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AttachPaymentMethod Use a token up to give a customer a payment method, which can be used again and again
+//
+// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+// methods.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+func (c *Client) AttachPaymentMethod(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAttachPaymentMethodRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DetachPaymentMethod Take a payment method from its customer for good
+//
+// The number is wiped.
+//
+// Corresponds with DELETE /v1/customers/{id}/payment_methods/{payment_method} (the `DetachPaymentMethod` operationId).
+func (c *Client) DetachPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDetachPaymentMethodRequest(c.Server, id, paymentMethod)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPaymentMethod Read one payment method
+//
+// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
+func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPaymentMethodRequest(c.Server, id, paymentMethod)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetHealth Whether the service can take payments
 //
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
@@ -1973,6 +2628,63 @@ func (c *Client) GetRefund(ctx context.Context, id ID, reqEditors ...RequestEdit
 // Corresponds with POST /v1/test_helpers/transactions/{id}/settle (the `SettleTransaction` operationId).
 func (c *Client) SettleTransaction(ctx context.Context, id ID, params *SettleTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSettleTransactionRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTokenWithBody Exchange a card or bank account for a token, which stands for it once within an hour
+//
+// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+func (c *Client) CreateTokenWithBody(ctx context.Context, params *CreateTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTokenRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateToken Exchange a card or bank account for a token, which stands for it once within an hour
+//
+// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+func (c *Client) CreateToken(ctx context.Context, params *CreateTokenParams, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTokenRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetToken Read one token
+//
+// A token can be read until a day after it has expired.
+//
+// Corresponds with GET /v1/tokens/{id} (the `GetToken` operationId).
+func (c *Client) GetToken(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTokenRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -2453,6 +3165,495 @@ func NewGetCaptureRequest(server string, id ID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListCustomersRequest constructs an http.Request for the ListCustomers method
+func NewListCustomersRequest(server string, params *ListCustomersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateCustomerRequest calls the generic CreateCustomer builder with application/json body
+func NewCreateCustomerRequest(server string, params *CreateCustomerParams, body CreateCustomerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateCustomerRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateCustomerRequestWithBody constructs an http.Request for the CreateCustomer method, with any body, and a specified content type
+func NewCreateCustomerRequestWithBody(server string, params *CreateCustomerParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteCustomerRequest constructs an http.Request for the DeleteCustomer method
+func NewDeleteCustomerRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCustomerRequest constructs an http.Request for the GetCustomer method
+func NewGetCustomerRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateCustomerRequest calls the generic UpdateCustomer builder with application/json body
+func NewUpdateCustomerRequest(server string, id ID, body UpdateCustomerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateCustomerRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateCustomerRequestWithBody constructs an http.Request for the UpdateCustomer method, with any body, and a specified content type
+func NewUpdateCustomerRequestWithBody(server string, id ID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListPaymentMethodsRequest constructs an http.Request for the ListPaymentMethods method
+func NewListPaymentMethodsRequest(server string, id ID, params *ListPaymentMethodsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Fingerprint != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fingerprint", *params.Fingerprint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAttachPaymentMethodRequest calls the generic AttachPaymentMethod builder with application/json body
+func NewAttachPaymentMethodRequest(server string, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAttachPaymentMethodRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewAttachPaymentMethodRequestWithBody constructs an http.Request for the AttachPaymentMethod method, with any body, and a specified content type
+func NewAttachPaymentMethodRequestWithBody(server string, id ID, params *AttachPaymentMethodParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDetachPaymentMethodRequest constructs an http.Request for the DetachPaymentMethod method
+func NewDetachPaymentMethodRequest(server string, id ID, paymentMethod string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "payment_method", paymentMethod, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPaymentMethodRequest constructs an http.Request for the GetPaymentMethod method
+func NewGetPaymentMethodRequest(server string, id ID, paymentMethod string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "payment_method", paymentMethod, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetHealthRequest constructs an http.Request for the GetHealth method
 func NewGetHealthRequest(server string) (*http.Request, error) {
 	var err error
@@ -2737,6 +3938,95 @@ func NewSettleTransactionRequest(server string, id ID, params *SettleTransaction
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewCreateTokenRequest calls the generic CreateToken builder with application/json body
+func NewCreateTokenRequest(server string, params *CreateTokenParams, body CreateTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateTokenRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateTokenRequestWithBody constructs an http.Request for the CreateToken method, with any body, and a specified content type
+func NewCreateTokenRequestWithBody(server string, params *CreateTokenParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetTokenRequest constructs an http.Request for the GetToken method
+func NewGetTokenRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tokens/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -3233,6 +4523,106 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/captures/{id} (the `GetCapture` operationId).
 	GetCaptureWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetCaptureResponse, error)
 
+	// ListCustomersWithResponse List customers, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/customers (the `ListCustomers` operationId).
+	ListCustomersWithResponse(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*ListCustomersResponse, error)
+
+	// CreateCustomerWithBodyWithResponse Store somebody who pays again
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+	CreateCustomerWithBodyWithResponse(ctx context.Context, params *CreateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCustomerResponse, error)
+
+	// CreateCustomerWithResponse Store somebody who pays again
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+	CreateCustomerWithResponse(ctx context.Context, params *CreateCustomerParams, body CreateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCustomerResponse, error)
+
+	// DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
+	//
+	// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
+	DeleteCustomerWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*DeleteCustomerResponse, error)
+
+	// GetCustomerWithResponse Read one customer
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
+	GetCustomerWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetCustomerResponse, error)
+
+	// UpdateCustomerWithBodyWithResponse Change the fields that are given
+	//
+	// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+	// replaced as a whole.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+	UpdateCustomerWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error)
+
+	// UpdateCustomerWithResponse Change the fields that are given
+	//
+	// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+	// replaced as a whole.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+	UpdateCustomerWithResponse(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error)
+
+	// ListPaymentMethodsWithResponse List what a customer pays with, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/customers/{id}/payment_methods (the `ListPaymentMethods` operationId).
+	ListPaymentMethodsWithResponse(ctx context.Context, id ID, params *ListPaymentMethodsParams, reqEditors ...RequestEditorFn) (*ListPaymentMethodsResponse, error)
+
+	// AttachPaymentMethodWithBodyWithResponse Use a token up to give a customer a payment method, which can be used again and again
+	//
+	// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+	// methods.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+	AttachPaymentMethodWithBodyWithResponse(ctx context.Context, id ID, params *AttachPaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AttachPaymentMethodResponse, error)
+
+	// AttachPaymentMethodWithResponse Use a token up to give a customer a payment method, which can be used again and again
+	//
+	// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+	// methods.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+	AttachPaymentMethodWithResponse(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*AttachPaymentMethodResponse, error)
+
+	// DetachPaymentMethodWithResponse Take a payment method from its customer for good
+	//
+	// The number is wiped.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/customers/{id}/payment_methods/{payment_method} (the `DetachPaymentMethod` operationId).
+	DetachPaymentMethodWithResponse(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*DetachPaymentMethodResponse, error)
+
+	// GetPaymentMethodWithResponse Read one payment method
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
+	GetPaymentMethodWithResponse(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*GetPaymentMethodResponse, error)
+
 	// GetHealthWithResponse Whether the service can take payments
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -3283,6 +4673,35 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/test_helpers/transactions/{id}/settle (the `SettleTransaction` operationId).
 	SettleTransactionWithResponse(ctx context.Context, id ID, params *SettleTransactionParams, reqEditors ...RequestEditorFn) (*SettleTransactionResponse, error)
+
+	// CreateTokenWithBodyWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
+	//
+	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+	CreateTokenWithBodyWithResponse(ctx context.Context, params *CreateTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error)
+
+	// CreateTokenWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
+	//
+	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+	CreateTokenWithResponse(ctx context.Context, params *CreateTokenParams, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error)
+
+	// GetTokenWithResponse Read one token
+	//
+	// A token can be read until a day after it has expired.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tokens/{id} (the `GetToken` operationId).
+	GetTokenWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetTokenResponse, error)
 
 	// ListTransactionsWithResponse List transactions, newest first
 	//
@@ -3642,6 +5061,438 @@ func (r GetCaptureResponse) ContentType() string {
 	return ""
 }
 
+type ListCustomersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CustomerList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCustomersResponse) GetJSON200() *CustomerList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListCustomersResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCustomersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCustomersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCustomersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCustomersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateCustomerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Customer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateCustomerResponse) GetJSON201() *Customer {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateCustomerResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateCustomerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateCustomerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateCustomerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateCustomerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteCustomerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Deleted
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteCustomerResponse) GetJSON200() *Deleted {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteCustomerResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteCustomerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteCustomerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteCustomerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteCustomerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCustomerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Customer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCustomerResponse) GetJSON200() *Customer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetCustomerResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCustomerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCustomerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCustomerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCustomerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type UpdateCustomerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Customer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateCustomerResponse) GetJSON200() *Customer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateCustomerResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateCustomerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateCustomerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateCustomerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateCustomerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPaymentMethodsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PaymentMethodList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPaymentMethodsResponse) GetJSON200() *PaymentMethodList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListPaymentMethodsResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPaymentMethodsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPaymentMethodsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPaymentMethodsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPaymentMethodsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AttachPaymentMethodResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PaymentMethod
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AttachPaymentMethodResponse) GetJSON201() *PaymentMethod {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r AttachPaymentMethodResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AttachPaymentMethodResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AttachPaymentMethodResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AttachPaymentMethodResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AttachPaymentMethodResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DetachPaymentMethodResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Deleted
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DetachPaymentMethodResponse) GetJSON200() *Deleted {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DetachPaymentMethodResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DetachPaymentMethodResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DetachPaymentMethodResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DetachPaymentMethodResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DetachPaymentMethodResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPaymentMethodResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PaymentMethod
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPaymentMethodResponse) GetJSON200() *PaymentMethod {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetPaymentMethodResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPaymentMethodResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPaymentMethodResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPaymentMethodResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPaymentMethodResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetHealthResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3931,6 +5782,102 @@ func (r SettleTransactionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SettleTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Token
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateTokenResponse) GetJSON201() *Token {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateTokenResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Token
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTokenResponse) GetJSON200() *Token {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTokenResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTokenResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4344,6 +6291,178 @@ func (c *ClientWithResponses) GetCaptureWithResponse(ctx context.Context, id ID,
 	return ParseGetCaptureResponse(rsp)
 }
 
+// ListCustomersWithResponse List customers, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/customers (the `ListCustomers` operationId).
+func (c *ClientWithResponses) ListCustomersWithResponse(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*ListCustomersResponse, error) {
+	rsp, err := c.ListCustomers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCustomersResponse(rsp)
+}
+
+// CreateCustomerWithBodyWithResponse Store somebody who pays again
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+func (c *ClientWithResponses) CreateCustomerWithBodyWithResponse(ctx context.Context, params *CreateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCustomerResponse, error) {
+	rsp, err := c.CreateCustomerWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCustomerResponse(rsp)
+}
+
+// CreateCustomerWithResponse Store somebody who pays again
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
+func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, params *CreateCustomerParams, body CreateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCustomerResponse, error) {
+	rsp, err := c.CreateCustomer(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCustomerResponse(rsp)
+}
+
+// DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
+//
+// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
+func (c *ClientWithResponses) DeleteCustomerWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*DeleteCustomerResponse, error) {
+	rsp, err := c.DeleteCustomer(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteCustomerResponse(rsp)
+}
+
+// GetCustomerWithResponse Read one customer
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
+func (c *ClientWithResponses) GetCustomerWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetCustomerResponse, error) {
+	rsp, err := c.GetCustomer(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCustomerResponse(rsp)
+}
+
+// UpdateCustomerWithBodyWithResponse Change the fields that are given
+//
+// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+// replaced as a whole.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+func (c *ClientWithResponses) UpdateCustomerWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error) {
+	rsp, err := c.UpdateCustomerWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateCustomerResponse(rsp)
+}
+
+// UpdateCustomerWithResponse Change the fields that are given
+//
+// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
+// replaced as a whole.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
+func (c *ClientWithResponses) UpdateCustomerWithResponse(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error) {
+	rsp, err := c.UpdateCustomer(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateCustomerResponse(rsp)
+}
+
+// ListPaymentMethodsWithResponse List what a customer pays with, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/customers/{id}/payment_methods (the `ListPaymentMethods` operationId).
+func (c *ClientWithResponses) ListPaymentMethodsWithResponse(ctx context.Context, id ID, params *ListPaymentMethodsParams, reqEditors ...RequestEditorFn) (*ListPaymentMethodsResponse, error) {
+	rsp, err := c.ListPaymentMethods(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPaymentMethodsResponse(rsp)
+}
+
+// AttachPaymentMethodWithBodyWithResponse Use a token up to give a customer a payment method, which can be used again and again
+//
+// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+// methods.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+func (c *ClientWithResponses) AttachPaymentMethodWithBodyWithResponse(ctx context.Context, id ID, params *AttachPaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AttachPaymentMethodResponse, error) {
+	rsp, err := c.AttachPaymentMethodWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAttachPaymentMethodResponse(rsp)
+}
+
+// AttachPaymentMethodWithResponse Use a token up to give a customer a payment method, which can be used again and again
+//
+// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
+// methods.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
+func (c *ClientWithResponses) AttachPaymentMethodWithResponse(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*AttachPaymentMethodResponse, error) {
+	rsp, err := c.AttachPaymentMethod(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAttachPaymentMethodResponse(rsp)
+}
+
+// DetachPaymentMethodWithResponse Take a payment method from its customer for good
+//
+// The number is wiped.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/customers/{id}/payment_methods/{payment_method} (the `DetachPaymentMethod` operationId).
+func (c *ClientWithResponses) DetachPaymentMethodWithResponse(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*DetachPaymentMethodResponse, error) {
+	rsp, err := c.DetachPaymentMethod(ctx, id, paymentMethod, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDetachPaymentMethodResponse(rsp)
+}
+
+// GetPaymentMethodWithResponse Read one payment method
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
+func (c *ClientWithResponses) GetPaymentMethodWithResponse(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*GetPaymentMethodResponse, error) {
+	rsp, err := c.GetPaymentMethod(ctx, id, paymentMethod, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPaymentMethodResponse(rsp)
+}
+
 // GetHealthWithResponse Whether the service can take payments
 //
 // Returns a wrapper object for the known response body format(s).
@@ -4435,6 +6554,53 @@ func (c *ClientWithResponses) SettleTransactionWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseSettleTransactionResponse(rsp)
+}
+
+// CreateTokenWithBodyWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
+//
+// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Context, params *CreateTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error) {
+	rsp, err := c.CreateTokenWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTokenResponse(rsp)
+}
+
+// CreateTokenWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
+//
+// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
+// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
+func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, params *CreateTokenParams, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error) {
+	rsp, err := c.CreateToken(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTokenResponse(rsp)
+}
+
+// GetTokenWithResponse Read one token
+//
+// A token can be read until a day after it has expired.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tokens/{id} (the `GetToken` operationId).
+func (c *ClientWithResponses) GetTokenWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetTokenResponse, error) {
+	rsp, err := c.GetToken(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTokenResponse(rsp)
 }
 
 // ListTransactionsWithResponse List transactions, newest first
@@ -4758,6 +6924,303 @@ func ParseGetCaptureResponse(rsp *http.Response) (*GetCaptureResponse, error) {
 	return response, nil
 }
 
+// ParseListCustomersResponse parses an HTTP response from a ListCustomersWithResponse call
+func ParseListCustomersResponse(rsp *http.Response) (*ListCustomersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCustomersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CustomerList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateCustomerResponse parses an HTTP response from a CreateCustomerWithResponse call
+func ParseCreateCustomerResponse(rsp *http.Response) (*CreateCustomerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateCustomerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Customer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteCustomerResponse parses an HTTP response from a DeleteCustomerWithResponse call
+func ParseDeleteCustomerResponse(rsp *http.Response) (*DeleteCustomerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteCustomerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Deleted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCustomerResponse parses an HTTP response from a GetCustomerWithResponse call
+func ParseGetCustomerResponse(rsp *http.Response) (*GetCustomerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCustomerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Customer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUpdateCustomerResponse parses an HTTP response from a UpdateCustomerWithResponse call
+func ParseUpdateCustomerResponse(rsp *http.Response) (*UpdateCustomerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateCustomerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Customer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPaymentMethodsResponse parses an HTTP response from a ListPaymentMethodsWithResponse call
+func ParseListPaymentMethodsResponse(rsp *http.Response) (*ListPaymentMethodsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPaymentMethodsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PaymentMethodList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAttachPaymentMethodResponse parses an HTTP response from a AttachPaymentMethodWithResponse call
+func ParseAttachPaymentMethodResponse(rsp *http.Response) (*AttachPaymentMethodResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AttachPaymentMethodResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PaymentMethod
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDetachPaymentMethodResponse parses an HTTP response from a DetachPaymentMethodWithResponse call
+func ParseDetachPaymentMethodResponse(rsp *http.Response) (*DetachPaymentMethodResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DetachPaymentMethodResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Deleted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPaymentMethodResponse parses an HTTP response from a GetPaymentMethodWithResponse call
+func ParseGetPaymentMethodResponse(rsp *http.Response) (*GetPaymentMethodResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPaymentMethodResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PaymentMethod
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetHealthResponse parses an HTTP response from a GetHealthWithResponse call
 func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -4946,6 +7409,72 @@ func ParseSettleTransactionResponse(rsp *http.Response) (*SettleTransactionRespo
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateTokenResponse parses an HTTP response from a CreateTokenWithResponse call
+func ParseCreateTokenResponse(rsp *http.Response) (*CreateTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Token
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTokenResponse parses an HTTP response from a GetTokenWithResponse call
+func ParseGetTokenResponse(rsp *http.Response) (*GetTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Token
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 	f.StringVar(&s.Mode, "mode", "test", "test or live")
 	f.StringVar(&s.Kind, "kind", "secret", "secret or publishable")
 	scopes := f.String("scopes", "", "scopes, separated by commas; all that the kind may have by default")
-	words, err := m.parse(f, verbLast(args), 1)
+	words, err := m.parse(f, verbLast(args, "create"), 1)
 	if err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 
 // verbLast moves the verb behind the flags, where package flag wants it, so that both `keys create --mode live` and
 // `keys --mode live create` work.
-func verbLast(args []string) []string {
+func verbLast(args []string, verb string) []string {
 	for i, a := range args {
-		if a == "create" {
+		if a == verb {
 			return append(append(append([]string{}, args[:i]...), args[i+1:]...), a)
 		}
 	}

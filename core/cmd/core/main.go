@@ -21,8 +21,9 @@ Usage:
   core merchants [--data DIR] create NAME                          make a merchant; prints its id
   core keys      [--data DIR] create --merchant mer_…              make an API key; prints it, once
                  [--mode test|live] [--kind secret|publishable] [--scopes a,b,…]
+  core vault     [--data DIR] [--drop-old] rotate                  encrypt the card vault anew by a fresh key; progress on stderr
 
-merchants and keys work beside a running service on the same folder. DIR is ./data unless given.
+merchants, keys and vault work beside a running service on the same folder. DIR is ./data unless given.
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `
 
@@ -60,7 +61,7 @@ func (m *Main) Run(ctx context.Context) int {
 
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
-		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys,
+		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "vault": m.vault,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
@@ -28,8 +29,12 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if *limit == 0 {
 		*limit = -1 // which is how core says no limit
 	}
+	kek, err := core.VaultKEK(os.Getenv)
+	if err != nil {
+		return err
+	}
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
-	c, err := core.Open(ctx, core.Config{Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit})
+	c, err := core.Open(ctx, core.Config{Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek})
 	if err != nil {
 		return err
 	}

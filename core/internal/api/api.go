@@ -87,7 +87,8 @@ func New(c Config) *API {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
 func (a *API) routes() []route {
-	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.keyRoutes(), a.idempotencyRoutes(), a.testHelperRoutes())
+	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.tokenRoutes(), a.customerRoutes(), a.methodRoutes(),
+		a.keyRoutes(), a.idempotencyRoutes(), a.testHelperRoutes())
 }
 
 func (a *API) router() *mux.Router {

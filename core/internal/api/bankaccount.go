@@ -26,7 +26,7 @@ func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer
 		Last4: bankaccount.Last4(in.AccountNumber.Reveal()), RoutingNumber: in.RoutingNumber, AccountType: in.AccountType, Holder: in.Holder,
 		Fingerprint: a.fingerprint(t, secret.New(in.RoutingNumber+"|"+in.AccountNumber.Reveal())),
 	}
-	return payer{acquirer.Source{BankAccount: account}, shownSource{BankAccount: shown}}, nil
+	return payer{Source: acquirer.Source{BankAccount: account}, shown: shownSource{BankAccount: shown}}, nil
 }
 
 // bankAccountFault names the first field of an account that cannot be right.
@@ -57,7 +57,7 @@ func bankAccountFault(in *v1.BankAccountInput) *fault {
 // debitFault refuses what a bank account cannot do: it is debited at once, in its own currency, and no card network authenticates it.
 func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeDSecureInput) *fault {
 	switch {
-	case p.BankAccount.Number.IsZero():
+	case p.shown.BankAccount == nil:
 		return nil
 	case !autoCapture:
 		return &fault{code: codeInvalidValue, param: "capture", message: "A bank account is captured only automatically."}

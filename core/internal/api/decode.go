@@ -147,6 +147,11 @@ func given(body []byte, field string) bool {
 	return ok
 }
 
+// unkeyed is the request of a method that takes no idempotency key: to do it twice is to do it once.
+func unkeyed(r *http.Request, k *store.Key) engine.Request {
+	return engine.Request{Tenant: k.Tenant, ID: httpx.RequestIDFrom(r.Context())}
+}
+
 // request builds what the engine needs to know of a changing request.
 func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Request, error) {
 	key, err := idempotency.Key(r.Header)

@@ -50,6 +50,10 @@ const (
 	codeExpiredCard           = "expired_card"
 	codeInvalidCVC            = "invalid_cvc"
 	codeUnknownPaymentMethod  = "unknown_payment_method"
+	codeTokenUsed             = "token_used"
+	codeTokenExpired          = "token_expired"
+	codeUnknownCustomer       = "unknown_customer"
+	codeTooManyPaymentMethods = "too_many_payment_methods"
 	codeUnknownParameter      = "unknown_parameter"
 	codeInvalidCursor         = "invalid_cursor"
 	codeNotFound              = "not_found"
@@ -93,6 +97,10 @@ var codes = map[string]entry{
 	codeExpiredCard:           {v1.ErrorTypeInvalidRequestError, 400, "The card has expired."},
 	codeInvalidCVC:            {v1.ErrorTypeInvalidRequestError, 400, "The CVC is 3 digits, or 4 on American Express."},
 	codeUnknownPaymentMethod:  {v1.ErrorTypeInvalidRequestError, 400, "There is no such payment method."},
+	codeTokenUsed:             {v1.ErrorTypeInvalidRequestError, 400, "The token was used before. A token can be used once."},
+	codeTokenExpired:          {v1.ErrorTypeInvalidRequestError, 400, "The token has expired. A token lives for 60 minutes."},
+	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "There is no such customer."},
+	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods already."},
 	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, "There is no such query parameter here."},
 	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not an id of this list, or both cursors were given."},
 	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
@@ -182,6 +190,12 @@ func faultOf(err error) *fault {
 		{engine.ErrNotFound, codeNotFound, "id"},
 		{store.ErrNotFound, codeNotFound, "id"},
 		{engine.ErrKeyInUse, codeKeyInUse, ""},
+		{engine.ErrNoSource, codeUnknownPaymentMethod, "payment_method"},
+		{engine.ErrTokenUsed, codeTokenUsed, "payment_method"},
+		{engine.ErrTokenExpired, codeTokenExpired, "payment_method"},
+		{engine.ErrNoCustomer, codeUnknownCustomer, "customer"},
+		{engine.ErrOtherCustomer, codeInvalidValue, "payment_method"},
+		{engine.ErrTooManyMethods, codeTooManyPaymentMethods, "id"},
 		{engine.ErrKeyReused, codeKeyReused, ""},
 		{engine.ErrLastKey, codeLastKey, ""},
 		{engine.ErrNoAcquirer, codeNoAcquirer, ""},

@@ -34,5 +34,5 @@ func (a *API) givenNetworkToken(t payment.Tenant, in *v1.NetworkTokenInput) (pay
 		Brand: v1.CardBrand(card.Brand(in.Number.Reveal())), Last4: secret.LastFour(in.Number), ExpMonth: in.ExpMonth, ExpYear: in.ExpYear,
 		Fingerprint: a.fingerprint(t, in.Number), Eci: in.Eci, RequestorID: in.RequestorID,
 	}
-	return payer{acquirer.Source{NetworkToken: token}, shownSource{NetworkToken: shown}}, nil
+	return payer{Source: acquirer.Source{NetworkToken: token}, shown: shownSource{NetworkToken: shown}}, nil
 }

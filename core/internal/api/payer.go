@@ -1,8 +1,12 @@
 package api
 
 import (
+	"context"
+
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -19,12 +23,16 @@ type givenSource struct {
 	card         *v1.CardInput
 	networkToken *v1.NetworkTokenInput
 	bankAccount  *v1.BankAccountInput
+	customer     *string
 }
 
 // payer is what the money is taken from, and what may be shown of it.
 type payer struct {
 	acquirer.Source
-	shown shownSource
+	shown    shownSource
+	drawn    engine.Drawn
+	customer string      // cus_…, "" for nobody the merchant knows
+	billing  *v1.Contact // that of a stored payment method
 }
 
 // shownSource is the part of a transaction's details that tells of its source. One of the fields is set.
@@ -34,10 +42,26 @@ type shownSource struct {
 	BankAccount  *v1.BankAccount  `json:"bank_account,omitempty"`
 }
 
-// payer finds what a request asks to charge.
-func (a *API) payer(t payment.Tenant, g givenSource) (payer, error) {
+// payer finds what a request asks to charge, and who pays.
+func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer, error) {
 	if f := g.strayFault(); f != nil {
 		return payer{}, f
+	}
+	p, err := a.source(ctx, t, g)
+	if err != nil || g.customer == nil {
+		return p, err
+	}
+	if p.drawn.Customer, err = id.Parse(id.Customer, *g.customer); err != nil {
+		return payer{}, engine.ErrNoCustomer
+	}
+	p.customer = *g.customer
+	return p, nil
+}
+
+func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (payer, error) {
+	switch {
+	case isID(id.Token, g.method), isID(id.PaymentMethod, g.method):
+		return a.storedSource(ctx, t, g.method)
 	}
 	switch g.method {
 	case kindNetworkToken:
@@ -49,7 +73,38 @@ func (a *API) payer(t payment.Tenant, g givenSource) (payer, error) {
 	if err != nil {
 		return payer{}, err
 	}
-	return payer{acquirer.Source{Card: card}, shownSource{Card: a.shownCard(t, card, holder(g.card))}}, nil
+	return payer{Source: acquirer.Source{Card: card}, shown: shownSource{Card: a.shownCard(t, card, holder(g.card))}}, nil
+}
+
+// storedSource finds a token or a customer's payment method. One that cannot be used any more is found without its number: its intent
+// refuses it, unless the request was answered before and is answered again.
+func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (payer, error) {
+	s, err := a.Engine.Stored(ctx, t, name)
+	if err != nil {
+		return payer{}, err
+	}
+	var d sourceDetails
+	decodeDetails(s.Details, &d)
+	p := payer{shown: shownSource{Card: d.Card, BankAccount: d.BankAccount}, drawn: s.Drawn, billing: d.Billing}
+	if s.Drawn.Customer != 0 {
+		p.customer = id.Format(id.Customer, s.Drawn.Customer)
+	}
+	switch {
+	case d.Card != nil:
+		p.Card = acquirer.Card{Number: s.Secrets.Number, CVC: s.Secrets.CVC, ExpMonth: d.Card.ExpMonth, ExpYear: d.Card.ExpYear}
+	case d.BankAccount != nil:
+		b := d.BankAccount
+		p.BankAccount = acquirer.BankAccount{
+			Number: s.Secrets.Number, RoutingNumber: b.RoutingNumber, Type: string(b.AccountType), Holder: b.Holder,
+		}
+	}
+	return p, nil
+}
+
+// isID reports whether a payment method is named by an id, as what the store holds is. Test payment methods never look like one.
+func isID(p id.Prefix, name string) bool {
+	_, err := id.Parse(p, name)
+	return err == nil
 }
 
 // strayFault refuses an object of another kind than the payment method names.

@@ -29,6 +29,7 @@ type transactionDetails struct {
 	shownSource
 	ThreeDSecure        *v1.ThreeDSecure `json:"three_d_secure,omitempty"`
 	Initiator           *v1.Initiator    `json:"initiator,omitempty"`
+	Customer            *string          `json:"customer,omitempty"`
 	Reference           *string          `json:"reference,omitempty"`
 	Description         *string          `json:"description,omitempty"`
 	StatementDescriptor *string          `json:"statement_descriptor,omitempty"`
@@ -47,12 +48,15 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	if f := createFault(&in, body); f != nil {
 		return f
 	}
-	payer, err := a.payer(k.Tenant, givenSource{in.PaymentMethod, in.Card, in.NetworkToken, in.BankAccount})
+	payer, err := a.payer(r.Context(), k.Tenant, givenSource{in.PaymentMethod, in.Card, in.NetworkToken, in.BankAccount, in.Customer})
 	if err != nil {
 		return err
 	}
 	if f := payer.debitFault(autoCapture(&in), in.Currency, in.ThreeDSecure); f != nil {
 		return f
+	}
+	if in.Billing == nil {
+		in.Billing = payer.billing
 	}
 	req, err := a.request(r, k, body)
 	if err != nil {
@@ -60,10 +64,10 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	}
 	p := engine.Payment{
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), PaymentMethod: in.PaymentMethod,
-		Source: payer.Source, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
+		Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details = encode(&transactionDetails{
-		shownSource: payer.shown, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator,
+		shownSource: payer.shown, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(payer.customer),
 		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
 		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
 	})

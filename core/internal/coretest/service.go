@@ -24,6 +24,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -35,6 +36,9 @@ var Birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 // databaseFile is the store's name in the folder.
 const databaseFile = "causeway.db"
 
+// keysetFile holds the vault's keys.
+const keysetFile = "vault.keyset"
+
 // Service is core without its face: a real store, a real engine and a real API on an acquirer of the test's own.
 type Service struct {
 	Dir      string
@@ -42,6 +46,7 @@ type Service struct {
 	Clock    *clock.Fake
 	IDs      *id.Generator
 	DB       *store.DB
+	Vault    *vault.Vault
 	Engine   *engine.Engine
 	API      http.Handler
 	Tenant   payment.Tenant
@@ -88,7 +93,12 @@ func (s *Service) open(tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.Engine = engine.New(engine.Config{Store: db, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
+	keys, err := vault.Load(filepath.Join(s.Dir, keysetFile), pepper()[:vault.KEKSize])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Vault = keys
+	s.Engine = engine.New(engine.Config{Store: db, Vault: keys, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
 		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64,
@@ -112,13 +122,13 @@ func MustInspect(tb testing.TB, path string) *sql.DB {
 func (s *Service) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	for _, suffix := range []string{"", "-wal"} { // not -shm: it dies with the process
-		b, err := os.ReadFile(filepath.Join(s.Dir, databaseFile+suffix))
-		if err != nil && (suffix == "" || !os.IsNotExist(err)) {
+	for _, name := range []string{keysetFile, databaseFile, databaseFile + "-wal"} { // not -shm: it dies with the process
+		b, err := os.ReadFile(filepath.Join(s.Dir, name))
+		if err != nil && (name != databaseFile+"-wal" || !os.IsNotExist(err)) {
 			tb.Fatal(err)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, databaseFile+suffix), b, 0o600)
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
 		}
 		if err != nil && !os.IsNotExist(err) {
 			tb.Fatal(err)

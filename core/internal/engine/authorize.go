@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
 // Payment is a validated wish to authorize, and with AutoCapture also capture, an amount. An amount of 0 verifies the source, and is not captured.
@@ -17,7 +18,8 @@ type Payment struct {
 	Currency        string
 	AutoCapture     bool
 	PaymentMethod   string
-	acquirer.Source // lives as long as the call
+	acquirer.Source       // lives as long as the call
+	Drawn           Drawn // where the source comes from in the store, and whose it is
 	Billing         acquirer.Billing
 	ThreeDSecure    acquirer.ThreeDSecure
 	Initiator       acquirer.Initiator
@@ -38,10 +40,14 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	}
 	replay, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		t.Claim = claim
-		return nil, e.insertNew(func(id int64) error {
+		err := e.insertNew(func(id int64) error {
 			t.ID = id
 			return tx.InsertTransaction(t)
 		})
+		if err != nil {
+			return nil, err
+		}
+		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
 	})
 	if err != nil || replay != nil {
 		return value(replay), err
@@ -56,7 +62,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	case err == nil:
 		return e.authorized(ctx, r.ID, t, answer), nil
 	case errors.Is(err, acquirer.ErrUnavailable):
-		return Answer{}, e.takeBack(ctx, t)
+		return Answer{}, e.takeBack(ctx, t, p.Drawn.secrets)
 	default:
 		return e.lost(ctx, r.ID, t), nil
 	}
@@ -153,14 +159,21 @@ func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transact
 	return e.lostAnswer(requestID, t)
 }
 
-// takeBack removes the intent of a payment that had no effect and that nobody was told of, and frees its key, as if the request had
-// not come.
-func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction) error {
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		if err := tx.RemoveTransaction(t.ID); err != nil {
-			return err
-		}
-		return tx.ReleaseKey(t.Claim)
+// takeBack removes the intent of a payment that had no effect and that nobody was told of, and frees its key and its token, as if the
+// request had not come. used is what the token hid, as far as that is still known.
+func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction, used vault.Secrets) error {
+	err := e.returned(t, used, func(token int64, sealed payment.Sealed) error {
+		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			if err := tx.RemoveTransaction(t.ID); err != nil {
+				return err
+			}
+			if token != 0 {
+				if err := tx.ReturnToken(token, t.ID, sealed); err != nil {
+					return err
+				}
+			}
+			return tx.ReleaseKey(t.Claim)
+		})
 	})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -61,6 +62,16 @@ type Presenter interface {
 	Transaction(t *payment.Transaction) Answer
 	Capture(c *payment.Capture) Answer
 	Refund(r *payment.Refund) Answer
+	// Token answers the making of a token.
+	Token(t *payment.Token) Answer
+	// CustomerCreated and CustomerDeleted answer the making and the end of a customer, Customer what lies between.
+	CustomerCreated(c *payment.Customer) Answer
+	Customer(c *payment.Customer) Answer
+	CustomerDeleted(c *payment.Customer) Answer
+	// MethodAttached and MethodDetached answer the making and the end of a payment method; Method shows it.
+	MethodAttached(m *payment.Method) Answer
+	Method(m *payment.Method) Answer
+	MethodDetached(m *payment.Method) Answer
 	// Refused answers a step that the object's state or the acquirer does not allow.
 	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
 	// Lost answers a step whose outcome is not known yet.
@@ -74,6 +85,7 @@ type Presenter interface {
 // Config is what an Engine is made of. All fields are required but Live.
 type Config struct {
 	Store   *store.DB
+	Vault   *vault.Vault
 	Clock   clock.Clock
 	IDs     *id.Generator
 	Present Presenter

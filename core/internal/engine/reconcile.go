@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
 // reconcileBatch is how many open steps of a kind one pass reads at a time.
@@ -98,7 +99,7 @@ func (e *Engine) reverse(ctx context.Context, acq acquirer.Acquirer, t *payment.
 		slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	if t.Status == payment.Processing && t.Claim != 0 {
 		// Nobody was told of it, and whoever asked holds the key: with both gone, asking again is a first time.
-		if err := e.takeBack(ctx, t); !errors.Is(err, ErrAcquirerUnavailable) {
+		if err := e.takeBack(ctx, t, vault.Secrets{}); !errors.Is(err, ErrAcquirerUnavailable) {
 			return err
 		}
 		return nil

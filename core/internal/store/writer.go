@@ -162,18 +162,24 @@ func (w *writer) result(text string, args ...any) (sql.Result, error) {
 
 // change runs an update that must meet exactly one row, else ErrConflict.
 func (tx *Tx) change(text string, args ...any) error {
+	n, err := tx.changed(text, args...)
+	if err == nil && n != 1 {
+		err = ErrConflict
+	}
+	return err
+}
+
+// changed runs a statement and returns how many rows it met.
+func (tx *Tx) changed(text string, args ...any) (int64, error) {
 	r, err := tx.w.result(text, args...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	n, err := r.RowsAffected()
 	if err != nil {
-		return fmt.Errorf("rows affected: %w", err)
+		return 0, fmt.Errorf("rows affected: %w", err)
 	}
-	if n != 1 {
-		return ErrConflict
-	}
-	return nil
+	return n, nil
 }
 
 // insert runs an insert and returns ErrDuplicate when the id is taken.

@@ -1,0 +1,196 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) customerRoutes() []route {
+	return []route{
+		{http.MethodPost, "/v1/customers", "customers:write", a.createCustomer},
+		{http.MethodGet, "/v1/customers", "customers:read", a.listCustomers},
+		{http.MethodGet, "/v1/customers/{id}", "customers:read", a.getCustomer},
+		{http.MethodPatch, "/v1/customers/{id}", "customers:write", a.updateCustomer},
+		{http.MethodDelete, "/v1/customers/{id}", "customers:write", a.deleteCustomer},
+	}
+}
+
+// customerFault checks the fields of a customer.
+func customerFault(in *v1.CustomerInput) *fault {
+	for _, f := range []*fault{
+		lengthFault(
+			field{"first_name", in.FirstName, 100}, field{"last_name", in.LastName, 100}, field{"company", in.Company, 100},
+			field{"email", in.Email, 255}, field{"phone", in.Phone, 40}, field{"reference", in.Reference, 255},
+			field{"description", in.Description, 1000},
+		),
+		contactFault("billing", in.Billing), contactFault("shipping", in.Shipping), metadataFault(in.Metadata),
+	} {
+		if f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// merged is a customer's details after an update, in the contract's words. What is empty is not kept.
+func merged(details []byte, in *v1.CustomerInput) []byte {
+	var was v1.CustomerInput
+	decodeDetails(details, &was)
+	for _, f := range []struct {
+		was **string
+		now *string
+	}{
+		{&was.FirstName, in.FirstName},
+		{&was.LastName, in.LastName},
+		{&was.Company, in.Company},
+		{&was.Email, in.Email},
+		{&was.Phone, in.Phone},
+		{&was.Reference, in.Reference},
+		{&was.Description, in.Description},
+	} {
+		if f.now != nil {
+			*f.was = text(*f.now)
+		}
+	}
+	if in.Billing != nil {
+		was.Billing = contact(in.Billing)
+	}
+	if in.Shipping != nil {
+		was.Shipping = contact(in.Shipping)
+	}
+	if in.Metadata != nil {
+		was.Metadata = in.Metadata
+		if len(*in.Metadata) == 0 {
+			was.Metadata = nil
+		}
+	}
+	return encode(&was)
+}
+
+// contact is nil for one that says nothing.
+func contact(c *v1.Contact) *v1.Contact {
+	if c == nil || *c == (v1.Contact{}) {
+		return nil
+	}
+	return c
+}
+
+func (a *API) createCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	in, body, err := customerInput(w, r)
+	if err != nil {
+		return err
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.CreateCustomer(r.Context(), req, merged(nil, in))
+	return a.answer(w, r, out, err)
+}
+
+func customerInput(w http.ResponseWriter, r *http.Request) (*v1.CustomerInput, []byte, error) {
+	var in v1.CustomerInput
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f := customerFault(&in); f != nil {
+		return nil, nil, f
+	}
+	return &in, body, nil
+}
+
+func (a *API) updateCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	in, _, err := customerInput(w, r)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.UpdateCustomer(r.Context(), unkeyed(r, k), n, func(details []byte) []byte { return merged(details, in) })
+	return a.answer(w, r, out, err)
+}
+
+func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	if _, err := decode(w, r, &struct{}{}, true); err != nil {
+		return err
+	}
+	out, err := a.Engine.DeleteCustomer(r.Context(), unkeyed(r, k), n)
+	return a.answer(w, r, out, err)
+}
+
+func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	c, err := a.Store.Customer(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	shown := showCustomer(c)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	p, err := page(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Customers(r.Context(), k.Tenant, p)
+	if err != nil {
+		return err
+	}
+	out := v1.CustomerList{Object: v1.CustomerListObjectList, Data: make([]v1.Customer, 0, len(found.Rows)), HasMore: found.More}
+	for _, c := range found.Rows {
+		out.Data = append(out.Data, showCustomer(c))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+// CustomerCreated answers the making of a customer.
+func (Presenter) CustomerCreated(c *payment.Customer) engine.Answer {
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showCustomer(c))}
+}
+
+// Customer shows a customer.
+func (Presenter) Customer(c *payment.Customer) engine.Answer {
+	return engine.Answer{Status: http.StatusOK, Body: encode(showCustomer(c))}
+}
+
+// CustomerDeleted answers the end of a customer.
+func (Presenter) CustomerDeleted(c *payment.Customer) engine.Answer {
+	return deleted(id.Format(id.Customer, c.ID), string(v1.CustomerObjectCustomer))
+}
+
+// deleted answers the end of any object.
+func deleted(name, object string) engine.Answer {
+	return engine.Answer{Status: http.StatusOK, Body: encode(&v1.Deleted{ID: name, Object: object, Deleted: true})}
+}
+
+func showCustomer(c *payment.Customer) v1.Customer {
+	var out v1.Customer
+	decodeDetails(c.Details, &out)
+	out.ID = id.Format(id.Customer, c.ID)
+	out.Object = v1.CustomerObjectCustomer
+	out.Mode = mode(c.Tenant)
+	out.Version = c.Version
+	if out.Metadata == nil {
+		out.Metadata = v1.Metadata{}
+	}
+	out.CreatedAt, out.UpdatedAt = v1.Time{Time: c.CreatedAt}, v1.Time{Time: c.UpdatedAt}
+	return out
+}

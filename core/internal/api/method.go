@@ -1,0 +1,190 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) methodRoutes() []route {
+	return []route{
+		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.attachMethod},
+		{http.MethodGet, "/v1/customers/{id}/payment_methods", "customers:read", a.listMethods},
+		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:read", a.getMethod},
+		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write", a.detachMethod},
+	}
+}
+
+func (a *API) attachMethod(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	var in v1.PaymentMethodCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	if in.Token == "" {
+		return &fault{code: codeMissingField, param: "token"}
+	}
+	if f := contactFault("billing", in.Billing); f != nil {
+		return f
+	}
+	if f := metadataFault(in.Metadata); f != nil {
+		return f
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.attach(r, req, n, &in)
+	return a.answer(w, r, out, atToken(err))
+}
+
+func (a *API) attach(r *http.Request, req engine.Request, customer int64, in *v1.PaymentMethodCreate) (engine.Answer, error) {
+	if _, err := id.Parse(id.Token, in.Token); err != nil {
+		return engine.Answer{}, engine.ErrNoSource
+	}
+	token, err := a.Engine.Stored(r.Context(), req.Tenant, in.Token)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	return a.Engine.Attach(r.Context(), req, customer, token, func(details []byte) ([]byte, string) {
+		var d sourceDetails
+		decodeDetails(details, &d)
+		d.Billing, d.Metadata = contact(in.Billing), in.Metadata
+		return encode(&d), d.fingerprint()
+	})
+}
+
+// atToken names the field that the token of an attachment stands in, which is another one than a payment's.
+func atToken(err error) error {
+	for _, e := range []error{engine.ErrNoSource, engine.ErrTokenUsed, engine.ErrTokenExpired} {
+		if errors.Is(err, e) {
+			f := *faultOf(e)
+			f.param = "token"
+			return &f
+		}
+	}
+	return err
+}
+
+// fingerprint is that of what the details show.
+func (d *sourceDetails) fingerprint() string {
+	switch {
+	case d.Card != nil:
+		return d.Card.Fingerprint
+	case d.BankAccount != nil:
+		return d.BankAccount.Fingerprint
+	}
+	return ""
+}
+
+// methodID reads the id of the path's payment method.
+func methodID(r *http.Request) (int64, error) {
+	n, err := id.Parse(id.PaymentMethod, mux.Vars(r)["payment_method"])
+	if err != nil {
+		return 0, &fault{code: codeNotFound, param: "payment_method", cause: err}
+	}
+	return n, nil
+}
+
+func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	p, err := page(r, id.PaymentMethod, "fingerprint")
+	if err != nil {
+		return err
+	}
+	if _, err := a.Store.Customer(r.Context(), k.Tenant, n); err != nil {
+		return err
+	}
+	found, err := a.Store.Methods(r.Context(), k.Tenant, n, r.URL.Query().Get("fingerprint"), p)
+	if err != nil {
+		return err
+	}
+	out := v1.PaymentMethodList{
+		Object: v1.PaymentMethodListObjectList, Data: make([]v1.PaymentMethod, 0, len(found.Rows)), HasMore: found.More,
+	}
+	for _, m := range found.Rows {
+		out.Data = append(out.Data, showMethod(m))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	number, err := methodID(r)
+	if err != nil {
+		return err
+	}
+	m, err := a.Store.Method(r.Context(), k.Tenant, number)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && (m.Customer != n || !m.DetachedAt.IsZero()):
+		return &fault{code: codeNotFound, param: "payment_method"}
+	case err != nil:
+		return err
+	}
+	shown := showMethod(m)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Customer)
+	if err != nil {
+		return err
+	}
+	number, err := methodID(r)
+	if err != nil {
+		return err
+	}
+	if _, err := decode(w, r, &struct{}{}, true); err != nil {
+		return err
+	}
+	out, err := a.Engine.Detach(r.Context(), unkeyed(r, k), n, number)
+	return a.answer(w, r, out, err)
+}
+
+// MethodAttached answers the making of a payment method.
+func (Presenter) MethodAttached(m *payment.Method) engine.Answer {
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showMethod(m))}
+}
+
+// Method shows a payment method.
+func (Presenter) Method(m *payment.Method) engine.Answer {
+	return engine.Answer{Status: http.StatusOK, Body: encode(showMethod(m))}
+}
+
+// MethodDetached answers the end of a payment method.
+func (Presenter) MethodDetached(m *payment.Method) engine.Answer {
+	return deleted(id.Format(id.PaymentMethod, m.ID), string(v1.PaymentMethodObjectPaymentMethod))
+}
+
+func showMethod(m *payment.Method) v1.PaymentMethod {
+	var d sourceDetails
+	decodeDetails(m.Details, &d)
+	out := v1.PaymentMethod{
+		ID: id.Format(id.PaymentMethod, m.ID), Object: v1.PaymentMethodObjectPaymentMethod, Mode: mode(m.Tenant),
+		Customer: id.Format(id.Customer, m.Customer), Kind: v1.StoredKind(m.Kind), Card: d.Card, BankAccount: d.BankAccount, Billing: d.Billing,
+		Metadata: v1.Metadata{}, CreatedAt: v1.Time{Time: m.CreatedAt},
+	}
+	if d.Metadata != nil {
+		out.Metadata = *d.Metadata
+	}
+	return out
+}

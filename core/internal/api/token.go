@@ -1,0 +1,92 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) tokenRoutes() []route {
+	return []route{
+		{http.MethodPost, "/v1/tokens", "tokens:create", a.createToken},
+		{http.MethodGet, "/v1/tokens/{id}", "transactions:read", a.getToken},
+	}
+}
+
+// sourceDetails is what may be known of a stored card or bank account, kept as the contract shows it. Tokens and payment methods share it, so that one
+// becomes the other by copying.
+type sourceDetails struct {
+	Card        *v1.Card        `json:"card,omitempty"`
+	BankAccount *v1.BankAccount `json:"bank_account,omitempty"`
+	Billing     *v1.Contact     `json:"billing,omitempty"`  // payment methods only
+	Metadata    *v1.Metadata    `json:"metadata,omitempty"` // payment methods only
+}
+
+func (a *API) createToken(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	var in v1.TokenCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	g := givenSource{method: kindCard, card: in.Card}
+	switch {
+	case in.Card != nil && in.BankAccount != nil:
+		return &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
+	case in.BankAccount != nil:
+		g = givenSource{method: kindBankAccount, bankAccount: in.BankAccount}
+	case in.Card == nil:
+		return &fault{code: codeMissingField, param: kindCard}
+	}
+	p, err := a.source(r.Context(), k.Tenant, g)
+	if err != nil {
+		return err
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	secrets := vault.Secrets{Number: p.Card.Number, CVC: p.Card.CVC}
+	if in.BankAccount != nil {
+		secrets = vault.Secrets{Number: p.BankAccount.Number}
+	}
+	details := encode(&sourceDetails{Card: p.shown.Card, BankAccount: p.shown.BankAccount})
+	out, err := a.Engine.CreateToken(r.Context(), req, g.method, details, secrets)
+	return a.answer(w, r, out, err)
+}
+
+func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Token)
+	if err != nil {
+		return err
+	}
+	t, err := a.Store.Token(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	shown := showToken(t)
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+// Token answers the making of a token.
+func (Presenter) Token(t *payment.Token) engine.Answer {
+	return engine.Answer{Status: http.StatusCreated, Body: encode(showToken(t))}
+}
+
+func showToken(t *payment.Token) v1.Token {
+	var d sourceDetails
+	decodeDetails(t.Details, &d)
+	out := v1.Token{
+		ID: id.Format(id.Token, t.ID), Object: v1.TokenObjectToken, Mode: mode(t.Tenant), Kind: v1.StoredKind(t.Kind), Card: d.Card, BankAccount: d.BankAccount,
+		Used: t.UsedBy != 0, CreatedAt: v1.Time{Time: t.CreatedAt}, ExpiresAt: v1.Time{Time: t.ExpiresAt},
+	}
+	if out.Used {
+		out.UsedAt = &v1.Time{Time: t.UsedAt}
+	}
+	return out
+}

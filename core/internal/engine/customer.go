@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// CreateCustomer stores a customer.
+func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) (Answer, error) {
+	defer e.enter(ctx, r)()
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		c := &payment.Customer{Tenant: r.Tenant, Details: details}
+		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCustomer(c) }); err != nil {
+			return nil, err
+		}
+		answer := e.Present.CustomerCreated(c)
+		return &answer, tx.InsertEvent(e.event("customer.created", c.Tenant, c.ID, c.Version, answer.Body))
+	})
+	return value(out), err
+}
+
+// UpdateCustomer replaces a customer's details by what change makes of them. It is not told when nothing changes.
+func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, change func(details []byte) []byte) (Answer, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+		details := change(c.Details)
+		if bytes.Equal(details, c.Details) {
+			answer := e.Present.Customer(c)
+			return &answer, nil
+		}
+		c.Details = details
+		if err := tx.UpdateCustomer(c); err != nil {
+			return nil, err
+		}
+		answer := e.Present.Customer(c)
+		return &answer, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, answer.Body))
+	})
+	return value(out), err
+}
+
+// DeleteCustomer detaches all that a customer pays with, and hides the customer for good.
+func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) (Answer, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+		attached, err := tx.AttachedMethods(c.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range attached {
+			if err := e.detach(tx, m); err != nil {
+				return nil, err
+			}
+		}
+		if err := tx.DeleteCustomer(c); err != nil {
+			return nil, err
+		}
+		answer := e.Present.CustomerDeleted(c)
+		return &answer, tx.InsertEvent(e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.Present.Customer(c).Body))
+	})
+	return value(out), err
+}
+
+// onCustomer runs an intent on a customer that exists, else ErrNotFound.
+func (e *Engine) onCustomer(ctx context.Context, r Request, customer int64,
+	fn func(*store.Tx, *payment.Customer) (*Answer, error),
+) (*Answer, error) {
+	defer e.enter(ctx, r)()
+	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		c, err := tx.Customer(r.Tenant, customer)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, ErrNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fn(tx, c)
+	})
+}

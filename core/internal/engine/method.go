@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// ErrTooManyMethods says that the customer has payment.MaxMethods payment methods already.
+var ErrTooManyMethods = errors.New("engine: too many payment methods")
+
+// The versions of a payment method, as its events count them.
+const (
+	methodAttached = 1
+	methodDetached = 2
+)
+
+// Attach uses a token up to give a customer a payment method. describe gives the method's details and fingerprint by those of the token.
+func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
+	describe func(token []byte) (details []byte, fingerprint string),
+) (Answer, error) {
+	details, fingerprint := describe(token.Details)
+	var out *Answer
+	err := e.resealing(func() (err error) {
+		m := &payment.Method{
+			ID: e.IDs.Next(), Tenant: r.Tenant, Customer: customer, Kind: token.Kind, Fingerprint: fingerprint, Details: details,
+		}
+		// The security code stays behind: it lives no longer than the token.
+		m.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.PaymentMethod, m.ID)},
+			vault.Secrets{Number: token.Secrets.Number})
+		if err != nil {
+			return err
+		}
+		out, err = e.onCustomer(ctx, r, customer, func(tx *store.Tx, _ *payment.Customer) (*Answer, error) {
+			return e.attach(tx, m, token.Drawn)
+		})
+		return err
+	})
+	return value(out), err
+}
+
+func (e *Engine) attach(tx *store.Tx, m *payment.Method, token Drawn) (*Answer, error) {
+	if err := e.draw(tx, m.Tenant, token, m.ID); err != nil {
+		return nil, err
+	}
+	if err := tx.InsertMethod(m); errors.Is(err, store.ErrConflict) {
+		return nil, ErrTooManyMethods
+	} else if err != nil {
+		return nil, err
+	}
+	answer := e.Present.MethodAttached(m)
+	return &answer, tx.InsertEvent(e.event("payment_method.attached", m.Tenant, m.ID, methodAttached, answer.Body))
+}
+
+// Detach takes a payment method from its customer. Its number is gone with that.
+func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Answer, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+		m, err := tx.Method(r.Tenant, method)
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
+			return nil, ErrNotFound
+		case err != nil:
+			return nil, err
+		}
+		answer := e.Present.MethodDetached(m)
+		return &answer, e.detach(tx, m)
+	})
+	return value(out), err
+}
+
+func (e *Engine) detach(tx *store.Tx, m *payment.Method) error {
+	if err := tx.DetachMethod(m); err != nil {
+		return err
+	}
+	return tx.InsertEvent(e.event("payment_method.detached", m.Tenant, m.ID, methodDetached, e.Present.Method(m).Body))
+}

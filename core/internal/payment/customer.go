@@ -1,0 +1,29 @@
+package payment
+
+import "time"
+
+// Customer is somebody who pays the merchant again.
+type Customer struct {
+	ID        int64
+	Tenant    Tenant
+	Details   []byte // what the merchant says of them, as the contract shows it; opaque here
+	Version   int64  // counts the announced changes
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// MaxMethods is how many payment methods a customer has at most, so that all of them can be detached in one commit.
+const MaxMethods = 500
+
+// Method is a customer's stored card or bank account. It never has a security code.
+type Method struct {
+	ID          int64
+	Tenant      Tenant
+	Customer    int64
+	Kind        string
+	Fingerprint string
+	Details     []byte // what may be known of it, as the contract shows it; opaque here
+	Sealed      Sealed // nothing once it is detached
+	CreatedAt   time.Time
+	DetachedAt  time.Time // zero while it is attached
+}

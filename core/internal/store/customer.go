@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at`
+
+// A deleted customer does not exist for anybody.
+const customerByID = `SELECT ` + customerColumns + ` FROM customers WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`
+
+// InsertCustomer writes a customer in its first version. ErrDuplicate when the id is taken.
+func (tx *Tx) InsertCustomer(c *payment.Customer) error {
+	c.Version, c.CreatedAt, c.UpdatedAt = 1, tx.Now, tx.Now
+	return tx.insert(`INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		c.ID, c.Tenant.Merchant, c.Tenant.Live, string(c.Details), c.Version, toMillis(c.CreatedAt), toMillis(c.UpdatedAt))
+}
+
+// UpdateCustomer writes c.Details as the next version. ErrConflict when there is no such customer.
+func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
+	c.Version, c.UpdatedAt = c.Version+1, tx.Now
+	return tx.change(`UPDATE customers SET details = ?, version = ?, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
+		string(c.Details), c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
+}
+
+// DeleteCustomer hides a customer for good, which is its last version. ErrConflict when there is no such customer.
+func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
+	c.Version, c.UpdatedAt = c.Version+1, tx.Now
+	return tx.change(`UPDATE customers SET deleted_at = ?1, version = ?2, updated_at = ?1
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0`,
+		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
+}
+
+// Customer reads one customer of the tenant, else ErrNotFound.
+func (tx *Tx) Customer(tenant payment.Tenant, id int64) (*payment.Customer, error) {
+	row, err := tx.row(customerByID, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanCustomer(row)
+}
+
+// Customer reads one customer of the tenant, else ErrNotFound.
+func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Customer, error) {
+	s, err := db.query(ctx, customerByID)
+	if err != nil {
+		return nil, err
+	}
+	return scanCustomer(s.row(ctx, id, tenant.Merchant, tenant.Live))
+}
+
+// Customers lists the tenant's customers, newest first.
+func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, p Page) (List[*payment.Customer], error) {
+	return list(ctx, db, `SELECT `+customerColumns+` FROM customers WHERE merchant_id = ? AND live = ? AND deleted_at = 0`, p, scanCustomer,
+		tenant.Merchant, tenant.Live)
+}
+
+func scanCustomer(row scanner) (*payment.Customer, error) {
+	var (
+		c                payment.Customer
+		created, updated int64
+	)
+	err := row.Scan(&c.ID, &c.Tenant.Merchant, &c.Tenant.Live, &c.Details, &c.Version, &created, &updated)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read customer: %w", err)
+	}
+	c.CreatedAt, c.UpdatedAt = fromMillis(created), fromMillis(updated)
+	return &c, nil
+}

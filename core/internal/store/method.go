@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+const methodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at, detached_at`
+
+const methodByID = `SELECT ` + methodColumns + ` FROM payment_methods WHERE id = ? AND merchant_id = ? AND live = ?`
+
+// InsertMethod attaches a payment method to its customer. ErrDuplicate when the id is taken, ErrKeyRetired when it must be sealed anew,
+// ErrConflict when the customer has payment.MaxMethods already.
+func (tx *Tx) InsertMethod(m *payment.Method) error {
+	if err := tx.current(m.Sealed.Key); err != nil {
+		return err
+	}
+	m.CreatedAt = tx.Now
+	n, err := tx.changed(`INSERT INTO payment_methods
+			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = ?4 AND detached_at = 0) < ?11`,
+		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key, m.Sealed.Number,
+		toMillis(m.CreatedAt), payment.MaxMethods)
+	switch {
+	case isDuplicate(err):
+		return ErrDuplicate
+	case err == nil && n == 0:
+		return ErrConflict
+	}
+	return err
+}
+
+// DetachMethod takes a payment method from its customer and wipes its number. ErrConflict when it is not attached.
+func (tx *Tx) DetachMethod(m *payment.Method) error {
+	m.DetachedAt, m.Sealed.Number = tx.Now, nil
+	return tx.change(`UPDATE payment_methods SET detached_at = ?, number = NULL
+		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
+		toMillis(tx.Now), m.ID, m.Tenant.Merchant, m.Tenant.Live)
+}
+
+// Method reads one payment method of the tenant, detached or not, else ErrNotFound.
+func (tx *Tx) Method(tenant payment.Tenant, id int64) (*payment.Method, error) {
+	row, err := tx.row(methodByID, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanMethod(row)
+}
+
+// AttachedMethods reads all payment methods of a customer.
+func (tx *Tx) AttachedMethods(customer int64) ([]*payment.Method, error) {
+	s, err := tx.w.stmt(`SELECT ` + methodColumns + ` FROM payment_methods WHERE customer_id = ? AND detached_at = 0 ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	var out []*payment.Method
+	err = s.each(context.Background(), func(row scanner) error {
+		m, err := scanMethod(row)
+		out = append(out, m)
+		return err
+	}, customer)
+	return out, err
+}
+
+// Method reads one payment method of the tenant, detached or not, else ErrNotFound.
+func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Method, error) {
+	s, err := db.query(ctx, methodByID)
+	if err != nil {
+		return nil, err
+	}
+	return scanMethod(s.row(ctx, id, tenant.Merchant, tenant.Live))
+}
+
+// Methods lists what is attached to a customer, newest first; only what has the fingerprint, unless that is "".
+func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p Page) (List[*payment.Method], error) {
+	return list(ctx, db, `SELECT `+methodColumns+` FROM payment_methods
+		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)`, p, scanMethod,
+		customer, tenant.Merchant, tenant.Live, fingerprint)
+}
+
+func scanMethod(row scanner) (*payment.Method, error) {
+	var (
+		m                 payment.Method
+		created, detached int64
+	)
+	err := row.Scan(&m.ID, &m.Tenant.Merchant, &m.Tenant.Live, &m.Customer, &m.Kind, &m.Fingerprint, &m.Details, &m.Sealed.Key,
+		&m.Sealed.Number, &created, &detached)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read payment method: %w", err)
+	}
+	m.CreatedAt, m.DetachedAt = fromMillis(created), fromMillis(detached)
+	return &m, nil
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// ErrKeyRetired says that what is to be written is sealed by a key that a rotation has retired meanwhile; look at the keyset again and seal anew.
+var ErrKeyRetired = errors.New("store: sealed by a retired key")
+
+// RetireKeys ends writing under these keys of the vault. From the commit on no process can add anything that they sealed, so what a
+// rotation finds is all there is.
+func (tx *Tx) RetireKeys(keys []uint32) error {
+	for _, k := range keys {
+		if err := tx.w.exec(`INSERT INTO vault_retired_keys (key, retired_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, k, toMillis(tx.Now)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// current reports ErrKeyRetired for a key that may not be written under.
+func (tx *Tx) current(key uint32) error {
+	row, err := tx.row(`SELECT 1 FROM vault_retired_keys WHERE key = ?`, key)
+	if err != nil {
+		return err
+	}
+	var one int
+	switch err := row.Scan(&one); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read retired keys: %w", err)
+	}
+	return ErrKeyRetired
+}
+
+// Sealed is one row of the vault's, as a rotation needs it.
+type Sealed struct {
+	ID     int64
+	Tenant payment.Tenant
+	Sealed payment.Sealed
+}
+
+// SealedTokens lists what tokens hold under other keys than this one, by id. Only those with an id above after.
+func (db *DB) SealedTokens(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
+	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number, cvc FROM tokens
+		WHERE vault_key <> ? AND (number IS NOT NULL OR cvc IS NOT NULL) AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
+}
+
+// SealedMethods lists what payment methods hold under other keys than this one, by id. Only those with an id above after.
+func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
+	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number, NULL FROM payment_methods
+		WHERE vault_key <> ? AND number IS NOT NULL AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
+}
+
+// ResealToken writes s in the place of what was sealed by the key old. A token that was used, or emptied, meanwhile keeps its new state:
+// what is gone does not come back.
+func (tx *Tx) ResealToken(id int64, old uint32, s payment.Sealed) error {
+	return tx.w.exec(`UPDATE tokens SET vault_key = ?1,
+			number = CASE WHEN number IS NULL THEN NULL ELSE ?2 END, cvc = CASE WHEN cvc IS NULL THEN NULL ELSE ?3 END
+		WHERE id = ?4 AND vault_key = ?5`, s.Key, s.Number, s.CVC, id, old)
+}
+
+// ResealMethod writes s in the place of what was sealed by the key old, unless it is gone.
+func (tx *Tx) ResealMethod(id int64, old uint32, s payment.Sealed) error {
+	return tx.w.exec(`UPDATE payment_methods SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
+		s.Key, s.Number, id, old)
+}
+
+// CountSealed is how much is sealed by other keys than this one.
+func (tx *Tx) CountSealed(key uint32) (int, error) {
+	row, err := tx.row(`SELECT (SELECT COUNT(*) FROM tokens WHERE vault_key <> ?1 AND (number IS NOT NULL OR cvc IS NOT NULL))
+		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> ?1 AND number IS NOT NULL)`, key)
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	if err := row.Scan(&n); err != nil {
+		return 0, fmt.Errorf("count what is sealed: %w", err)
+	}
+	return n, nil
+}
+
+func scanSealed(row scanner) (Sealed, error) {
+	var s Sealed
+	if err := row.Scan(&s.ID, &s.Tenant.Merchant, &s.Tenant.Live, &s.Sealed.Key, &s.Sealed.Number, &s.Sealed.CVC); err != nil {
+		return Sealed{}, fmt.Errorf("read what is sealed: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,142 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// rotateBatch is how many rows one commit of a rotation rewrites: few enough that the service beside it does not notice.
+const rotateBatch = 200
+
+// ErrStillSealed says that not everything could be sealed anew, so no key was dropped.
+var ErrStillSealed = errors.New("vault: some rows are still sealed by an old key")
+
+// Rotation seals everything anew by a fresh key. It may die at any moment and be run again: it then goes on where it stopped. It works
+// beside a running service; two rotations must not run at once.
+type Rotation struct {
+	Vault *Vault
+	Store *store.DB
+	// Drop removes the old keys at the end, and if an earlier rotation has left old keys, only finishes that one.
+	Drop bool
+	// Progress is told how many rows of how many are done, now and then.
+	Progress func(done, total int)
+	// Complain is told of a row that does not open, by its id.
+	Complain func(object string, err error)
+}
+
+// Run rotates. ErrStillSealed when there are rows that do not open.
+func (r *Rotation) Run(ctx context.Context) error {
+	if err := r.Vault.Refresh(); err != nil {
+		return err
+	}
+	left, err := r.left(ctx)
+	if err != nil {
+		return err
+	}
+	if left == 0 && (!r.Drop || len(r.Vault.Older()) == 0) {
+		if err := r.Vault.AddPrimary(); err != nil {
+			return err
+		}
+		if left, err = r.left(ctx); err != nil {
+			return err
+		}
+	}
+	// From here on nobody writes under the old keys. Whoever tries is told, finds the new keyset, and seals by it.
+	older := r.Vault.Older()
+	if err := r.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireKeys(older) }); err != nil {
+		return fmt.Errorf("retire old keys: %w", err)
+	}
+	if err := r.reseal(ctx, left); err != nil {
+		return err
+	}
+	if left, err = r.left(ctx); err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("%w: %d", ErrStillSealed, left)
+	}
+	if !r.Drop {
+		return nil
+	}
+	return r.Vault.DropOlder()
+}
+
+// left counts what is sealed by an old key.
+func (r *Rotation) left(ctx context.Context) (n int, err error) {
+	err = r.Store.Update(ctx, func(tx *store.Tx) error { n, err = tx.CountSealed(r.Vault.Primary()); return err })
+	if err != nil {
+		return 0, fmt.Errorf("count what is left: %w", err)
+	}
+	return n, nil
+}
+
+// table is one kind of rows that the vault seals.
+type table struct {
+	prefix id.Prefix
+	next   func(ctx context.Context, key uint32, after int64, limit int) ([]store.Sealed, error)
+	write  func(tx *store.Tx, was store.Sealed, now store.Sealed) error
+}
+
+func (r *Rotation) reseal(ctx context.Context, total int) error {
+	done := 0
+	for _, t := range []table{
+		{id.Token, r.Store.SealedTokens, func(tx *store.Tx, was, now store.Sealed) error {
+			return tx.ResealToken(was.ID, was.Sealed.Key, now.Sealed)
+		}},
+		{id.PaymentMethod, r.Store.SealedMethods, func(tx *store.Tx, was, now store.Sealed) error {
+			return tx.ResealMethod(was.ID, was.Sealed.Key, now.Sealed)
+		}},
+	} {
+		for after := int64(0); ; {
+			batch, err := t.next(ctx, r.Vault.Primary(), after, rotateBatch)
+			if err != nil {
+				return fmt.Errorf("read what is sealed: %w", err)
+			}
+			if len(batch) == 0 {
+				break
+			}
+			if err := r.batch(ctx, t, batch); err != nil {
+				return err
+			}
+			done += len(batch)
+			r.Progress(done, max(done, total))
+			after = batch[len(batch)-1].ID
+		}
+	}
+	return nil
+}
+
+// batch seals some rows anew in one commit.
+func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) error {
+	anew := make([]store.Sealed, 0, len(rows))
+	opened := rows[:0:0]
+	for _, row := range rows {
+		o := Object{Tenant: row.Tenant, ID: id.Format(t.prefix, row.ID)}
+		plain, err := r.Vault.Open(o, row.Sealed)
+		if err != nil {
+			r.Complain(o.ID, err)
+			continue
+		}
+		now := store.Sealed{ID: row.ID}
+		if now.Sealed, err = r.Vault.Seal(o, plain); err != nil {
+			return err
+		}
+		opened, anew = append(opened, row), append(anew, now)
+	}
+	err := r.Store.Update(ctx, func(tx *store.Tx) error {
+		for i := range opened {
+			if err := t.write(tx, opened[i], anew[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write what was sealed anew: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// What opening a sealed text returns besides it.
+var (
+	// ErrUnknownKey: the text is sealed by a key that the keyset does not have, or has no more.
+	ErrUnknownKey = errors.New("vault: sealed by an unknown key")
+	// ErrNotHere: the text was not sealed for this tenant, object and field, or was changed since.
+	ErrNotHere = errors.New("vault: does not open here")
+)
+
+// Object is whose secrets these are.
+type Object struct {
+	Tenant payment.Tenant
+	ID     string // tok_… or pm_…
+}
+
+// Secrets is what an object hides. A zero field is one it does not have.
+type Secrets struct {
+	Number secret.String // of the card, or of the bank account
+	CVC    secret.String
+}
+
+// The fields, as a ciphertext is bound to them.
+const (
+	fieldNumber = "number"
+	fieldCVC    = "cvc"
+)
+
+// Vault seals and opens. It is safe for concurrent use.
+type Vault struct {
+	path string
+	kek  tink.AEAD
+
+	mu   sync.RWMutex // guards keys
+	keys *keys
+}
+
+// keys is one reading of the keyset file.
+type keys struct {
+	handle  *keyset.Handle
+	aead    tink.AEAD
+	primary uint32
+	known   map[uint32]bool
+}
+
+// Seal encrypts what an object hides, all of it by one key.
+func (v *Vault) Seal(o Object, s Secrets) (payment.Sealed, error) {
+	k := v.current()
+	out := payment.Sealed{Key: k.primary}
+	var err error
+	if out.Number, err = k.seal(o, fieldNumber, s.Number); err != nil {
+		return payment.Sealed{}, err
+	}
+	out.CVC, err = k.seal(o, fieldCVC, s.CVC)
+	return out, err
+}
+
+// Open decrypts what was sealed for the object. A key it does not know makes it look at the keyset file again: another process may have
+// added one.
+func (v *Vault) Open(o Object, s payment.Sealed) (Secrets, error) {
+	k := v.current()
+	if !k.known[s.Key] {
+		if err := v.Refresh(); err != nil {
+			return Secrets{}, err
+		}
+		if k = v.current(); !k.known[s.Key] {
+			return Secrets{}, ErrUnknownKey
+		}
+	}
+	number, err := k.open(o, fieldNumber, s.Number)
+	if err != nil {
+		return Secrets{}, err
+	}
+	cvc, err := k.open(o, fieldCVC, s.CVC)
+	return Secrets{Number: number, CVC: cvc}, err
+}
+
+// Refresh reads the keyset file again.
+func (v *Vault) Refresh() error {
+	k, err := v.read()
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	v.keys = k
+	v.mu.Unlock()
+	return nil
+}
+
+// Primary is the key that seals.
+func (v *Vault) Primary() uint32 { return v.current().primary }
+
+// Older lists the keys that only open, in no order.
+func (v *Vault) Older() []uint32 {
+	k := v.current()
+	var out []uint32
+	for n := range k.known {
+		if n != k.primary {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (v *Vault) current() *keys {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.keys
+}
+
+func newKeys(h *keyset.Handle) (*keys, error) {
+	a, err := aead.New(h)
+	if err != nil {
+		return nil, fmt.Errorf("vault: keyset: %w", err)
+	}
+	k := &keys{handle: h, aead: a, known: map[uint32]bool{}}
+	info := h.KeysetInfo()
+	k.primary = info.GetPrimaryKeyId()
+	for _, key := range info.GetKeyInfo() {
+		k.known[key.GetKeyId()] = true
+	}
+	return k, nil
+}
+
+func (k *keys) seal(o Object, field string, s secret.String) ([]byte, error) {
+	if s.IsZero() {
+		return nil, nil
+	}
+	sealed, err := k.aead.Encrypt([]byte(s.Reveal()), place(o, field))
+	if err != nil {
+		return nil, fmt.Errorf("vault: seal %s of %s: %w", field, o.ID, err)
+	}
+	return sealed, nil
+}
+
+func (k *keys) open(o Object, field string, sealed []byte) (secret.String, error) {
+	if len(sealed) == 0 {
+		return secret.String{}, nil
+	}
+	plain, err := k.aead.Decrypt(sealed, place(o, field))
+	if err != nil {
+		return secret.String{}, fmt.Errorf("%w: %s of %s", ErrNotHere, field, o.ID)
+	}
+	return secret.New(string(plain)), nil
+}
+
+// place is the associated data. None of its parts contains the separator, so no two places run together.
+func place(o Object, field string) []byte {
+	mode := "test"
+	if o.Tenant.Live {
+		mode = "live"
+	}
+	return []byte(id.Format(id.Merchant, o.Tenant.Merchant) + "/" + mode + "|" + o.ID + "|" + field)
+}

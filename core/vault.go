@@ -1,0 +1,108 @@
+package core
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+const (
+	// vaultFile holds the keys that card data is encrypted by, encrypted by the key-encryption key.
+	vaultFile = "vault.keyset"
+	// vaultLock keeps two rotations from running at once.
+	vaultLock = "vault.lock"
+	// sweepEvery is how often expired tokens are wiped and removed while the service runs.
+	sweepEvery = time.Minute
+)
+
+// The variables that name the key-encryption key: its text, or a file that holds it.
+const (
+	kekVariable     = "CAUSEWAY_VAULT_KEK"
+	kekFileVariable = "CAUSEWAY_VAULT_KEK_FILE"
+)
+
+// VaultKEK reads the key-encryption key that the environment names: CAUSEWAY_VAULT_KEK, or the file that CAUSEWAY_VAULT_KEK_FILE names.
+// The zero secret when it names none.
+func VaultKEK(getenv func(string) string) (secret.String, error) {
+	text, path := getenv(kekVariable), getenv(kekFileVariable)
+	switch {
+	case text != "" && path != "":
+		return secret.String{}, fmt.Errorf("%s and %s are both set", kekVariable, kekFileVariable)
+	case path != "":
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return secret.String{}, fmt.Errorf("%s: %w", kekFileVariable, err)
+		}
+		return secret.New(strings.TrimSpace(string(b))), nil
+	}
+	return secret.New(text), nil
+}
+
+// openVault opens the vault of a data folder. Without a key-encryption key of its own the vault's lies beside what it protects, in the
+// root secret: whoever has the folder has all. That is for development.
+func openVault(cfg Config, root auth.Root) (*vault.Vault, error) {
+	kek, err := root.Key("vault-kek")
+	if err == nil && !cfg.VaultKEK.IsZero() {
+		kek, err = base64.StdEncoding.DecodeString(cfg.VaultKEK.Reveal())
+		if err != nil || len(kek) != vault.KEKSize {
+			err = errors.New("the vault's key-encryption key is not 32 bytes in base64")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return vault.Load(filepath.Join(cfg.Data, vaultFile), kek)
+}
+
+// RotateVault encrypts all card data anew by a fresh key, and with drop removes the old keys then; what an earlier rotation left
+// unfinished is finished first. It tells its progress in lines. It works beside a running service, and one that was killed is run again.
+func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
+	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "another rotation runs on this data folder")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	v, err := openVault(a.cfg, a.root)
+	if err != nil {
+		return err
+	}
+	tell := func(format string, args ...any) { _, _ = fmt.Fprintf(progress, format+"\n", args...) } // nobody is left to tell
+	r := vault.Rotation{
+		Vault: v, Store: a.db, Drop: drop,
+		Progress: func(done, total int) { tell("encrypted anew: %d of %d", done, total) },
+		Complain: func(object string, err error) { tell("%s cannot be encrypted anew: %v", object, err) },
+	}
+	if err := r.Run(ctx); err != nil {
+		return err
+	}
+	tell("everything is encrypted by key %d; %d older keys are kept", v.Primary(), len(v.Older()))
+	return nil
+}
+
+// keepSweeping wipes and removes tokens that have expired.
+func keepSweeping(ctx context.Context, eng *engine.Engine, cfg Config) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if err := eng.SweepTokens(ctx); err != nil && ctx.Err() == nil {
+			cfg.Log.ErrorContext(ctx, "sweep failed", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
