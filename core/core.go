@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -49,6 +50,10 @@ type Config struct {
 	RateLimit int
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
 	VaultKEK secret.String
+
+	// WebhooksAllowPrivate lets webhook endpoints be on this machine and in private networks. It is for development and tests: whoever
+	// has an API key could else have requests made to what only this machine reaches.
+	WebhooksAllowPrivate bool
 }
 
 // Core is the open service. Two cannot be open on one folder.
@@ -147,10 +152,15 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if open > 0 {
 		cfg.Log.WarnContext(ctx, "some payments stay open until their acquirer answers", slog.Int("open", open))
 	}
+	hooks, err := c.openWebhooks(ctx, cfg, eng)
+	if err != nil {
+		return err
+	}
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.handler = api.New(api.Config{
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim,
 		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent, RateLimit: cfg.limiter(),
+		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
@@ -158,7 +168,21 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.ended.Go(func() { keepPurging(background, c.db, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
+	c.ended.Go(func() { hooks.Run(background) })
 	return nil
+}
+
+// openWebhooks returns the deliverer, with what a dead process was at due again.
+func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine) (*webhook.Deliverer, error) {
+	secrets, err := c.root.Key("webhook-secret")
+	if err != nil {
+		return nil, err
+	}
+	hooks := webhook.New(webhook.Config{
+		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Secrets: webhook.NewSecrets(secrets),
+		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint,
+	})
+	return hooks, hooks.TakeOver(ctx)
 }
 
 // keepReconciling takes up what requests left open, once they cannot be working on it any more.

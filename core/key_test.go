@@ -83,6 +83,14 @@ func operations(txn string) map[string][]operation {
 		"payments:capture": {
 			post("/v1/transactions/"+txn+"/captures", ""), post("/v1/test_helpers/transactions/"+txn+"/settle", ""),
 		},
+		"events:read": {get("/v1/events"), get("/v1/events/x")},
+		"webhooks:write": {
+			post("/v1/webhook_endpoints", hook(somewhere, "")), get("/v1/webhook_endpoints"), get("/v1/webhook_endpoints/x"),
+			{"PATCH", "/v1/webhook_endpoints/x", "{}"},
+			{"DELETE", "/v1/webhook_endpoints/x", ""},
+			post("/v1/webhook_endpoints/x/roll_secret", ""),
+			get("/v1/webhook_endpoints/x/deliveries"), post("/v1/events/x/redeliver", ""),
+		},
 		"refunds:create": {post("/v1/refunds", `{"transaction":"`+txn+`"}`)},
 		"transactions:read": {
 			get("/v1/transactions"), get("/v1/transactions/" + txn), get("/v1/transactions/" + txn + "/captures"),

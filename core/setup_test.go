@@ -29,7 +29,8 @@ var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 type bundle struct {
 	dir       string
 	catalogue string
-	rateLimit int // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
+	rateLimit int  // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
+	private   bool // webhooks may go to this machine
 	clock     *clock.Fake
 	logs      *coretest.Log
 	core      *core.Core
@@ -66,7 +67,9 @@ func openBundle(t *testing.T, b *bundle) *bundle {
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c, err := core.Open(t.Context(), core.Config{Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit})
+	c, err := core.Open(t.Context(), core.Config{
+		Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit, WebhooksAllowPrivate: b.private,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,7 @@ func MustCreateKey(tb testing.TB, a *core.Admin, s core.KeySpec) string {
 func tables() []string {
 	return []string{
 		"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys",
-		"tokens", "customers", "payment_methods",
+		"tokens", "customers", "payment_methods", "webhook_endpoints", "webhook_deliveries",
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 const help = `standalone runs all of Causeway in one process, for development and tests.
 
   standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--rate-limit N]
+             [--webhooks-allow-private]
 
 It fills DIR by itself: the store, a development certificate authority, one merchant and credentials for every door. A second
 start on the same DIR finds the same merchant and prints the same credentials. When it is ready it prints the addresses, the
@@ -29,6 +30,8 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
   --log LEVEL        what goes to stderr as JSON lines: info has one line per request, warn, error
                      (default warn, with --json info)
   --rate-limit N     requests a second for each API key (default 500), and twice as many at once; 0 for no limit
+  --webhooks-allow-private
+                     deliver webhooks to this machine and to private networks too, not only to the public internet
 
 Both addresses serve every door: /v1/… for new merchants, /compat/… and the legacy providers' own paths for old ones.
 
@@ -47,6 +50,8 @@ type Flags struct {
 	JSON      bool       // print for programs
 	Log       slog.Level // the least that goes to stderr
 	RateLimit int        // requests a second for each API key, 0 for no limit
+
+	WebhooksAllowPrivate bool // webhook endpoints may be on this machine
 }
 
 // ParseFlags reads the command line. It returns flag.ErrHelp when help is asked for; any other error names the flag.
@@ -62,6 +67,7 @@ func ParseFlags(args []string) (Flags, error) {
 	set.BoolVar(&f.JSON, "json", false, "")
 	set.StringVar(&level, "log", "", "")
 	set.IntVar(&f.RateLimit, "rate-limit", core.DefaultRateLimit, "")
+	set.BoolVar(&f.WebhooksAllowPrivate, "webhooks-allow-private", false, "")
 	if err := set.Parse(args); err != nil {
 		return Flags{}, err
 	}

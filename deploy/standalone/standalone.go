@@ -129,7 +129,8 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	}
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
-		VaultKEK: kek,
+		VaultKEK:             kek,
+		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {
 		cfg.RateLimit = -1 // which is how core says no limit

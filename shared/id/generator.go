@@ -3,6 +3,7 @@ package id
 import (
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -40,4 +41,10 @@ func (g *Generator) Next() int64 {
 		g.last += 1 + int64(chance%stepSpan)
 	}
 	return g.last
+}
+
+// At returns the least number that a generator draws at t, so that what was made before and after t can be told apart by id. Times
+// outside of what ids can hold count as the nearest that they can.
+func At(t time.Time) int64 {
+	return max(0, min(t.UnixMilli(), maxMillis)) << lowBits
 }

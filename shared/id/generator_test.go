@@ -90,6 +90,27 @@ func TestNextIsUniqueAcrossGoroutines(t *testing.T) {
 	}
 }
 
+func TestAt(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.November, 21, 9, 30, 0, 123_456_789, time.UTC)
+	n := id.NewGenerator(clock.NewFake(now)).Next()
+	for _, c := range []struct {
+		at  time.Time
+		not bool // later than n
+	}{
+		{now, false},
+		{now.Truncate(time.Millisecond), false},
+		{now.Add(-time.Hour), false},
+		{now.Add(time.Millisecond), true},
+		{time.Date(1969, time.January, 1, 0, 0, 0, 0, time.UTC), false},
+		{time.Date(2500, time.January, 1, 0, 0, 0, 0, time.UTC), true},
+	} {
+		if got, want := id.At(c.at) > n, c.not; got != want || id.At(c.at) < 0 {
+			t.Errorf("%s: %d is after %d: got %t, want %t", c.at, id.At(c.at), n, got, want)
+		}
+	}
+}
+
 func BenchmarkNext(b *testing.B) {
 	g := id.NewGenerator(clock.System())
 	for b.Loop() {

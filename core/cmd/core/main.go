@@ -17,6 +17,7 @@ const usage = `core serves Causeway's v1, and manages its merchants and API keys
 Usage:
   core serve     [--data DIR] [--listen ADDR] [--simulator FILE]   serve v1 over plain HTTP, behind an edge that ends TLS;
                  [--rate-limit N]                                N requests a second for each API key (500), 0 for no limit
+                 [--webhooks-allow-private]                        deliver webhooks to this machine and private networks too
   core migrate   [--data DIR]                                      bring the store to this build's schema, and exit
   core merchants [--data DIR] create NAME                          make a merchant; prints its id
   core keys      [--data DIR] create --merchant mer_…              make an API key; prints it, once

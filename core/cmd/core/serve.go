@@ -20,6 +20,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	listen := f.String("listen", "127.0.0.1:8080", "address")
 	catalogue := f.String("simulator", "", "the simulator's catalogue")
 	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
+	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
@@ -34,7 +35,9 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
-	c, err := core.Open(ctx, core.Config{Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek})
+	c, err := core.Open(ctx, core.Config{
+		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private,
+	})
 	if err != nil {
 		return err
 	}

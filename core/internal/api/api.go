@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -44,6 +45,8 @@ type Config struct {
 	IdempotencyKey []byte             // for request fingerprints
 	Concurrent     int                // requests at once; more are refused with 503
 	RateLimit      *ratelimit.Limiter // of each key; nil sets none
+	WebhookPolicy  webhook.Policy
+	WebhookSecrets webhook.Secrets
 }
 
 // API serves v1.
@@ -88,7 +91,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.Serv
 
 func (a *API) routes() []route {
 	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.tokenRoutes(), a.customerRoutes(), a.methodRoutes(),
-		a.keyRoutes(), a.idempotencyRoutes(), a.testHelperRoutes())
+		a.keyRoutes(), a.idempotencyRoutes(), a.eventRoutes(), a.webhookRoutes(), a.testHelperRoutes())
 }
 
 func (a *API) router() *mux.Router {

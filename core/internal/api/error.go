@@ -54,6 +54,9 @@ const (
 	codeTokenExpired          = "token_expired"
 	codeUnknownCustomer       = "unknown_customer"
 	codeTooManyPaymentMethods = "too_many_payment_methods"
+	codeInvalidURL            = "invalid_url"
+	codeTooManyEndpoints      = "webhook_endpoint_limit"
+	codeEndpointDisabled      = "webhook_endpoint_disabled"
 	codeUnknownParameter      = "unknown_parameter"
 	codeInvalidCursor         = "invalid_cursor"
 	codeNotFound              = "not_found"
@@ -101,6 +104,9 @@ var codes = map[string]entry{
 	codeTokenExpired:          {v1.ErrorTypeInvalidRequestError, 400, "The token has expired. A token lives for 60 minutes."},
 	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "There is no such customer."},
 	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods already."},
+	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be a webhook endpoint's."},
+	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, "There are 16 webhook endpoints already. Delete one first."},
+	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Enable it first."},
 	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, "There is no such query parameter here."},
 	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not an id of this list, or both cursors were given."},
 	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
@@ -200,6 +206,9 @@ func faultOf(err error) *fault {
 		{engine.ErrLastKey, codeLastKey, ""},
 		{engine.ErrNoAcquirer, codeNoAcquirer, ""},
 		{engine.ErrAcquirerUnavailable, codeAcquirerUnavailable, ""},
+		{engine.ErrTooManyEndpoints, codeTooManyEndpoints, ""},
+		{engine.ErrEndpointNotFound, codeNotFound, "endpoint"},
+		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
 		{store.ErrBusy, codeOverloaded, ""},
 		{store.ErrClosed, codeOverloaded, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},

@@ -25,6 +25,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -101,7 +102,7 @@ func (s *Service) open(tb testing.TB) {
 	s.Engine = engine.New(engine.Config{Store: db, Vault: keys, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
-		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64,
+		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),
 	})
 	s.Inspect = MustInspect(tb, path)
 }

@@ -80,6 +80,13 @@ type Presenter interface {
 	APIKey(k *store.Key, now time.Time, key secret.String) Answer
 	// NotRollable answers the roll of a key that is not active.
 	NotRollable(requestID string, k *store.Key, now time.Time) Answer
+	// Endpoint answers a step on a webhook endpoint with what it left. EndpointSecret is for those that made a secret: what it returns is
+	// stored, and names the secret without holding it.
+	Endpoint(w *store.Endpoint) Answer
+	EndpointSecret(w *store.Endpoint, created bool) Answer
+	EndpointDeleted(w *store.Endpoint) Answer
+	// Deliveries answers a redelivery with what it made.
+	Deliveries(made []*store.Delivery) Answer
 }
 
 // Config is what an Engine is made of. All fields are required but Live.

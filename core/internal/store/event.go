@@ -1,21 +1,109 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Event announces one transition. It is written in the transition's own commit.
 type Event struct {
-	ID       int64
-	Tenant   payment.Tenant
-	Type     string // such as transaction.captured
-	Object   int64  // the number of the object's id
-	Sequence int64  // the object's version after the transition
-	Data     []byte // the object as the contract shows it
+	ID        int64
+	Tenant    payment.Tenant
+	Type      string // such as transaction.captured
+	Object    int64  // the number of the object's id
+	Sequence  int64  // the object's version after the transition
+	Data      []byte // the object as the contract shows it
+	CreatedAt time.Time
 }
 
-// InsertEvent writes e.
+// EventFilter narrows a list of events. The zero value lets all through.
+type EventFilter struct {
+	Type   string
+	Kind   string // kind of Object, the part of the type before its dot; only with Object
+	Object int64
+	After  time.Time // created later than this
+	Before time.Time // created earlier than this
+}
+
+// clockStep is how far the clock may have been set back without a list by time or object missing events.
+const clockStep = 24 * time.Hour
+
+const eventColumns = `id, merchant_id, live, type, object_id, sequence, data, created_at`
+
+// InsertEvent writes e, and a delivery to each endpoint of the tenant that wants it. e.CreatedAt is filled in.
 func (tx *Tx) InsertEvent(e *Event) error {
-	return tx.insert(`INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	e.CreatedAt = tx.Now
+	err := tx.insert(`INSERT INTO events (`+eventColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now))
+	if err != nil {
+		return err
+	}
+	return tx.deliver(e)
+}
+
+// Event reads one event of the tenant, else ErrNotFound.
+func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*Event, error) {
+	s, err := db.query(ctx, `SELECT `+eventColumns+` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanEvent(s.row(ctx, n, tenant.Merchant, tenant.Live))
+}
+
+// Event reads one event of the tenant inside the group, else ErrNotFound.
+func (tx *Tx) Event(tenant payment.Tenant, n int64) (*Event, error) {
+	row, err := tx.row(`SELECT `+eventColumns+` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`, n, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanEvent(row)
+}
+
+// Events lists the tenant's events that the filter lets through, newest first.
+//
+// There is one index, by tenant and id. Ids are drawn in the order of time, and an event's after its object's, which bounds what a
+// list by time or by object has to pass over.
+func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, p Page) (List[*Event], error) {
+	query := `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant WHERE merchant_id = ? AND live = ?`
+	args := []any{tenant.Merchant, tenant.Live}
+	narrow := func(condition string, values ...any) {
+		query += ` AND ` + condition
+		args = append(args, values...)
+	}
+	if f.Type != "" {
+		narrow(`type = ?`, f.Type)
+	}
+	if f.Object != 0 {
+		slack := id.At(time.UnixMilli(0).Add(clockStep))
+		narrow(`id > ? AND object_id = ? AND substr(type, 1, ?) = ?`, f.Object-slack, f.Object, len(f.Kind)+1, f.Kind+".")
+	}
+	if !f.After.IsZero() {
+		narrow(`id >= ? AND created_at > ?`, id.At(f.After), toMillis(f.After))
+	}
+	if !f.Before.IsZero() {
+		narrow(`id < ? AND created_at < ?`, id.At(f.Before.Add(clockStep)), toMillis(f.Before))
+	}
+	return list(ctx, db, query, p, scanEvent, args...)
+}
+
+func scanEvent(row scanner) (*Event, error) {
+	var (
+		e       Event
+		created int64
+	)
+	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.Type, &e.Object, &e.Sequence, &e.Data, &created)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read event: %w", err)
+	}
+	e.CreatedAt = fromMillis(created)
+	return &e, nil
 }

@@ -41,6 +41,8 @@ type DB struct {
 	// lead holds the writer while nobody writes. Whoever takes it out is the one writer until it is put back.
 	lead chan *writer
 
+	due chan struct{} // deliveries were committed
+
 	mu     sync.RWMutex // guards closed against a send on queue
 	closed bool
 
@@ -60,7 +62,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{clock: c, write: write, read: read, queue: make(chan *command, maxQueue), lead: make(chan *writer, 1)}
+	db := &DB{clock: c, write: write, read: read, queue: make(chan *command, maxQueue), lead: make(chan *writer, 1), due: make(chan struct{}, 1)}
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, db.closePools())
 	}
@@ -68,7 +70,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), db.closePools())
 	}
-	db.lead <- newWriter(conn, c)
+	db.lead <- newWriter(conn, c, db.due)
 	return db, nil
 }
 

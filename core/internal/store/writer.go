@@ -9,7 +9,9 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // writer writes. There is one, and who holds it owns its connection and prepared statements.
@@ -21,10 +23,16 @@ type writer struct {
 	errs  []error
 	// lost is why SQLite took the whole group back by itself, as it does when the disk is full: nothing more may be written under it.
 	lost error
+
+	ids      *id.Generator // of deliveries, which nobody else makes
+	known    map[payment.Tenant]known
+	changed  []payment.Tenant // whose endpoints this group changes
+	delivers bool             // this group has made deliveries
+	due      chan<- struct{}
 }
 
-func newWriter(conn *sql.Conn, c clock.Clock) *writer {
-	return &writer{clock: c, conn: conn, stmts: map[string]statement{}}
+func newWriter(conn *sql.Conn, c clock.Clock, due chan<- struct{}) *writer {
+	return &writer{clock: c, conn: conn, stmts: map[string]statement{}, ids: id.NewGenerator(c), known: map[payment.Tenant]known{}, due: due}
 }
 
 // Tx is one command's part of a group. It is valid only while the function it was given to runs.
@@ -63,7 +71,10 @@ func (w *writer) commitGroup(queue <-chan *command) {
 	if err != nil {
 		err = fmt.Errorf("commit: %w", err)
 		_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
+		w.undone()
 	}
+	w.changed = w.changed[:0]
+	w.announce()
 	for i, c := range w.group {
 		if w.errs[i] == nil {
 			c.done <- err
@@ -71,6 +82,18 @@ func (w *writer) commitGroup(queue <-chan *command) {
 			c.done <- w.errs[i]
 		}
 		w.group[i] = nil
+	}
+}
+
+// announce wakes the deliverer when the group has made deliveries.
+func (w *writer) announce() {
+	if !w.delivers {
+		return
+	}
+	w.delivers = false
+	select {
+	case w.due <- struct{}{}:
+	default: // it was woken already
 	}
 }
 
@@ -104,6 +127,7 @@ func (w *writer) savepoint(tx *Tx, fn func(*Tx) error) error {
 // leave ends a savepoint, taking back what was written in it when err is not nil, and returns what went wrong.
 func (w *writer) leave(name string, err error) error {
 	if err != nil {
+		w.undone()
 		if w.exec("ROLLBACK TO "+name) != nil { // the savepoint is gone, so the group is
 			w.lost = err
 			return err

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.WebhookEndpoint)
+	if err != nil {
+		return err
+	}
+	p, err := page(r, id.Delivery)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Store.Endpoint(r.Context(), k.Tenant, n); err != nil {
+		return err
+	}
+	found, err := a.Store.Deliveries(r.Context(), k.Tenant, n, p)
+	if err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, showDeliveries(found.Rows, found.More))
+	return nil
+}
+
+func (a *API) redeliver(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Event)
+	if err != nil {
+		return err
+	}
+	var in v1.EventRedeliver
+	body, err := decode(w, r, &in, true)
+	if err != nil {
+		return err
+	}
+	endpoint := int64(0)
+	if in.Endpoint != nil {
+		if endpoint, err = id.Parse(id.WebhookEndpoint, *in.Endpoint); err != nil {
+			return &fault{code: codeNotFound, param: "endpoint", cause: err}
+		}
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.Redeliver(r.Context(), req, n, endpoint)
+	return a.answer(w, r, out, err)
+}
+
+// Deliveries answers a redelivery.
+func (Presenter) Deliveries(made []*store.Delivery) engine.Answer {
+	return engine.Answer{Status: http.StatusCreated, Body: showDeliveries(made, false)}
+}
+
+func showDeliveries(rows []*store.Delivery, more bool) []byte {
+	out := v1.WebhookDeliveryList{
+		Object: v1.WebhookDeliveryListObjectList, Data: make([]v1.WebhookDelivery, 0, len(rows)), HasMore: more,
+	}
+	for _, d := range rows {
+		out.Data = append(out.Data, showDelivery(d))
+	}
+	return encode(&out)
+}
+
+func showDelivery(d *store.Delivery) v1.WebhookDelivery {
+	out := v1.WebhookDelivery{
+		ID: id.Format(id.Delivery, d.ID), Object: v1.WebhookDeliveryObjectWebhookDelivery, Mode: mode(d.Tenant),
+		Endpoint: id.Format(id.WebhookEndpoint, d.Endpoint), Event: id.Format(id.Event, d.Event), EventType: d.EventType,
+		Status: v1.WebhookDeliveryStatus(d.Status), Attempts: d.Attempts,
+		CreatedAt: v1.Time{Time: d.CreatedAt}, UpdatedAt: v1.Time{Time: d.UpdatedAt},
+	}
+	if d.Status == store.DeliveryPending && !d.Leased {
+		out.NextAttemptAt = moments(d.DueAt)
+	}
+	if !d.Last.At.IsZero() {
+		out.LastAttempt = &v1.WebhookAttempt{At: v1.Time{Time: d.Last.At}, DurationMs: d.Last.Duration.Milliseconds()}
+		if d.Last.Status != 0 {
+			out.LastAttempt.ResponseStatus = &d.Last.Status
+		}
+		if d.Last.Error != "" {
+			class := v1.WebhookAttemptError(d.Last.Error)
+			out.LastAttempt.Error = &class
+		}
+	}
+	return out
+}
+
+// moments shows a time that may not be there.
+func moments(t time.Time) *v1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &v1.Time{Time: t}
+}
+
+// formatGeneration and parseGeneration name a signing secret in a stored answer.
+func formatGeneration(n int64) string { return strconv.FormatInt(n, 10) }
+
+func parseGeneration(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, errors.New("api: the stored answer names no secret") // not err: it would repeat the text
+	}
+	return n, nil
+}

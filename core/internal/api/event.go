@@ -1,0 +1,107 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) eventRoutes() []route {
+	return []route{
+		{http.MethodGet, "/v1/events", "events:read", a.listEvents},
+		{http.MethodGet, "/v1/events/{id}", "events:read", a.getEvent},
+	}
+}
+
+// eventKinds is what the events of an object are called, by the prefix of its id.
+var eventKinds = map[id.Prefix]string{
+	id.Transaction: "transaction", id.Capture: "capture", id.Refund: "refund", id.Customer: "customer", id.PaymentMethod: "payment_method",
+	id.APIKey: "api_key", id.WebhookEndpoint: "webhook_endpoint",
+}
+
+func (a *API) listEvents(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	p, err := page(r, id.Event, "type", "object", "created_after", "created_before")
+	if err != nil {
+		return err
+	}
+	f, err := eventFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Events(r.Context(), k.Tenant, f, p)
+	if err != nil {
+		return err
+	}
+	out := v1.EventList{Object: v1.EventListObjectList, Data: make([]v1.Event, 0, len(found.Rows)), HasMore: found.More}
+	for _, e := range found.Rows {
+		out.Data = append(out.Data, showEvent(e))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func eventFilter(q url.Values) (f store.EventFilter, err error) {
+	if q.Has("type") {
+		f.Type = q.Get("type")
+		if !v1.EventType(f.Type).Valid() {
+			return f, &fault{code: codeInvalidValue, param: "type", message: "There is no such type of event."}
+		}
+	}
+	if q.Has("object") {
+		prefix, _, _ := strings.Cut(q.Get("object"), "_")
+		f.Kind = eventKinds[id.Prefix(prefix)]
+		if f.Object, err = id.Parse(id.Prefix(prefix), q.Get("object")); err != nil || f.Kind == "" {
+			return f, &fault{code: codeInvalidValue, param: "object", message: "This is not the id of an object that has events.", cause: err}
+		}
+	}
+	if f.After, err = moment(q, "created_after"); err != nil {
+		return f, err
+	}
+	f.Before, err = moment(q, "created_before")
+	return f, err
+}
+
+// moment reads a time, the zero one when the parameter is absent.
+func moment(q url.Values, name string) (time.Time, error) {
+	var t v1.Time
+	if !q.Has(name) {
+		return t.Time, nil
+	}
+	if err := t.UnmarshalText([]byte(q.Get(name))); err != nil {
+		return t.Time, &fault{code: codeInvalidValue, param: name, message: "Write a time as 2026-11-21T09:30:00.000Z."}
+	}
+	return t.Time, nil
+}
+
+func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.Event)
+	if err != nil {
+		return err
+	}
+	e, err := a.Store.Event(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, Presenter{}.Event(e))
+	return nil
+}
+
+// Event is the event as the contract shows it: the same bytes every time.
+func (Presenter) Event(e *store.Event) []byte {
+	shown := showEvent(e)
+	return encode(&shown)
+}
+
+func showEvent(e *store.Event) v1.Event {
+	return v1.Event{
+		ID: id.Format(id.Event, e.ID), Object: v1.EventObjectEvent, Type: v1.EventType(e.Type), Mode: mode(e.Tenant),
+		CreatedAt: v1.Time{Time: e.CreatedAt}, Sequence: e.Sequence, Data: v1.EventData{Object: jsontext.Value(e.Data)},
+	}
+}

@@ -1,0 +1,294 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (a *API) webhookRoutes() []route {
+	const scope = "webhooks:write"
+	return []route{
+		{http.MethodPost, "/v1/webhook_endpoints", scope, a.createEndpoint},
+		{http.MethodGet, "/v1/webhook_endpoints", scope, a.listEndpoints},
+		{http.MethodGet, "/v1/webhook_endpoints/{id}", scope, a.getEndpoint},
+		{http.MethodPatch, "/v1/webhook_endpoints/{id}", scope, a.changeEndpoint},
+		{http.MethodDelete, "/v1/webhook_endpoints/{id}", scope, a.deleteEndpoint},
+		{http.MethodPost, "/v1/webhook_endpoints/{id}/roll_secret", scope, a.rollSecret},
+		{http.MethodGet, "/v1/webhook_endpoints/{id}/deliveries", scope, a.listDeliveries},
+		{http.MethodPost, "/v1/events/{id}/redeliver", scope, a.redeliver},
+	}
+}
+
+// maxOverlap is the longest an old signing secret stays valid, and how long it does unless told otherwise.
+const maxOverlap = 24 * time.Hour
+
+// endpointDetails is the part of a webhook endpoint that only the merchant decides, stored as the contract shows it.
+type endpointDetails struct {
+	Description *string      `json:"description,omitempty"`
+	Metadata    *v1.Metadata `json:"metadata,omitempty"`
+}
+
+func (a *API) createEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	var in v1.WebhookEndpointCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	if in.URL == "" {
+		return &fault{code: codeMissingField, param: "url"}
+	}
+	if in.EnabledEvents == nil {
+		return &fault{code: codeMissingField, param: "enabled_events"}
+	}
+	if f := a.endpointFault(k.Tenant.Live, &in.URL, &in.EnabledEvents, in.Description, in.Metadata); f != nil {
+		return f
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	details := encode(&endpointDetails{Description: in.Description, Metadata: in.Metadata})
+	out, err := a.Engine.CreateEndpoint(r.Context(), req, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
+	return a.answerSecret(w, r, out, err)
+}
+
+// endpointFault checks the fields of an endpoint that are given.
+func (a *API) endpointFault(live bool, url *string, types *v1.WebhookEventTypes, description *string, metadata *v1.Metadata) *fault {
+	if url != nil {
+		if err := a.WebhookPolicy.CheckURL(*url, live); err != nil {
+			return &fault{code: codeInvalidURL, param: "url", message: "The URL cannot be an endpoint's: " + err.Error() + "."}
+		}
+	}
+	if types != nil {
+		if f := typesFault(*types); f != nil {
+			return f
+		}
+	}
+	if f := lengthFault(field{"description", description, 1000}); f != nil {
+		return f
+	}
+	return metadataFault(metadata)
+}
+
+func typesFault(types v1.WebhookEventTypes) *fault {
+	bad := func(message string) *fault {
+		return &fault{code: codeInvalidValue, param: "enabled_events", message: message}
+	}
+	if len(types) == 0 || len(types) > 50 {
+		return bad("Name 1 to 50 types of events, or \"*\" alone.")
+	}
+	for i, t := range types {
+		switch {
+		case t == store.AllTypes && len(types) > 1:
+			return bad("\"*\" stands alone: it is every type.")
+		case t != store.AllTypes && !v1.EventType(t).Valid():
+			return bad("There is no such type of event.")
+		case slices.Contains(types[:i], t):
+			return bad("A type stands twice.")
+		}
+	}
+	return nil
+}
+
+func (a *API) changeEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.WebhookEndpoint)
+	if err != nil {
+		return err
+	}
+	var in v1.WebhookEndpointUpdate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	f := a.endpointFault(k.Tenant.Live, in.URL, in.EnabledEvents, in.Description, in.Metadata)
+	if f == nil && in.Status != nil && !in.Status.Valid() {
+		f = &fault{code: codeInvalidValue, param: "status", message: "A status is \"enabled\" or \"disabled\"."}
+	}
+	if f != nil {
+		return f
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.ChangeEndpoint(r.Context(), req, n, func(e *store.Endpoint) { edit(e, &in) })
+	return a.answer(w, r, out, err)
+}
+
+// edit puts the given fields into e.
+func edit(e *store.Endpoint, in *v1.WebhookEndpointUpdate) {
+	var details endpointDetails
+	decodeDetails(e.Details, &details)
+	if in.URL != nil {
+		e.URL = *in.URL
+	}
+	if in.EnabledEvents != nil {
+		e.Types = *in.EnabledEvents
+	}
+	if in.Status != nil {
+		e.Status = store.EndpointStatus(*in.Status)
+	}
+	if in.Description != nil {
+		details.Description = in.Description
+	}
+	if in.Metadata != nil {
+		details.Metadata = in.Metadata
+	}
+	e.Details = encode(&details)
+}
+
+func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.WebhookEndpoint)
+	if err != nil {
+		return err
+	}
+	body, err := decode(w, r, &struct{}{}, true)
+	if err != nil {
+		return err
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.DeleteEndpoint(r.Context(), req, n)
+	return a.answer(w, r, out, err)
+}
+
+func (a *API) rollSecret(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.WebhookEndpoint)
+	if err != nil {
+		return err
+	}
+	var in v1.WebhookSecretRoll
+	body, err := decode(w, r, &in, true)
+	if err != nil {
+		return err
+	}
+	overlap := maxOverlap
+	if in.ExpiresIn != nil {
+		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(maxOverlap/time.Second) {
+			return &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap is 0 to 86400 seconds."}
+		}
+		overlap = time.Duration(*in.ExpiresIn) * time.Second
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.RollSecret(r.Context(), req, n, overlap)
+	return a.answerSecret(w, r, out, err)
+}
+
+// answerSecret puts the signing secret where the stored answer names it.
+func (a *API) answerSecret(w http.ResponseWriter, r *http.Request, out engine.Answer, err error) error {
+	if err == nil && out.Status < 300 {
+		out.Body, err = a.revealed(out.Body)
+	}
+	return a.answer(w, r, out, err)
+}
+
+func (a *API) revealed(stored []byte) ([]byte, error) {
+	var shown v1.WebhookEndpoint
+	if err := json.Unmarshal(stored, &shown); err != nil || shown.Secret == nil {
+		return nil, errors.Join(errors.New("api: the stored answer names no secret"), err)
+	}
+	n, err := id.Parse(id.WebhookEndpoint, shown.ID)
+	if err != nil {
+		return nil, err
+	}
+	generation, err := parseGeneration(shown.Secret.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	s := a.WebhookSecrets.Of(n, generation)
+	shown.Secret = &s
+	return v1.Marshal(&shown)
+}
+
+func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	p, err := page(r, id.WebhookEndpoint)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Endpoints(r.Context(), k.Tenant, p)
+	if err != nil {
+		return err
+	}
+	out := v1.WebhookEndpointList{
+		Object: v1.WebhookEndpointListObjectList, Data: make([]v1.WebhookEndpoint, 0, len(found.Rows)), HasMore: found.More,
+	}
+	for _, e := range found.Rows {
+		out.Data = append(out.Data, showEndpoint(e))
+	}
+	a.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (a *API) getEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	n, err := pathID(r, id.WebhookEndpoint)
+	if err != nil {
+		return err
+	}
+	e, err := a.Store.Endpoint(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, Presenter{}.Endpoint(e).Body)
+	return nil
+}
+
+// Endpoint answers a step on a webhook endpoint.
+func (Presenter) Endpoint(e *store.Endpoint) engine.Answer {
+	shown := showEndpoint(e)
+	return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
+}
+
+// EndpointDeleted answers the end of a webhook endpoint.
+func (Presenter) EndpointDeleted(e *store.Endpoint) engine.Answer {
+	return deleted(id.Format(id.WebhookEndpoint, e.ID), string(v1.WebhookEndpointObjectWebhookEndpoint))
+}
+
+// EndpointSecret answers a step that made a secret, which it names by its generation.
+func (Presenter) EndpointSecret(e *store.Endpoint, created bool) engine.Answer {
+	shown := showEndpoint(e)
+	name := secret.New(formatGeneration(e.Generation))
+	shown.Secret = &name
+	body, err := v1.Marshal(&shown)
+	if err != nil {
+		panic("api: internal error: a contract type does not encode")
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return engine.Answer{Status: status, Body: body}
+}
+
+func showEndpoint(e *store.Endpoint) v1.WebhookEndpoint {
+	out := v1.WebhookEndpoint{
+		ID: id.Format(id.WebhookEndpoint, e.ID), Object: v1.WebhookEndpointObjectWebhookEndpoint, Mode: mode(e.Tenant), URL: e.URL,
+		EnabledEvents: e.Types, Status: v1.WebhookEndpointStatus(e.Status), FailingSince: moments(e.FailingSince), Metadata: v1.Metadata{},
+		PreviousSecretUntil: moments(e.OverlapUntil), Version: e.Version, CreatedAt: v1.Time{Time: e.CreatedAt}, UpdatedAt: v1.Time{Time: e.UpdatedAt},
+	}
+	var details endpointDetails
+	decodeDetails(e.Details, &details)
+	out.Description = details.Description
+	if details.Metadata != nil {
+		out.Metadata = *details.Metadata
+	}
+	if e.Reason != "" {
+		reason := v1.WebhookEndpointDisabledReason(e.Reason)
+		out.DisabledReason = &reason
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// maxEndpoints bounds what one event costs its commit.
+const maxEndpoints = 16
+
+// Why a request on webhook endpoints was refused without an answer to store.
+var (
+	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may.
+	ErrTooManyEndpoints = errors.New("engine: too many webhook endpoints")
+	// ErrEndpointNotFound: a request names a webhook endpoint that is not there.
+	ErrEndpointNotFound = errors.New("engine: webhook endpoint not found")
+	// ErrEndpointDisabled: nothing is delivered to a disabled endpoint.
+	ErrEndpointDisabled = errors.New("engine: webhook endpoint disabled")
+)
+
+// CreateEndpoint makes a webhook endpoint of e's tenant, enabled, with its first secret.
+func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint) (Answer, error) {
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		n, err := tx.CountEndpoints(r.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		if n >= maxEndpoints {
+			return nil, ErrTooManyEndpoints
+		}
+		w.Tenant, w.Status, w.Generation, w.Version = r.Tenant, store.EndpointEnabled, 1, 1
+		if err := e.insertNew(func(id int64) error { w.ID = id; return tx.InsertEndpoint(&w) }); err != nil {
+			return nil, err
+		}
+		answer := e.Present.EndpointSecret(&w, true)
+		return &answer, nil
+	})
+	return value(done), err
+}
+
+// ChangeEndpoint lets change edit an endpoint. It is announced when that disables it.
+func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, change func(*store.Endpoint)) (Answer, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
+		was := *w
+		change(w)
+		if w.Status != was.Status || w.URL != was.URL {
+			w.FailingSince = time.Time{} // what failed before says nothing of it now
+		}
+		if w.Status == store.EndpointDisabled && was.Status != w.Status {
+			w.Status = was.Status
+			err := e.DisableEndpoint(tx, w, store.ReasonRequested)
+			return e.Present.Endpoint(w), err
+		}
+		if w.Status == store.EndpointEnabled {
+			w.Reason = ""
+		}
+		err := tx.UpdateEndpoint(w)
+		return e.Present.Endpoint(w), err
+	})
+}
+
+// DeleteEndpoint ends an endpoint and all that waits for it.
+func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) (Answer, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
+		w.Status, w.Reason = store.EndpointDeleted, ""
+		err := tx.UpdateEndpoint(w)
+		return e.Present.EndpointDeleted(w), err
+	})
+}
+
+// RollSecret gives an endpoint its next secret. The one before signs too for as long as overlap; what was before that one no longer does.
+func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration) (Answer, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
+		w.Generation++
+		w.OverlapUntil = tx.Now.Add(overlap)
+		err := tx.UpdateEndpoint(w)
+		return e.Present.EndpointSecret(w, false), err
+	})
+}
+
+// endpointStep runs a step on an endpoint of the tenant under the request's key.
+func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *store.Endpoint) (Answer, error)) (Answer, error) {
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		w, err := tx.Endpoint(r.Tenant, endpoint)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := step(tx, w)
+		return &answer, err
+	})
+	return value(done), err
+}
+
+// DisableEndpoint stops the deliveries to an endpoint and announces it, to the tenant's others, in the command of tx. What waits for it
+// stays, for three days, in case it is enabled again.
+func (e *Engine) DisableEndpoint(tx *store.Tx, w *store.Endpoint, why store.EndpointReason) error {
+	w.Status, w.Reason = store.EndpointDisabled, why
+	if err := tx.UpdateEndpoint(w); err != nil {
+		return err
+	}
+	return tx.InsertEvent(e.event("webhook_endpoint.disabled", w.Tenant, w.ID, w.Version, e.Present.Endpoint(w).Body))
+}
+
+// Redeliver has an event delivered once more: to one endpoint, or with 0 to all enabled ones that want its type.
+func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64) (Answer, error) {
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		ev, err := tx.Event(r.Tenant, event)
+		if err != nil {
+			return nil, err
+		}
+		targets, err := redeliverTo(tx, r.Tenant, ev.Type, endpoint)
+		if err != nil {
+			return nil, err
+		}
+		made := make([]*store.Delivery, len(targets))
+		for i, target := range targets {
+			n, err := tx.InsertDelivery(event, target)
+			if err != nil {
+				return nil, err
+			}
+			if made[i], err = tx.Delivery(r.Tenant, n); err != nil {
+				return nil, err
+			}
+		}
+		answer := e.Present.Deliveries(made)
+		return &answer, nil
+	})
+	return value(done), err
+}
+
+func redeliverTo(tx *store.Tx, tenant payment.Tenant, kind string, endpoint int64) ([]int64, error) {
+	if endpoint == 0 {
+		return tx.EndpointsFor(tenant, kind)
+	}
+	w, err := tx.Endpoint(tenant, endpoint)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, ErrEndpointNotFound
+	case err != nil:
+		return nil, err
+	case w.Status != store.EndpointEnabled:
+		return nil, ErrEndpointDisabled
+	}
+	return []int64{endpoint}, nil
+}

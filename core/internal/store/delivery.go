@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// DeliveryStatus says how far a delivery has come.
+type DeliveryStatus string
+
+// The statuses of deliveries.
+const (
+	DeliveryPending   DeliveryStatus = "pending" // another attempt will come, or is under way
+	DeliverySucceeded DeliveryStatus = "succeeded"
+	DeliveryFailed    DeliveryStatus = "failed" // given up
+)
+
+// Delivery brings one event to one endpoint, attempt by attempt.
+type Delivery struct {
+	ID        int64
+	Tenant    payment.Tenant
+	Endpoint  int64
+	Event     int64
+	EventType string
+	Status    DeliveryStatus
+	Attempts  int64     // begun so far
+	Leased    bool      // an attempt is under way
+	DueAt     time.Time // of the next attempt; while one is under way, the end of its lease
+	Last      Attempt   // the last one that ended
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Attempt is what came of one attempt.
+type Attempt struct {
+	At       time.Time     // when it began; zero when none has ended yet
+	Status   int           // HTTP status, 0 when there was no answer
+	Error    string        // class of the failure, "" for none
+	Duration time.Duration // in whole milliseconds
+}
+
+const deliveryColumns = `id, endpoint_id, event_id, COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased,
+	due_at, response_status, error, duration_ms, attempted_at, created_at, updated_at`
+
+// InsertDelivery writes a delivery that is due at once, under an id of its own, and wakes the deliverer once that is committed.
+func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
+	for range 4 {
+		n := tx.w.ids.Next()
+		err := tx.insert(`INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)`,
+			n, endpoint, event, toMillis(tx.Now))
+		if !errors.Is(err, ErrDuplicate) {
+			tx.w.delivers = true
+			return n, err
+		}
+	}
+	return 0, ErrDuplicate
+}
+
+// Deliveries lists the deliveries to one endpoint, which is the tenant's, newest first.
+func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p Page) (List[*Delivery], error) {
+	return list(ctx, db, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE endpoint_id = ?`, p, deliveriesOf(tenant), endpoint)
+}
+
+// Delivery reads one delivery, which is the tenant's, inside the group, else ErrNotFound.
+func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*Delivery, error) {
+	row, err := tx.row(`SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = ?`, n)
+	if err != nil {
+		return nil, err
+	}
+	return deliveriesOf(tenant)(row)
+}
+
+// Waiting is an enabled endpoint that has pending deliveries.
+type Waiting struct {
+	Endpoint Endpoint
+	DueAt    time.Time // of its next delivery
+}
+
+// WaitingEndpoints lists all enabled endpoints with pending deliveries. It steps from endpoint to endpoint through the index of pending
+// deliveries, so a long queue of one costs the others nothing.
+func (db *DB) WaitingEndpoints(ctx context.Context) ([]Waiting, error) {
+	return collect(ctx, db, `WITH RECURSIVE step (endpoint) AS (
+			SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
+			UNION ALL
+			SELECT (SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+				WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
+		SELECT `+endpointColumns+`, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+			WHERE status = 'pending' AND endpoint_id = webhook_endpoints.id)
+		FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`, scanWaiting)
+}
+
+func scanWaiting(row scanner) (Waiting, error) {
+	var due int64
+	e, err := scanEndpoint(wider{row, &due})
+	if err != nil {
+		return Waiting{}, err
+	}
+	return Waiting{*e, fromMillis(due)}, nil
+}
+
+// wider is a row with one more column.
+type wider struct {
+	row  scanner
+	last any
+}
+
+// Scan implements scanner.
+func (w wider) Scan(dest ...any) error { return w.row.Scan(append(dest, w.last)...) }
+
+// Lease is the right to make one attempt. It ends with EndAttempt, ReleaseAttempt or its time.
+type Lease struct {
+	Delivery  int64
+	Event     int64
+	Attempt   int64 // from 1
+	CreatedAt time.Time
+}
+
+// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint, earliest due first. Nobody else gets those before
+// until. An attempt that never ended, because its process died, counts among the attempts.
+func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lease, error) {
+	s, err := tx.w.stmt(`UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
+		WHERE id IN (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4)
+		RETURNING id, event_id, attempts, created_at`)
+	if err != nil {
+		return nil, err
+	}
+	var out []Lease
+	err = s.each(context.Background(), func(row scanner) error {
+		var l Lease
+		var created int64
+		if err := row.Scan(&l.Delivery, &l.Event, &l.Attempt, &created); err != nil {
+			return fmt.Errorf("lease delivery: %w", err)
+		}
+		l.CreatedAt = fromMillis(created)
+		out = append(out, l)
+		return nil
+	}, toMillis(until), toMillis(tx.Now), endpoint, limit)
+	return out, err
+}
+
+// EndAttempt writes what came of a leased attempt: where the delivery stands now, and when it is due again while it is pending.
+// ErrConflict when the lease had run out and somebody else began another attempt.
+func (tx *Tx) EndAttempt(l Lease, a Attempt, status DeliveryStatus, due time.Time) error {
+	return tx.change(`UPDATE webhook_deliveries SET leased = 0, status = ?, due_at = ?, response_status = ?, error = ?, duration_ms = ?,
+			attempted_at = ?, updated_at = ?
+		WHERE id = ? AND attempts = ? AND leased = 1 AND status = 'pending'`,
+		string(status), toMillis(due), a.Status, a.Error, a.Duration.Milliseconds(), toMillis(a.At), toMillis(tx.Now), l.Delivery, l.Attempt)
+}
+
+// ReleaseAttempt gives a leased attempt back as if it had not been begun. ErrConflict as with EndAttempt.
+func (tx *Tx) ReleaseAttempt(l Lease) error {
+	return tx.change(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, attempts = attempts - 1, updated_at = ?1
+		WHERE id = ?2 AND attempts = ?3 AND leased = 1 AND status = 'pending'`, toMillis(tx.Now), l.Delivery, l.Attempt)
+}
+
+// DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead.
+func (tx *Tx) DropLeases() error {
+	return tx.w.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,
+		toMillis(tx.Now))
+}
+
+// NoteAttempt keeps in mind since when an endpoint fails. It writes only when that changes.
+func (tx *Tx) NoteAttempt(endpoint int64, failed bool) error {
+	if failed {
+		return tx.w.exec(`UPDATE webhook_endpoints SET failing_since = ? WHERE id = ? AND failing_since = 0`, toMillis(tx.Now), endpoint)
+	}
+	return tx.w.exec(`UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`, endpoint)
+}
+
+// PurgeDeliveries removes up to limit deliveries that were made before the given time. It returns whether there is more.
+func (tx *Tx) PurgeDeliveries(before time.Time, limit int) (more bool, err error) {
+	r, err := tx.w.result(`DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < ? ORDER BY id LIMIT ?)`,
+		id.At(before), limit)
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("rows affected: %w", err)
+	}
+	return n == int64(limit), nil
+}
+
+// DeliveriesDue is ready when deliveries were committed since it was last received from.
+func (db *DB) DeliveriesDue() <-chan struct{} { return db.due }
+
+// deliveriesOf scans deliveries whose endpoint is known to be the tenant's: the row does not repeat it.
+func deliveriesOf(tenant payment.Tenant) func(scanner) (*Delivery, error) {
+	return func(row scanner) (*Delivery, error) {
+		d, err := scanDelivery(row)
+		if err == nil {
+			d.Tenant = tenant
+		}
+		return d, err
+	}
+}
+
+func scanDelivery(row scanner) (*Delivery, error) {
+	var (
+		d                                Delivery
+		due, millis, at, created, update int64
+	)
+	err := row.Scan(&d.ID, &d.Endpoint, &d.Event, &d.EventType, &d.Status, &d.Attempts, &d.Leased, &due, &d.Last.Status, &d.Last.Error,
+		&millis, &at, &created, &update)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read delivery: %w", err)
+	}
+	d.Last.Duration = time.Duration(millis) * time.Millisecond
+	d.DueAt, d.Last.At, d.CreatedAt, d.UpdatedAt = fromMillis(due), fromMillis(at), fromMillis(created), fromMillis(update)
+	return &d, nil
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// AllTypes in place of an event type means every type.
+const AllTypes = "*"
+
+// EndpointStatus says whether an endpoint is delivered to.
+type EndpointStatus string
+
+// The statuses of endpoints.
+const (
+	EndpointEnabled  EndpointStatus = "enabled"
+	EndpointDisabled EndpointStatus = "disabled"
+	EndpointDeleted  EndpointStatus = "deleted" // until its deliveries are purged; nobody sees it any more
+)
+
+// EndpointReason says why an endpoint is disabled.
+type EndpointReason string
+
+// The reasons.
+const (
+	ReasonRequested EndpointReason = "requested" // by the merchant
+	ReasonGone      EndpointReason = "gone"      // it answered 410
+	ReasonFailing   EndpointReason = "failing"   // every attempt failed for days
+)
+
+// Endpoint is where a tenant wants its events delivered.
+type Endpoint struct {
+	ID           int64
+	Tenant       payment.Tenant
+	URL          string
+	Types        []string // event types, or AllTypes alone
+	Details      []byte   // what only the merchant decides, as the contract shows it
+	Status       EndpointStatus
+	Reason       EndpointReason // only when disabled
+	Generation   int64          // of its secret, from 1
+	OverlapUntil time.Time      // until when the generation before signs too; zero for not at all
+	FailingSince time.Time      // zero unless the last attempt failed
+	Version      int64
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation, overlap_until, failing_since, version,
+	created_at, updated_at`
+
+// InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
+func (tx *Tx) InsertEndpoint(e *Endpoint) error {
+	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
+	tx.forget(e.Tenant)
+	return tx.insert(`INSERT INTO webhook_endpoints (`+endpointColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason),
+		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
+}
+
+// UpdateEndpoint writes all of e, whose Version counts up, over the version it was read at. ErrConflict when that is not the
+// stored one.
+func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
+	tx.forget(e.Tenant)
+	e.UpdatedAt, e.Version = tx.Now, e.Version+1
+	return tx.change(`UPDATE webhook_endpoints SET url = ?, types = ?, details = ?, status = ?, reason = ?, generation = ?, overlap_until = ?,
+			failing_since = ?, version = ?, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND version = ? AND status <> 'deleted'`,
+		e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason), e.Generation, toMillis(e.OverlapUntil),
+		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
+}
+
+// CountEndpoints is how many endpoints the tenant has.
+func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n int, err error) {
+	row, err := tx.row(`SELECT COUNT(*) FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,
+		tenant.Merchant, tenant.Live)
+	if err != nil {
+		return 0, err
+	}
+	if err := row.Scan(&n); err != nil {
+		return 0, fmt.Errorf("count webhook endpoints: %w", err)
+	}
+	return n, nil
+}
+
+const oneEndpoint = `SELECT ` + endpointColumns + ` FROM webhook_endpoints WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`
+
+// Endpoint reads one endpoint of the tenant inside the group, else ErrNotFound.
+func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*Endpoint, error) {
+	row, err := tx.row(oneEndpoint, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanEndpoint(row)
+}
+
+// Endpoint reads one endpoint of the tenant, else ErrNotFound.
+func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*Endpoint, error) {
+	s, err := db.query(ctx, oneEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	return scanEndpoint(s.row(ctx, id, tenant.Merchant, tenant.Live))
+}
+
+// Endpoints lists the tenant's endpoints, newest first.
+func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p Page) (List[*Endpoint], error) {
+	return list(ctx, db, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,
+		p, scanEndpoint, tenant.Merchant, tenant.Live)
+}
+
+// PurgeEndpoints removes up to limit deliveries of deleted endpoints, and those endpoints that have none left. It returns whether there
+// is more.
+func (tx *Tx) PurgeEndpoints(limit int) (more bool, err error) {
+	r, err := tx.w.result(`DELETE FROM webhook_deliveries WHERE id IN (
+		SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id = e.id WHERE e.status = 'deleted' LIMIT ?)`, limit)
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("rows affected: %w", err)
+	}
+	return n == int64(limit), tx.w.exec(`DELETE FROM webhook_endpoints
+		WHERE status = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`)
+}
+
+func scanEndpoint(row scanner) (*Endpoint, error) {
+	var (
+		e                                  Endpoint
+		types                              string
+		overlap, failing, created, updated int64
+	)
+	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.URL, &types, &e.Details, &e.Status, &e.Reason, &e.Generation, &overlap,
+		&failing, &e.Version, &created, &updated)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read webhook endpoint: %w", err)
+	}
+	e.Types = strings.Fields(types)
+	e.OverlapUntil, e.FailingSince = fromMillis(overlap), fromMillis(failing)
+	e.CreatedAt, e.UpdatedAt = fromMillis(created), fromMillis(updated)
+	return &e, nil
+}

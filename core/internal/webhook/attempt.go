@@ -1,0 +1,155 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// The classes of failure that the delivery log tells.
+const (
+	ErrorTimeout    = "timeout"
+	ErrorDNS        = "dns_failed"
+	ErrorAddress    = "address_not_allowed"
+	ErrorTLS        = "tls_failed"
+	ErrorConnection = "connection_failed"
+	ErrorRedirect   = "redirect"
+	ErrorStatus     = "bad_status"
+)
+
+// maxAnswer is how much of an answer is read, so that its connection can be used again. All of it is dropped.
+const maxAnswer = 16 << 10
+
+func newClient(c Config) *http.Client {
+	dialer := &net.Dialer{Timeout: c.Timeout, KeepAlive: 30 * time.Second, Resolver: c.Resolver, Control: c.Policy.control}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  nil, // whatever the environment says: a proxy would connect for us, past the policy
+			DialContext:            dialer.DialContext,
+			TLSClientConfig:        c.TLS.Clone(),
+			TLSHandshakeTimeout:    c.Timeout,
+			MaxIdleConns:           places,
+			MaxIdleConnsPerHost:    placesEach,
+			IdleConnTimeout:        30 * time.Second,
+			MaxResponseHeaderBytes: 16 << 10,
+			DisableCompression:     true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// attempt carries out a leased attempt and writes what came of it. ctx ends when the process must.
+func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Lease) {
+	event, err := d.Store.Event(ctx, e.Tenant, l.Event)
+	var a store.Attempt
+	if err == nil {
+		a = d.send(ctx, e, id.Format(id.Event, l.Event), d.Body(event))
+	}
+	over := context.WithoutCancel(ctx)
+	err = d.Store.Update(over, func(tx *store.Tx) error {
+		if err != nil || ctx.Err() != nil {
+			return tx.ReleaseAttempt(l)
+		}
+		return d.end(tx, e, l, a)
+	})
+	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: the endpoint is gone, or the lease had run out
+		d.Log.ErrorContext(over, "webhooks: the outcome of an attempt is not written, it will be made again",
+			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
+	}
+}
+
+// send makes the request.
+func (d *Deliverer) send(ctx context.Context, e *store.Endpoint, message string, body []byte) store.Attempt {
+	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	a := store.Attempt{At: d.Clock.Now()}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
+	if err != nil {
+		a.Error = ErrorConnection
+		return a
+	}
+	unix := a.At.Unix()
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "User-Agent": "Causeway-Webhooks/1", "Webhook-Id": message,
+		"Webhook-Timestamp": strconv.FormatInt(unix, 10), "Webhook-Signature": d.Secrets.sign(e, message, unix, body),
+	} {
+		r.Header.Set(name, value)
+	}
+	answer, err := d.client.Do(r)
+	a.Duration = d.Clock.Now().Sub(a.At)
+	if err != nil {
+		a.Error = class(err)
+		return a
+	}
+	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // the status has been given; the rest is nobody's
+	_ = answer.Body.Close()
+	a.Status = answer.StatusCode
+	switch {
+	case a.Status >= 300 && a.Status < 400:
+		a.Error = ErrorRedirect
+	case a.Status < 200 || a.Status >= 400:
+		a.Error = ErrorStatus
+	}
+	return a
+}
+
+// end writes what came of an attempt, and disables an endpoint that does not want or will not take any more.
+func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.Attempt) error {
+	if a.Error == "" {
+		return errors.Join(tx.EndAttempt(l, a, store.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
+	}
+	status := store.DeliveryPending
+	due, again := nextAttempt(l.Attempt, l.CreatedAt, tx.Now)
+	if !again || a.Status == http.StatusGone {
+		status, due = store.DeliveryFailed, tx.Now
+	}
+	if err := errors.Join(tx.EndAttempt(l, a, status, due), tx.NoteAttempt(e.ID, true)); err != nil {
+		return err
+	}
+	now, err := tx.Endpoint(e.Tenant, e.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil // deleted meanwhile
+	case err != nil:
+		return err
+	case now.Status != store.EndpointEnabled:
+		return nil
+	case a.Status == http.StatusGone:
+		return d.Disable(tx, now, store.ReasonGone)
+	case tx.Now.Sub(now.FailingSince) >= failingDays:
+		return d.Disable(tx, now, store.ReasonFailing)
+	}
+	return nil
+}
+
+// class names a failure without its text, which may hold parts of the URL.
+func class(err error) string {
+	var (
+		timeout     net.Error
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+		alert       tls.AlertError
+	)
+	switch {
+	case errors.Is(err, ErrAddress):
+		return ErrorAddress
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return ErrorTimeout
+	case errors.As(err, &dns):
+		return ErrorDNS
+	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return ErrorTLS
+	}
+	return ErrorConnection
+}

@@ -1,0 +1,240 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// The bounds of what is under way at once.
+const (
+	places         = 256 // attempts
+	placesFailing  = 128 // of these, to endpoints whose last attempt failed
+	placesEach     = 4   // to one endpoint
+	placesEachFail = 1   // to one whose last attempt failed
+)
+
+const (
+	// leaseTime is how long an attempt belongs to who began it: longer than any takes.
+	leaseTime = time.Minute
+	// poll is how often the queue is looked at when nothing was heard of it.
+	poll = time.Second
+	// grace is how long attempts under way may take at the end.
+	grace = 3 * time.Second
+	// purgeEvery is how often old deliveries are looked for.
+	purgeEvery = 10 * time.Minute
+	purgeBatch = 500
+)
+
+// Config is what a Deliverer is made of. The first seven fields are required.
+type Config struct {
+	Store   *store.DB
+	Clock   clock.Clock
+	Log     *slog.Logger
+	Secrets Secrets
+	Policy  Policy
+	// Body is the event as its receivers are shown it, the same bytes at every attempt.
+	Body func(*store.Event) []byte
+	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
+	Disable func(*store.Tx, *store.Endpoint, store.EndpointReason) error
+
+	TLS      *tls.Config   // nil: the system's authorities
+	Resolver *net.Resolver // nil: the system's
+	Poll     time.Duration // 0: one second
+	Timeout  time.Duration // of one attempt; 0: 15 s
+}
+
+// Deliverer delivers what is due, for as long as it runs. Several may run on one store.
+type Deliverer struct {
+	Config
+	client *http.Client
+	freed  chan struct{} // a place was given up
+
+	mu      sync.Mutex    // guards what follows
+	under   map[int64]int // attempts under way, by endpoint
+	total   int
+	failing int // of total
+}
+
+// New returns a Deliverer that does nothing yet.
+func New(c Config) *Deliverer {
+	c.Poll = cmp.Or(c.Poll, poll)
+	c.Timeout = cmp.Or(c.Timeout, 15*time.Second)
+	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}}
+}
+
+// TakeOver makes due again what an earlier process was at when it died. Call it only where that is certain: before the first Run, by the
+// one process that has the data folder.
+func (d *Deliverer) TakeOver(ctx context.Context) error {
+	return d.Store.Update(ctx, func(tx *store.Tx) error { return tx.DropLeases() })
+}
+
+// Run delivers until ctx ends, then gives the attempts under way a moment, and hands back those that need longer. It blocks until none
+// is left.
+func (d *Deliverer) Run(ctx context.Context) {
+	attempts, cut := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { d.keepPurging(ctx) })
+	for ctx.Err() == nil {
+		next, err := d.round(ctx, attempts, &running)
+		if err != nil && ctx.Err() == nil {
+			d.Log.ErrorContext(ctx, "webhooks: the queue could not be read", slog.Any("error", err))
+		}
+		d.rest(ctx, next)
+	}
+	late := time.AfterFunc(grace, cut)
+	running.Wait()
+	late.Stop()
+	cut()
+	d.client.CloseIdleConnections()
+}
+
+// rest waits for deliveries that are new or due, or for a place.
+func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
+	timer := time.NewTimer(max(min(next, d.Poll), 0))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-d.Store.DeliveriesDue():
+	case <-d.freed:
+	case <-timer.C:
+	}
+}
+
+// round begins an attempt of all that is due and has a place, and returns how long nothing else will be due.
+func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup) (time.Duration, error) {
+	waiting, err := d.Store.WaitingEndpoints(ctx)
+	if err != nil {
+		return d.Poll, err
+	}
+	now := d.Clock.Now()
+	next := d.Poll
+	var takes []take
+	for _, w := range waiting {
+		if wait := w.DueAt.Sub(now); wait > 0 {
+			next = min(next, wait)
+		} else if t := d.reserve(&w.Endpoint); t.places > 0 {
+			takes = append(takes, t)
+		}
+	}
+	if len(takes) == 0 {
+		return next, nil
+	}
+	leases, err := d.lease(ctx, takes, now.Add(leaseTime))
+	if err != nil {
+		leases = make([][]store.Lease, len(takes))
+	}
+	for i, t := range takes {
+		for range t.places - len(leases[i]) {
+			d.leave(t)
+		}
+		for _, l := range leases[i] {
+			running.Go(func() {
+				defer d.leave(t)
+				d.attempt(attempts, t.endpoint, l)
+			})
+		}
+	}
+	return next, err
+}
+
+// lease takes the deliveries, in one commit for all of the round.
+func (d *Deliverer) lease(ctx context.Context, takes []take, until time.Time) ([][]store.Lease, error) {
+	leases := make([][]store.Lease, len(takes))
+	err := d.Store.Update(ctx, func(tx *store.Tx) error {
+		for i, t := range takes {
+			var err error
+			if leases[i], err = tx.LeaseDeliveries(t.endpoint.ID, t.places, until); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return leases, err
+}
+
+// take are places that are kept for attempts to one endpoint.
+type take struct {
+	endpoint *store.Endpoint
+	failing  bool
+	places   int
+}
+
+// reserve keeps as many places as an endpoint may have now.
+func (d *Deliverer) reserve(e *store.Endpoint) take {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := take{endpoint: e, failing: !e.FailingSince.IsZero()}
+	t.places = min(placesEach-d.under[e.ID], places-d.total)
+	if t.failing {
+		t.places = min(placesEachFail-d.under[e.ID], places-d.total, placesFailing-d.failing)
+	}
+	if t.places <= 0 {
+		return take{}
+	}
+	d.under[e.ID] += t.places
+	d.total += t.places
+	if t.failing {
+		d.failing += t.places
+	}
+	return t
+}
+
+// leave gives one place up.
+func (d *Deliverer) leave(t take) {
+	d.mu.Lock()
+	d.total--
+	if t.failing {
+		d.failing--
+	}
+	if d.under[t.endpoint.ID]--; d.under[t.endpoint.ID] == 0 {
+		delete(d.under, t.endpoint.ID)
+	}
+	d.mu.Unlock()
+	select {
+	case d.freed <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// keepPurging removes what is too old to be looked at, in small commits between which payments go on.
+func (d *Deliverer) keepPurging(ctx context.Context) {
+	tick := time.NewTicker(purgeEvery)
+	defer tick.Stop()
+	for {
+		if err := d.Purge(ctx); err != nil && ctx.Err() == nil {
+			d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Purge removes the deliveries that are older than 30 days and those of deleted endpoints.
+func (d *Deliverer) Purge(ctx context.Context) error {
+	before := d.Clock.Now().Add(-kept)
+	for _, purge := range []func(*store.Tx) (bool, error){
+		func(tx *store.Tx) (bool, error) { return tx.PurgeDeliveries(before, purgeBatch) },
+		func(tx *store.Tx) (bool, error) { return tx.PurgeEndpoints(purgeBatch) },
+	} {
+		for more := true; more; {
+			err := d.Store.Update(ctx, func(tx *store.Tx) (err error) { more, err = purge(tx); return err })
+			if err != nil {
+				return errors.Join(err, ctx.Err())
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,391 @@
+package webhook_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+func TestDelivers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	r := newReceiver(t, status(http.StatusNoContent))
+	b.MustPay(t) // before the endpoint
+	e := b.MustEndpoint(t, r.URL+"/hook?x=1")
+	b.MustPay(t)
+	m := r.wait(t, 1)[0]
+	event, err := id.Parse(id.Event, m.id)
+	if err != nil || m.contentType != "application/json" || m.timestamp != strconv.FormatInt(coretest.Birth.Unix(), 10) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	if n := b.Number(t, "SELECT COUNT(*) FROM events WHERE id = ?", event); n != 1 || !strings.Contains(m.body, `"id":"`+m.id+`"`) {
+		t.Errorf("the message is not the event: %+v", m)
+	}
+	until(t, "the log says so", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	d := b.deliveries(t, e)
+	if len(d) != 1 || d[0].Event != event || d[0].Attempts != 1 || d[0].Leased || d[0].Last.Status != 204 || d[0].Last.Error != "" {
+		t.Errorf("log: got %+v", d[0])
+	}
+}
+
+func TestTypesAndTenants(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	one := b.MustEndpoint(t, "https://one.example", "refund.created", "transaction.captured")
+	other := b.MustEndpoint(t, "https://two.example", "refund.created")
+	all := b.MustEndpoint(t, "https://three.example")
+	b.MustPay(t)
+	b.Tenant.Live = true
+	foreign := b.MustEndpoint(t, "https://four.example")
+	b.Tenant.Live = false
+	b.MustPay(t)
+	for e, want := range map[*store.Endpoint]int{one: 2, other: 0, all: 2, foreign: 0} {
+		if got := len(b.deliveries(t, e)); got != want {
+			t.Errorf("%s: got %d deliveries, want %d", e.URL, got, want)
+		}
+	}
+}
+
+func TestRetriesAreTheSameMessage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	r := newReceiver(t, status(http.StatusInternalServerError))
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	steps := webhook.Schedule()
+	for n := range len(steps) + 1 {
+		r.wait(t, n+1)
+		until(t, "the attempt is in the log", func() bool { return !b.deliveries(t, e)[0].Leased })
+		d := b.deliveries(t, e)[0]
+		if d.Attempts != int64(n+1) || d.Last.Error != webhook.ErrorStatus || d.Last.Status != 500 || !d.Last.At.Equal(b.Clock.Now()) {
+			t.Fatalf("attempt %d: got %+v", n+1, d)
+		}
+		if n == len(steps) {
+			if d.Status != store.DeliveryFailed {
+				t.Errorf("after the last attempt: got %s, want failed", d.Status)
+			}
+			break
+		}
+		wait := d.DueAt.Sub(b.Clock.Now())
+		if least, most := steps[n]*9/10, steps[n]*11/10; wait < least-time.Millisecond || wait > most || d.Status != store.DeliveryPending {
+			t.Errorf("after attempt %d: %s, next in %s, want %s give or take a tenth", n+1, d.Status, wait, steps[n])
+		}
+		b.Clock.Advance(wait)
+	}
+	got := r.messages()
+	for i, m := range got {
+		if m.id != got[0].id || m.body != got[0].body {
+			t.Errorf("attempt %d differs from the first: %+v", i+1, m)
+		}
+		if i > 0 && (m.timestamp <= got[i-1].timestamp || m.signature == got[i-1].signature) {
+			t.Errorf("attempt %d is not signed anew", i+1)
+		}
+	}
+	if took := b.Clock.Now().Sub(coretest.Birth); took < 60*time.Hour || took > 80*time.Hour {
+		t.Errorf("given up after %s, want about three days", took)
+	}
+}
+
+func TestARecoveredEndpointIsNotFailing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	r := newReceiver(t, status(http.StatusServiceUnavailable))
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	until(t, "it fails", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	r.respond(nil)
+	b.Clock.Advance(time.Minute)
+	until(t, "it recovers", func() bool { return b.endpoint(t, e).FailingSince.IsZero() })
+	if d := b.deliveries(t, e)[0]; d.Status != store.DeliverySucceeded || d.Attempts != 2 {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestGoneDisables(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	gone, witness := newReceiver(t, status(http.StatusGone)), newReceiver(t, nil)
+	e := b.MustEndpoint(t, gone.URL, "transaction.captured")
+	b.MustEndpoint(t, witness.URL, "webhook_endpoint.disabled")
+	b.MustPay(t)
+	m := witness.wait(t, 1)[0]
+	got := b.endpoint(t, e)
+	if got.Status != store.EndpointDisabled || got.Reason != store.ReasonGone || b.deliveries(t, e)[0].Status != store.DeliveryFailed {
+		t.Errorf("got %+v, %+v", got, b.deliveries(t, e)[0])
+	}
+	for _, want := range []string{`"type":"webhook_endpoint.disabled"`, `"disabled_reason":"gone"`, id.Format(id.WebhookEndpoint, e.ID), `"sequence":2`} {
+		if !strings.Contains(m.body, want) {
+			t.Errorf("%s is not in %s", want, m.body)
+		}
+	}
+	b.MustPay(t)
+	if n := len(b.deliveries(t, e)); n != 1 {
+		t.Errorf("deliveries to a disabled endpoint: got %d, want 1", n)
+	}
+}
+
+func TestDaysOfFailureDisable(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	r := newReceiver(t, status(http.StatusBadGateway))
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	until(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	b.Clock.Advance(5*24*time.Hour - time.Second)
+	until(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
+	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled {
+		t.Errorf("a second before the five days: %s", got.Status)
+	}
+	b.Clock.Advance(time.Second)
+	b.MustPay(t)
+	until(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
+	if got := b.endpoint(t, e).Reason; got != store.ReasonFailing {
+		t.Errorf("reason: got %s", got)
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	target := newReceiver(t, nil)
+	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, target.URL, http.StatusTemporaryRedirect)
+	})
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	until(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
+	if d := b.deliveries(t, e)[0]; d.Last.Error != webhook.ErrorRedirect || d.Last.Status != 307 || len(target.messages()) != 0 {
+		t.Errorf("got %+v, and %d messages behind it", d, len(target.messages()))
+	}
+}
+
+func TestADeadEndpointDelaysNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hang := make(chan struct{})
+	dead := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
+		select {
+		case <-hang:
+		case <-q.Context().Done():
+		}
+	})
+	defer close(hang)
+	live := newReceiver(t, nil)
+	for range 15 { // as many as there may be beside the live one
+		b.MustEndpoint(t, dead.URL)
+	}
+	b.MustEndpoint(t, live.URL)
+	run(t, b.deliverer())
+	const payments = 60
+	for range payments {
+		b.MustPay(t)
+	}
+	live.wait(t, payments)
+	for e, busy := range busyByEndpoint(t, b) {
+		if busy > 4 {
+			t.Errorf("endpoint %d has %d attempts under way", e, busy)
+		}
+	}
+}
+
+// busyByEndpoint counts the attempts under way.
+func busyByEndpoint(t *testing.T, b *bundle) map[int64]int {
+	t.Helper()
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, store.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int64]int{}
+	for _, e := range all.Rows {
+		for _, d := range b.deliveries(t, e) {
+			if d.Leased {
+				out[e.ID]++
+			}
+		}
+	}
+	return out
+}
+
+func TestAFailingEndpointGetsOneAttemptAtATime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	r := newReceiver(t, status(http.StatusInternalServerError))
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	until(t, "it fails", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	var now, most atomic.Int64
+	r.respond(func(w http.ResponseWriter, _ *http.Request) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	for range 20 {
+		b.MustPay(t)
+	}
+	r.wait(t, 21)
+	if got := most.Load(); got != 1 {
+		t.Errorf("attempts at once: got %d, want 1", got)
+	}
+}
+
+func TestTwoDeliverersNeverShareADelivery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var mu sync.Mutex
+	under, clashes := map[string]int{}, 0
+	r := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
+		message := q.Header.Get("webhook-id")
+		mu.Lock()
+		if under[message]++; under[message] > 1 {
+			clashes++
+		}
+		mu.Unlock()
+	})
+	e := b.MustEndpoint(t, r.URL)
+	run(t, b.deliverer(), b.deliverer(), b.deliverer())
+	const payments = 150
+	var payers sync.WaitGroup
+	for range 5 {
+		payers.Go(func() {
+			for range payments / 5 {
+				if _, err := b.Pay(context.Background(), engine.Request{Tenant: b.Tenant}, 100, true); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	payers.Wait()
+	until(t, "all are delivered", func() bool {
+		return !slices.ContainsFunc(b.deliveries(t, e), func(d *store.Delivery) bool { return d.Status != store.DeliverySucceeded })
+	})
+	if got := len(r.messages()); got != payments || clashes != 0 {
+		t.Errorf("got %d messages and %d clashes, want %d and none", got, clashes, payments)
+	}
+}
+
+func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	var dead []store.Lease
+	err := b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
+		dead, err = tx.LeaseDeliveries(e.ID, 10, tx.Now.Add(time.Minute))
+		return err
+	})
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("got %d leases, %v", len(dead), err)
+	}
+	run(t, b.deliverer())
+	b.Clock.Advance(time.Minute - time.Millisecond)
+	witness := newReceiver(t, nil) // a delivery made now comes when the queue was looked at since
+	b.MustEndpoint(t, witness.URL)
+	b.MustPay(t)
+	witness.wait(t, 1)
+	if got := b.deliveries(t, e)[0]; !got.Leased || got.Attempts != 1 {
+		t.Errorf("before the lease ran out: %+v", got)
+	}
+	b.Clock.Advance(time.Millisecond)
+	until(t, "it is taken again", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	late := func(tx *store.Tx) error {
+		return tx.EndAttempt(dead[0], store.Attempt{Error: webhook.ErrorTimeout}, store.DeliveryPending, tx.Now)
+	}
+	if err := b.DB.Update(t.Context(), late); err != store.ErrConflict { //nolint:errorlint // exactly this one
+		t.Errorf("the dead one's outcome: got %v, want a conflict", err)
+	}
+	if got := b.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != store.DeliverySucceeded {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	err := b.DB.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.LeaseDeliveries(e.ID, 1, tx.Now.Add(time.Minute))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := b.deliverer()
+	if err := d.TakeOver(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	run(t, d)
+	r.wait(t, 1)
+}
+
+func TestAStopHandsBackWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	entered := make(chan struct{}, 1)
+	r := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
+		select {
+		case entered <- struct{}{}:
+		default:
+		}
+		<-q.Context().Done()
+	})
+	e := b.MustEndpoint(t, r.URL)
+	stop := run(t, b.deliverer())
+	b.MustPay(t)
+	<-entered
+	stop()
+	d := b.deliveries(t, e)[0]
+	if d.Leased || d.Attempts != 0 || d.Status != store.DeliveryPending || !d.Last.At.IsZero() {
+		t.Errorf("got %+v, want it as if not begun", d)
+	}
+	r.respond(nil)
+	run(t, b.deliverer())
+	until(t, "the next process delivers it", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+}
+
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := b.MustEndpoint(t, "https://one.example")
+	gone := b.MustEndpoint(t, "https://two.example")
+	b.MustPay(t)
+	b.Clock.Advance(30*24*time.Hour + time.Second)
+	b.MustPay(t)
+	if _, err := b.Engine.DeleteEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.MustPay(t)
+	if err := b.deliverer().Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(b.deliveries(t, e)), 2; got != want {
+		t.Errorf("kept: got %d, want %d", got, want)
+	}
+	if n := b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ?", gone.ID); n != 0 {
+		t.Errorf("%d deliveries of the deleted endpoint are left", n)
+	}
+	if n := b.Number(t, "SELECT COUNT(*) FROM webhook_endpoints"); n != 1 {
+		t.Errorf("%d endpoints are left, want 1", n)
+	}
+}

@@ -1,0 +1,19 @@
+package webhook
+
+import (
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Schedule is a copy of the schedule.
+func Schedule() []time.Duration { return slices.Clone(schedule) }
+
+// Control is what the dialer asks before it connects.
+func (p Policy) Control(address string) error { return p.control("tcp", address, nil) }
+
+// Sign is the webhook-signature header.
+func (s Secrets) Sign(e *store.Endpoint, message string, at int64, body []byte) string {
+	return s.sign(e, message, at, body)
+}

@@ -1,0 +1,142 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// ErrAddress says that a connection would have led to an address that no endpoint may have.
+var ErrAddress = errors.New("webhook: address not allowed")
+
+// maxURL is the longest URL in bytes.
+const maxURL = 2048
+
+// Policy decides where deliveries may go. The zero value lets them go to the public internet only.
+type Policy struct {
+	// AllowPrivate lets them go to this machine and to private networks too. It is for development and tests.
+	AllowPrivate bool
+}
+
+// notPublic are the IPv4 networks that are not plainly public: this host, private, shared (carrier NAT), loopback, link-local with the
+// clouds' metadata, protocol assignments, documentation, 6to4 relays, benchmarks, multicast, reserved and broadcast. And one cloud's
+// metadata host, which stands in public space.
+var notPublic = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+)
+
+// public6 is all of IPv6 that is given out as public. Outside of it are loopback, mapped and compatible IPv4, NAT64, unique local, link-local
+// and multicast. In it, not public: protocol assignments with Teredo, documentation, and 6to4, which carries an IPv4 address.
+var (
+	public6    = netip.MustParsePrefix("2000::/3")
+	notPublic6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		out[i] = netip.MustParsePrefix(text)
+	}
+	return out
+}
+
+// CheckURL returns why an endpoint may not have this URL, in words for its owner, or nil. It asks no resolver: what a name leads to is
+// decided when it is connected to.
+func (p Policy) CheckURL(text string, live bool) error {
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxURL:
+		return errors.New("a URL has at most 2048 characters")
+	case err != nil || u.Opaque != "" || u.Host == "" || strings.ContainsFunc(text, notPrintable):
+		return errors.New("this is not an absolute URL")
+	case u.Scheme != "https" && (u.Scheme != "http" || live):
+		return errors.New("use https; plain http is for test mode only")
+	case u.User != nil:
+		return errors.New("a URL with a user or password is not taken: the signature proves who sends")
+	case u.Fragment != "" || strings.HasSuffix(text, "#"):
+		return errors.New("a fragment is never sent")
+	}
+	return p.checkHost(u.Hostname(), u.Port(), strings.HasSuffix(u.Host, ":"))
+}
+
+func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
+
+func (p Policy) checkHost(host, port string, empty bool) error {
+	if n, err := strconv.Atoi(port); (port != "" && (err != nil || n < 1 || n > 65535)) || empty || host == "" {
+		return errors.New("the host or port is not valid")
+	}
+	if p.AllowPrivate {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		if !allowed(ip) {
+			return errors.New("this address is not on the public internet")
+		}
+		return nil
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, suffix := range []string{"localhost", ".localhost", ".local", ".internal", ".home.arpa"} {
+		if name == strings.TrimPrefix(suffix, ".") || strings.HasSuffix(name, suffix) {
+			return errors.New("this name is not of the public internet")
+		}
+	}
+	if !strings.Contains(name, ".") {
+		return errors.New("this name is not of the public internet")
+	}
+	return nil
+}
+
+// control refuses a connection to an address that is not allowed. A dialer calls it with the address it has resolved, right before it
+// connects.
+func (p Policy) control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	ip := at.Addr()
+	if p.AllowPrivate && !ip.Unmap().IsMulticast() {
+		return nil
+	}
+	if !allowed(ip) || own(ip.Unmap()) {
+		return ErrAddress
+	}
+	return nil
+}
+
+// allowed reports whether ip is plainly public. An IPv4 address in IPv6's clothes is not.
+func allowed(ip netip.Addr) bool {
+	networks := notPublic
+	if !ip.Is4() {
+		networks = notPublic6
+		if !public6.Contains(ip) || ip.Zone() != "" {
+			return false
+		}
+	}
+	for _, network := range networks {
+		if network.Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+// own reports whether ip is an address of this machine, public as it may be: our own listeners are no endpoints. When the machine cannot
+// tell, it is.
+func own(ip netip.Addr) bool {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return true
+	}
+	for _, a := range addresses {
+		if mine, err := netip.ParsePrefix(a.String()); err == nil && mine.Addr().Unmap() == ip {
+			return true
+		}
+	}
+	return false
+}
