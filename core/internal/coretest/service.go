@@ -47,7 +47,6 @@ type Service struct {
 	Clock    *clock.Fake
 	IDs      *id.Generator
 	DB       *store.DB
-	Vault    *vault.Vault
 	Engine   *engine.Engine
 	API      http.Handler
 	Tenant   payment.Tenant
@@ -94,17 +93,22 @@ func (s *Service) open(tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	keys, err := vault.Load(filepath.Join(s.Dir, keysetFile), pepper()[:vault.KEKSize])
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.Vault = keys
-	s.Engine = engine.New(engine.Config{Store: db, Vault: keys, Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
+	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
 		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),
 	})
 	s.Inspect = MustInspect(tb, path)
+}
+
+// MustVault opens the service's vault once more, as another process would.
+func (s *Service) MustVault(tb testing.TB) *vault.Vault {
+	tb.Helper()
+	v, err := vault.Load(filepath.Join(s.Dir, keysetFile), pepper()[:vault.KEKSize])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
 }
 
 // MustInspect opens a database file to look at it past the store, read only.

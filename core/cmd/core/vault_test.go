@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// mainVariable makes the test binary be the program, for a test that has to kill it.
+const mainVariable = "CAUSEWAY_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainVariable) == "" {
+		os.Exit(m.Run())
+	}
+	main()
+}
+
+// MustTokens makes n tokens in a data folder and returns their ids. It serves the folder only meanwhile.
+func MustTokens(t *testing.T, data, key string, n int) []string {
+	t.Helper()
+	var ids []string
+	serving(t, data, func(url string) {
+		for range n {
+			status, body := post(t, url+"/v1/tokens", key, `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2090,"cvc":"900"}}`)
+			id := regexp.MustCompile(`"id":"(tok_[^"]+)"`).FindStringSubmatch(body)
+			if status != http.StatusCreated || id == nil {
+				t.Fatalf("got %d %s", status, body)
+			}
+			ids = append(ids, id[1])
+		}
+	})
+	return ids
+}
+
+func serving(t *testing.T, data string, fn func(url string)) {
+	t.Helper()
+	c, err := core.Open(t.Context(), core.Config{Data: data, RateLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(c.Handler())
+	fn(server.URL)
+	server.Close()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func post(t *testing.T, url, key, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // its text was read
+	text, err := bufio.NewReader(resp.Body).ReadString(0)
+	if text == "" {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, text
+}
+
+// TestKilledRotation kills a rotation after its first commit, again and again: the next one goes on with the same new key, and in the end
+// everything opens and the old key can be dropped.
+func TestKilledRotation(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	merchant := MustPrint(t, "merchants", "--data", data, "create", "Shop")
+	key := MustPrint(t, "keys", "--data", data, "create", "--merchant", merchant)
+	tokens := MustTokens(t, data, key, 450)
+	db := coretest.MustInspect(t, filepath.Join(data, "causeway.db"))
+	number := func(query string, args ...any) (n int64) {
+		if err := db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	old := number("SELECT DISTINCT vault_key FROM tokens")
+	for _, want := range []int64{200, 400} {
+		c := exec.CommandContext(t.Context(), os.Args[0], "vault", "rotate", "--data", data)
+		c.Env = append(os.Environ(), mainVariable+"=1")
+		c.Stderr = fullPipe(t) // so that it stands still at its first word
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for number("SELECT COUNT(*) FROM tokens WHERE vault_key <> ?", old) < want {
+			runtime.Gosched()
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // it was killed
+		if got := number("SELECT COUNT(*) FROM tokens WHERE vault_key <> ?", old); got != want {
+			t.Errorf("encrypted anew: got %d, want %d", got, want)
+		}
+	}
+	if got := number("SELECT COUNT(DISTINCT vault_key) FROM tokens"); got != 2 {
+		t.Errorf("got %d keys, want the old and one new", got)
+	}
+	code, stdout, stderr := run(t, "vault", "--data", data, "--drop-old", "rotate")
+	if code != 0 || stdout != "" || !strings.Contains(stderr, "50 of 50") || !strings.Contains(stderr, "; 0 older keys are kept") {
+		t.Fatalf("got %d, %q, %q", code, stdout, stderr)
+	}
+	serving(t, data, func(url string) {
+		for _, token := range tokens {
+			body := `{"amount":1,"currency":"usd","payment_method":"` + token + `"}`
+			if status, answer := post(t, url+"/v1/transactions", key, body); status != http.StatusCreated || !strings.Contains(answer, `"cvc":"match"`) {
+				t.Fatalf("got %d %s", status, answer)
+			}
+		}
+	})
+}
+
+// fullPipe is the writing end of a pipe that takes nothing more.
+func fullPipe(t *testing.T) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	for _, size := range []int{4096, 1} {
+		for err = nil; err == nil; {
+			if err = w.SetWriteDeadline(clock.System().Now().Add(20 * time.Millisecond)); err == nil {
+				_, err = w.Write(make([]byte, size))
+			}
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func TestVaultUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"vault"}, {"vault", "open"}, {"vault", "rotate", "more"}, {"vault", "rotate", "--nonsense"}} {
+		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+	data := t.TempDir()
+	for _, args := range [][]string{{"vault", "rotate", "--data", data}, {"vault", "--data", data, "rotate"}, {"vault", "rotate", "--drop-old", "--data", data}} {
+		if code, stdout, stderr := run(t, args...); code != 0 || stdout != "" || !strings.Contains(stderr, "everything is encrypted by key") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package core_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// rotateTelling rotates the vault as another process would.
+func (b *bundle) rotateTelling(t *testing.T, drop bool, told *bytes.Buffer) error {
+	t.Helper()
+	a, err := core.OpenAdmin(t.Context(), core.Config{Data: b.dir, Clock: b.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return errors.Join(a.RotateVault(t.Context(), drop, told), a.Close())
+}
+
+// MustRotate rotates and returns the last line that it told.
+func (b *bundle) MustRotate(t *testing.T, drop bool) string {
+	t.Helper()
+	var told bytes.Buffer
+	if err := b.rotateTelling(t, drop, &told); err != nil {
+		t.Fatalf("%v: %s", err, told.String())
+	}
+	lines := strings.Split(strings.TrimSpace(told.String()), "\n")
+	return lines[len(lines)-1]
+}
+
+// keys counts the vault's keys that something is sealed by.
+func (b *bundle) keys(t *testing.T) int64 {
+	t.Helper()
+	return b.number(t, `SELECT COUNT(*) FROM (SELECT vault_key FROM tokens WHERE number IS NOT NULL
+		UNION SELECT vault_key FROM payment_methods WHERE number IS NOT NULL)`)
+}
+
+// TestRotateVaultBesideTheService: payments, tokens and attachments go on while the keys change under them, and nothing is left that only
+// an old key opens.
+func TestRotateVaultBesideTheService(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	customer := b.MustCustomer(t, "{}").ID
+	var methods, tokens []string
+	for range 20 {
+		methods = append(methods, b.MustAttach(t, customer, visa).ID)
+		tokens = append(tokens, b.MustToken(t, visa).ID)
+	}
+	stop, done := make(chan struct{}), make(chan int, 1)
+	go func() {
+		n := 0
+		for ; !isClosed(stop); n++ {
+			token, err := b.try(t, "POST", "/v1/tokens", visa)
+			if err != nil || token.status != 201 {
+				t.Errorf("token: got %d %s, %v", token.status, token.body, err)
+				break
+			}
+			paid, err := b.try(t, "POST", "/v1/transactions", paid(methods[n%len(methods)], ""))
+			if err != nil || paid.status != 201 {
+				t.Errorf("payment: got %d %s, %v", paid.status, paid.body, err)
+				break
+			}
+		}
+		done <- n
+	}()
+	for _, drop := range []bool{false, true, true, false} {
+		last := b.MustRotate(t, drop)
+		if got, want := strings.Contains(last, "; 0 older keys"), drop; got != want {
+			t.Errorf("drop %t: told %q", drop, last)
+		}
+	}
+	close(stop)
+	if <-done == 0 {
+		t.Error("nothing happened meanwhile")
+	}
+	last := b.MustRotate(t, true)
+	if got := b.keys(t); got != 1 || !strings.Contains(last, "; 0 older keys") {
+		t.Errorf("sealed by %d keys, want 1: %s", got, last)
+	}
+	for i := range methods {
+		MustDecode[v1.Transaction](t, b.pay(t, methods[i], ""), 201)
+		txn := MustDecode[v1.Transaction](t, b.pay(t, tokens[i], ""), 201)
+		if got, want := txn.Checks.Cvc, v1.CheckResult("match"); got != want {
+			t.Fatalf("cvc after the rotations: got %s, want %s", got, want)
+		}
+	}
+	b.restart(t)
+	MustDecode[v1.Transaction](t, b.pay(t, methods[0], ""), 201)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// TestRotationOfAMovedRow: what does not open is named and stops the old keys from being dropped; all else is done.
+func TestRotationOfAMovedRow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	customer := b.MustCustomer(t, "{}").ID
+	moved, whole := b.MustAttach(t, customer, visa).ID, b.MustAttach(t, customer, visa).ID
+	b.write(t, fmt.Sprintf("UPDATE payment_methods SET live = 1 WHERE id = %d", numberOf(t, "pm", moved)))
+	for range 2 {
+		var told bytes.Buffer
+		if err := b.rotateTelling(t, true, &told); !errors.Is(err, vault.ErrStillSealed) || !strings.Contains(told.String(), moved) {
+			t.Errorf("got %v, told %s", err, told.String())
+		}
+		MustDecode[v1.Transaction](t, b.pay(t, whole, ""), 201)
+	}
+	b.write(t, "UPDATE payment_methods SET live = 0")
+	if last := b.MustRotate(t, true); !strings.Contains(last, "; 0 older keys") {
+		t.Errorf("told %q", last)
+	}
+	MustDecode[v1.Transaction](t, b.pay(t, moved, ""), 201)
+}
+
+// TestVaultKEK: with a key-encryption key of its own the vault opens by that alone.
+func TestVaultKEK(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func(kek string) error {
+		c, err := core.Open(t.Context(), core.Config{Data: dir, VaultKEK: secret.New(kek)})
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+	key := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))
+	other := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
+	if err := open(key); err != nil {
+		t.Fatal(err)
+	}
+	for name, kek := range map[string]string{
+		"another": other, "none": "", "short": key[:40], "no base64": "!" + key[1:], "one byte more": base64.StdEncoding.EncodeToString(make([]byte, 33)),
+	} {
+		if err := open(kek); err == nil || kek != "" && strings.Contains(err.Error(), kek[1:20]) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if err := open(key); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVaultKEKFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kek")
+	if err := os.WriteFile(file, []byte("from the file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ kek, file, want string }{{"", "", ""}, {"text", "", "text"}, {"", file, "from the file"}} {
+		got, err := core.VaultKEK(func(name string) string {
+			return map[string]string{"CAUSEWAY_VAULT_KEK": c.kek, "CAUSEWAY_VAULT_KEK_FILE": c.file}[name]
+		})
+		if err != nil || got.Reveal() != c.want {
+			t.Errorf("%+v: got %q, %v", c, got.Reveal(), err)
+		}
+	}
+	for _, c := range []struct{ kek, file string }{{"text", file}, {"", file + "x"}} {
+		if _, err := core.VaultKEK(func(name string) string {
+			return map[string]string{"CAUSEWAY_VAULT_KEK": c.kek, "CAUSEWAY_VAULT_KEK_FILE": c.file}[name]
+		}); err == nil {
+			t.Errorf("%+v was taken", c)
+		}
+	}
+}
+
+// cards makes n card numbers with right check digits and a security code each, which stand nowhere else.
+func cards(n int) (numbers, codes []string) {
+	for i := range n {
+		brand := []string{"4539", "5425", "3742"}[i%3]
+		body := fmt.Sprintf("%s%011d", brand, 57876362148+i*7919)
+		code := fmt.Sprintf("%03d", 137+i*13)
+		if brand[0] == '3' {
+			body, code = body[:14], fmt.Sprintf("%04d", 7351+i*7)
+		}
+		numbers, codes = append(numbers, body+checkDigit(body)), append(codes, code)
+	}
+	return numbers, codes
+}
+
+func checkDigit(body string) string {
+	sum := 0
+	for i := range len(body) {
+		d := int(body[len(body)-1-i] - '0')
+		if i%2 == 0 {
+			d *= 2
+		}
+		sum += d/10 + d%10
+	}
+	return fmt.Sprint((10 - sum%10) % 10)
+}
+
+// TestVaultShowsNothing sends 50 cards through tokens, customers and payments, through refusals, panics and a rotation, and looks for them
+// in everything that was written or said.
+func TestVaultShowsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var said bytes.Buffer
+	send := func(path, body string, options ...option) answer {
+		a := b.post(t, path, body, options...)
+		fmt.Fprintln(&said, a.header, string(a.body))
+		return a
+	}
+	customer := b.MustCustomer(t, "{}").ID
+	methods := "/v1/customers/" + customer + "/payment_methods"
+	numbers, codes := cards(50)
+	for i, number := range numbers {
+		card := `{"card":{"number":"` + number + `","exp_month":12,"exp_year":2030,"cvc":"` + codes[i] + `"}`
+		for _, rest := range []string{"", "}}", `,"nonsense":"` + number + `"}`, `,"bank_account":{}}`, `,"card":{}}`} {
+			send("/v1/tokens", card+rest)
+		}
+		send("/v1/tokens", card+"}", as(strangeKey(t)))
+		send("/v1/tokens", `{"card":"`+number+`"}`)
+		token := MustDecode[v1.Token](t, send("/v1/tokens", card+"}", keyed(fmt.Sprint(i))), 201).ID
+		send("/v1/tokens", card+"}", keyed(fmt.Sprint(i)))
+		kept := MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201).ID
+		m := MustDecode[v1.PaymentMethod](t, send(methods, `{"token":"`+kept+`"}`), 201).ID
+		send(methods, `{"token":"`+kept+`"}`)
+		send(methods, `{"token":"`+number+`"}`)
+		send("/v1/transactions", paid(token, ""))
+		send("/v1/transactions", paid(token, ""))
+		send("/v1/transactions", paid(m, ""))
+		send("/v1/transactions", paid(number, ""))
+		send("/v1/transactions", paid(m, `,"customer":"`+number+`"`))
+		send("/v1/customers/"+number+"/payment_methods", "{}")
+		for _, path := range []string{"/v1/tokens/" + token, "/v1/tokens/" + number, methods + "/" + m, methods + "/" + number, methods + "?fingerprint=" + number} {
+			a := b.get(t, path)
+			fmt.Fprintln(&said, a.header, string(a.body))
+		}
+		MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201) // stays unused, code and all
+	}
+	places := coretest.Files(t, b.dir)
+	b.MustRotate(t, true)
+	for path, text := range coretest.Files(t, b.dir) {
+		places[path+", rotated"] = text
+	}
+	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	wantNoCards(t, places, numbers, codes)
+	for i := range codes {
+		for _, column := range []string{"number", "cvc"} {
+			query := "SELECT COUNT(*) FROM tokens WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
+			if got := b.number(t, query, numbers[i], codes[i]); got != 0 {
+				t.Errorf("%s lies in the clear", column)
+			}
+		}
+	}
+	b.stop(t)
+	wantNoCards(t, coretest.Files(t, b.dir), numbers, codes)
+	b.start(t)
+}
+
+// wantNoCards looks for numbers by their middle, which no mask may show, and for codes as JSON would show them.
+func wantNoCards(t *testing.T, places map[string][]byte, numbers, codes []string) {
+	t.Helper()
+	for place, text := range places {
+		for i, number := range numbers {
+			for _, s := range []string{number[4:13], `"` + codes[i] + `"`, `cvc":` + codes[i]} {
+				if at := bytes.Index(text, []byte(s)); at >= 0 {
+					t.Errorf("%s: found %q: …%q…", place, s, text[max(0, at-60):min(len(text), at+60)])
+				}
+			}
+		}
+	}
+}
