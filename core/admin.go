@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
@@ -79,6 +80,7 @@ type KeySpec struct {
 	Mode     string   // test or live
 	Kind     string   // secret or publishable
 	Scopes   []string // nil for all that the kind may have
+	Name     string   // what people call it, "" for nothing
 }
 
 // CreateKey makes an API key. The secret is returned once and never again.
@@ -90,8 +92,11 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	if s.Mode != string(apikey.Test) && s.Mode != string(apikey.Live) {
 		return secret.String{}, fmt.Errorf("mode %q is neither test nor live", s.Mode)
 	}
+	if utf8.RuneCountInString(s.Name) > 100 {
+		return secret.String{}, errors.New("a key's name has at most 100 characters")
+	}
 	key, err := auth.Create(ctx, a.db, a.ids, a.pepper, rand.Reader, auth.KeySpec{
-		Merchant: merchant, Live: s.Mode == string(apikey.Live), Kind: apikey.Kind(s.Kind), Scopes: s.Scopes,
+		Merchant: merchant, Live: s.Mode == string(apikey.Live), Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name,
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return secret.String{}, fmt.Errorf("there is no merchant %s", s.Merchant)

@@ -2515,8 +2515,8 @@ type ClientInterface interface {
 
 	// RevokeAPIKey Revoke an API key at once
 	//
-	// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
-	// could make another one through this interface.
+	// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+	// make another one through this interface.
 	//
 	// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
 	RevokeAPIKey(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2950,8 +2950,8 @@ func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEdit
 
 // RevokeAPIKey Revoke an API key at once
 //
-// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
-// could make another one through this interface.
+// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+// make another one through this interface.
 //
 // Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
 func (c *Client) RevokeAPIKey(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6059,8 +6059,8 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeAPIKeyWithResponse Revoke an API key at once
 	//
-	// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
-	// could make another one through this interface.
+	// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+	// make another one through this interface.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8407,8 +8407,8 @@ func (c *ClientWithResponses) GetCurrentAPIKeyWithResponse(ctx context.Context, 
 
 // RevokeAPIKeyWithResponse Revoke an API key at once
 //
-// Revoking a revoked key changes nothing. The last key with `keys:write` that stays valid is revoked only with `force=true`: nobody
-// could make another one through this interface.
+// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+// make another one through this interface.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
 
 	"github.com/causeway-pay/causeway/core"
 )
 
 func (m *Main) merchants(ctx context.Context, args []string) error {
+	if last := len(args) - 1; last >= 0 && args[last] == "list" && !slices.Contains(args, "create") {
+		return m.listMerchants(ctx, args[:last])
+	}
 	f, data := m.flags("merchants")
 	words, err := m.parse(f, args, 2)
 	if err != nil {
@@ -21,31 +27,8 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 	return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return a.CreateMerchant(ctx, words[1]) })
 }
 
-func (m *Main) keys(ctx context.Context, args []string) error {
-	f, data := m.flags("keys")
-	var s core.KeySpec
-	f.StringVar(&s.Merchant, "merchant", "", "merchant id")
-	f.StringVar(&s.Mode, "mode", "test", "test or live")
-	f.StringVar(&s.Kind, "kind", "secret", "secret or publishable")
-	scopes := f.String("scopes", "", "scopes, separated by commas; all that the kind may have by default")
-	words, err := m.parse(f, verbLast(args, "create"), 1)
-	if err != nil {
-		return err
-	}
-	if words[0] != "create" {
-		return m.misused(fmt.Sprintf("keys cannot %q", words[0]))
-	}
-	if *scopes != "" {
-		s.Scopes = strings.Split(*scopes, ",")
-	}
-	return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
-		key, err := a.CreateKey(ctx, s)
-		return key.Reveal(), err
-	})
-}
-
-// verbLast moves the verb behind the flags, where package flag wants it, so that both `keys create --mode live` and
-// `keys --mode live create` work.
+// verbLast moves the verb behind the flags, where package flag wants it, so that both `vault rotate --drop-old` and
+// `vault --drop-old rotate` work.
 func verbLast(args []string, verb string) []string {
 	for i, a := range args {
 		if a == verb {
@@ -68,4 +51,34 @@ func (m *Main) administer(ctx context.Context, data string, fn func(*core.Admin)
 	}
 	_, err = fmt.Fprintln(m.Stdout, out)
 	return err
+}
+
+func (m *Main) listMerchants(ctx context.Context, args []string) error {
+	f, data := m.flags("merchants")
+	if _, err := m.parse(f, args, 0); err != nil {
+		return err
+	}
+	return m.look(ctx, *data, func(a *core.Admin, w io.Writer) error {
+		found, err := a.ListMerchants(ctx)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%q\n", one.ID, one.CreatedAt.Format(time.RFC3339), one.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// look runs fn on the opened store with a writer that aligns what tabs separate.
+func (m *Main) look(ctx context.Context, data string, fn func(*core.Admin, io.Writer) error) (err error) {
+	a, err := core.OpenAdmin(ctx, core.Config{Data: data})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	w := tabwriter.NewWriter(m.Stdout, 0, 8, 2, ' ', 0)
+	return errors.Join(fn(a, w), w.Flush())
 }

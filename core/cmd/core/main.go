@@ -16,12 +16,17 @@ const usage = `core serves Causeway's v1, and manages its merchants and API keys
 
 Usage:
   core serve     [--data DIR] [--listen ADDR] [--simulator FILE]   serve v1 over plain HTTP, behind an edge that ends TLS;
-                 [--rate-limit N]                                N requests a second for each API key (500), 0 for no limit
+                 [--rate-limit N]                                  N requests a second for each API key (500), 0 for no limit
                  [--webhooks-allow-private]                        deliver webhooks to this machine and private networks too
   core migrate   [--data DIR]                                      bring the store to this build's schema, and exit
   core merchants [--data DIR] create NAME                          make a merchant; prints its id
+  core merchants [--data DIR] list                                 all merchants: id, since when, name
   core keys      [--data DIR] create --merchant mer_…              make an API key; prints it, once
-                 [--mode test|live] [--kind secret|publishable] [--scopes a,b,…]
+                 [--mode test|live] [--kind secret|publishable] [--scopes a,b,…] [--name NAME]
+  core keys      [--data DIR] list --merchant mer_…                its keys, never the keys themselves
+  core keys      [--data DIR] roll key_… [--overlap 24h]           put a new key in its place; prints it, once. The old one stays
+                                                                   valid for that long, 24h at most
+  core keys      [--data DIR] revoke key_… [--force]               end a key at once; a running service notices within a second
   core vault     [--data DIR] [--drop-old] rotate                  encrypt the card vault anew by a fresh key; progress on stderr
 
 merchants, keys and vault work beside a running service on the same folder. DIR is ./data unless given.
@@ -93,6 +98,15 @@ func (m *Main) flags(name string) (*flag.FlagSet, *string) {
 
 // parse reads args and returns what is left, wanting exactly n.
 func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
+	words, err := m.parseSome(f, args)
+	if err == nil && len(words) != n {
+		err = m.misused(fmt.Sprintf("%s takes %d words after its flags, got %d", f.Name(), n, len(words)))
+	}
+	return words, err
+}
+
+// parseSome reads the flags at the beginning of args and returns what follows.
+func (m *Main) parseSome(f *flag.FlagSet, args []string) ([]string, error) {
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -100,8 +114,6 @@ func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
 		return nil, err
 	case err != nil:
 		return nil, m.misused(f.Name() + ": " + err.Error())
-	case f.NArg() != n:
-		return nil, m.misused(fmt.Sprintf("%s takes %d words after its flags, got %d", f.Name(), n, f.NArg()))
 	}
 	return f.Args(), nil
 }

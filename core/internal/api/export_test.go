@@ -36,3 +36,15 @@ func FaultCode(err error) string { return faultOf(err).code }
 
 // RetryAfter is the table of waits.
 func RetryAfter() map[string]int { return retryAfter }
+
+// RouteEntry is a line of the route table.
+type RouteEntry struct{ Method, Path, Scope string }
+
+// RouteTable is all of it.
+func RouteTable() []RouteEntry {
+	var out []RouteEntry
+	for _, r := range (&API{}).routes() {
+		out = append(out, RouteEntry{r.method, r.path, r.scope})
+	}
+	return out
+}

@@ -189,10 +189,11 @@ func scopeFault(err error) error {
 func (a *API) showUsedKey(k *store.Key) v1.APIKey {
 	used := *k
 	used.LastUsedAt = a.Auth.LastUsed(k)
-	return showKey(&used, a.Clock.Now())
+	return ShowKey(&used, a.Clock.Now())
 }
 
-func showKey(k *store.Key, now time.Time) v1.APIKey {
+// ShowKey shows a key as it stands at a time, never its secret.
+func ShowKey(k *store.Key, now time.Time) v1.APIKey {
 	out := v1.APIKey{
 		ID: id.Format(id.APIKey, k.ID), Object: v1.APIKeyObjectAPIKey, Merchant: id.Format(id.Merchant, k.Tenant.Merchant),
 		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Name: text(k.Name), Scopes: k.Scopes, Hint: k.Hint,
@@ -214,7 +215,7 @@ func optionalTime(t time.Time) *v1.Time {
 
 // APIKey answers with a key, and its secret when that is not empty.
 func (Presenter) APIKey(k *store.Key, now time.Time, key secret.String) engine.Answer {
-	shown := showKey(k, now)
+	shown := ShowKey(k, now)
 	if key.IsZero() {
 		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
 	}

@@ -73,6 +73,9 @@ func Open(tb testing.TB) *Service {
 	return s
 }
 
+// Pepper is what API keys are hashed with.
+func Pepper() []byte { return pepper() }
+
 func pepper() []byte { return []byte("the pepper of the tests, 32 bytes") }
 
 func (s *Service) open(tb testing.TB) {

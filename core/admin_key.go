@@ -1,0 +1,119 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Merchant is whom payments are taken for.
+type Merchant struct {
+	ID        string // mer_…
+	Name      string
+	CreatedAt time.Time
+}
+
+// ListMerchants returns all merchants, oldest first.
+func (a *Admin) ListMerchants(ctx context.Context) ([]Merchant, error) {
+	found, err := a.db.Merchants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list merchants: %w", err)
+	}
+	out := make([]Merchant, 0, len(found))
+	for _, m := range found {
+		out = append(out, Merchant{ID: id.Format(id.Merchant, m.ID), Name: m.Name, CreatedAt: m.CreatedAt})
+	}
+	return out, nil
+}
+
+// ListKeys returns the API keys of a merchant in both modes, newest first, those that are not valid any more included.
+func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, error) {
+	n, err := id.Parse(id.Merchant, merchant)
+	if err != nil {
+		return nil, fmt.Errorf("merchant %q is not an id: %w", merchant, err)
+	}
+	var out []v1.APIKey
+	for _, live := range []bool{false, true} {
+		p := store.Page{Limit: 100}
+		for more := true; more; {
+			found, err := a.db.Keys(ctx, payment.Tenant{Merchant: n, Live: live}, p)
+			if err != nil {
+				return nil, fmt.Errorf("list keys: %w", err)
+			}
+			for _, k := range found.Rows {
+				out = append(out, api.ShowKey(k, a.cfg.Clock.Now()))
+				p.After = k.ID
+			}
+			more = found.More
+		}
+	}
+	slices.SortFunc(out, func(x, y v1.APIKey) int { return cmp.Compare(y.ID, x.ID) })
+	return out, nil
+}
+
+// RollKey puts a new key in the place of key, key_…, which stays valid for overlap, 24 hours at most. The secret is returned once and never
+// again.
+func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
+	k, err := a.key(ctx, key)
+	if err != nil {
+		return secret.String{}, err
+	}
+	r := engine.Request{Tenant: k.Tenant, ID: id.Format(id.Request, a.ids.Next())}
+	answer, err := a.engine().RollKey(ctx, r, apikey.AllScopes(), k.ID, overlap)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("roll %s: %w", key, err)
+	}
+	var made v1.APIKey
+	if err := json.Unmarshal(answer.Body, &made); err != nil || made.Secret == nil {
+		return secret.String{}, fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.cfg.Clock.Now()))
+	}
+	return *made.Secret, nil
+}
+
+// RevokeKey ends key, key_…, at once; a running service notices within a second. A merchant's last key that can manage keys is revoked only
+// by force.
+func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
+	k, err := a.key(ctx, key)
+	if err != nil {
+		return err
+	}
+	_, err = a.engine().RevokeKey(ctx, k.Tenant, k.ID, force)
+	if errors.Is(err, engine.ErrLastKey) {
+		return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: make another one first, or force it", key)
+	}
+	return err
+}
+
+func (a *Admin) key(ctx context.Context, key string) (*store.Key, error) {
+	n, err := id.Parse(id.APIKey, key)
+	if err != nil {
+		return nil, fmt.Errorf("this is not the id of a key: %w", err) // it may be a key itself, so it is not repeated
+	}
+	k, err := a.db.KeyByID(ctx, n)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("there is no key %s", key)
+	}
+	return k, err
+}
+
+// engine carries out what an operator and v1 do in the same way. It moves no money.
+func (a *Admin) engine() *engine.Engine {
+	return engine.New(engine.Config{
+		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Present: api.Presenter{}, Log: slog.New(slog.DiscardHandler), Pepper: a.pepper, Sealer: a.sealer,
+	})
+}

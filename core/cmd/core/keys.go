@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// keyFlags are the flags of all verbs of keys.
+type keyFlags struct {
+	spec    core.KeySpec
+	scopes  string
+	overlap time.Duration
+	force   bool
+}
+
+func (m *Main) keys(ctx context.Context, args []string) error {
+	f, data := m.flags("keys")
+	var k keyFlags
+	f.StringVar(&k.spec.Merchant, "merchant", "", "merchant id")
+	f.StringVar(&k.spec.Mode, "mode", "test", "test or live")
+	f.StringVar(&k.spec.Kind, "kind", "secret", "secret or publishable")
+	f.StringVar(&k.spec.Name, "name", "", "what people call it")
+	f.StringVar(&k.scopes, "scopes", "", "scopes, separated by commas; all that the kind may have by default")
+	f.DurationVar(&k.overlap, "overlap", 24*time.Hour, "how long a rolled key stays valid")
+	f.BoolVar(&k.force, "force", false, "revoke the last key that can manage keys, too")
+	words, err := m.words(f, args)
+	if err != nil {
+		return err
+	}
+	switch verb := strings.Join(words[:min(len(words), 1)], ""); {
+	case verb == "create" && len(words) == 1:
+		return m.createKey(ctx, *data, k)
+	case verb == "list" && len(words) == 1:
+		return m.listKeys(ctx, *data, k.spec.Merchant)
+	case verb == "roll" && len(words) == 2:
+		return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+			key, err := a.RollKey(ctx, words[1], k.overlap)
+			return key.Reveal(), err
+		})
+	case verb == "revoke" && len(words) == 2:
+		return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+			return "revoked " + words[1], a.RevokeKey(ctx, words[1], k.force)
+		})
+	}
+	return m.misused("keys takes create, list, roll key_… or revoke key_…")
+}
+
+func (m *Main) createKey(ctx context.Context, data string, k keyFlags) error {
+	if k.scopes != "" {
+		k.spec.Scopes = strings.Split(k.scopes, ",")
+	}
+	return m.administer(ctx, data, func(a *core.Admin) (string, error) {
+		key, err := a.CreateKey(ctx, k.spec)
+		return key.Reveal(), err
+	})
+}
+
+func (m *Main) listKeys(ctx context.Context, data, merchant string) error {
+	return m.look(ctx, data, func(a *core.Admin, w io.Writer) error {
+		found, err := a.ListKeys(ctx, merchant)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, "id\tmode\tkind\tstatus\thint\tlast used\texpires\tname\tscopes"); err != nil {
+			return err
+		}
+		for _, k := range found {
+			name := ""
+			if k.Name != nil {
+				name = *k.Name
+			}
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t…%s\t%s\t%s\t%q\t%s\n", k.ID, k.Mode, k.Kind, k.Status, k.Hint,
+				moment(k.LastUsedAt), moment(k.ExpiresAt), name, strings.Join(k.Scopes, ","))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func moment(t *v1.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.Format(time.RFC3339)
+}
+
+// words parses flags wherever they stand and returns what is between them.
+func (m *Main) words(f *flag.FlagSet, args []string) ([]string, error) {
+	var words []string
+	for {
+		rest, err := m.parseSome(f, args)
+		if err != nil || len(rest) == 0 {
+			return words, err
+		}
+		words, args = append(words, rest[0]), rest[1:]
+	}
+}

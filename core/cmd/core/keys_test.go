@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+)
+
+// keyID finds the id of the key with a name in what `keys list` prints.
+func keyID(t *testing.T, data, merchant, name string) string {
+	t.Helper()
+	code, stdout, stderr := run(t, "keys", "list", "--data", data, "--merchant", merchant)
+	if code != 0 || stderr != "" {
+		t.Fatalf("list: got %d, %q", code, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		if strings.Contains(line, `"`+name+`"`) && strings.Contains(line, "active") {
+			return strings.Fields(line)[0]
+		}
+	}
+	t.Fatalf("no active key %q in:\n%s", name, stdout)
+	return ""
+}
+
+// TestLifeOfAKey rolls and revokes keys beside a running service, which notices within a second.
+func TestLifeOfAKey(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	log := &coretest.Log{}
+	ended := make(chan int, 1)
+	m := Main{Args: []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log}
+	go func() { ended <- m.Run(ctx) }()
+	url := "http://" + waitFor(t, log, ended, regexp.MustCompile(`"address":"([^"]+)"`))
+	const body = `{"amount":1,"currency":"usd","payment_method":"card"}`
+	wantSoon := func(key string, want int) {
+		t.Helper()
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
+		for deadline := time.After(10 * time.Second); ; {
+			got := send(t, url, key, body)
+			if got == want {
+				return
+			}
+			select {
+			case <-deadline:
+				t.Fatalf("got %d, want %d", got, want)
+			case <-again.C:
+			}
+		}
+	}
+
+	merchant := MustPrint(t, "merchants", "--data", data, "create", "My shop")
+	if _, stdout, _ := run(t, "merchants", "--data", data, "list"); !strings.Contains(stdout, merchant) || !strings.Contains(stdout, `"My shop"`) {
+		t.Errorf("merchants: got %q", stdout)
+	}
+	first := MustPrint(t, "keys", "create", "--data", data, "--merchant", merchant, "--name", "till")
+	wantSoon(first, 201)
+	id := keyID(t, data, merchant, "till")
+	second := MustPrint(t, "keys", "--data", data, "roll", id)
+	wantSoon(first, 201)
+	wantSoon(second, 201)
+	third := MustPrint(t, "keys", "roll", keyID(t, data, merchant, "till"), "--overlap", "0s", "--data", data)
+	wantSoon(second, 401)
+	wantSoon(third, 201)
+
+	last := keyID(t, data, merchant, "till")
+	for _, args := range [][]string{
+		{"keys", "roll", id, "--data", data},
+		{"keys", "roll", last, "--overlap", "25h", "--data", data},
+		{"keys", "roll", "key_0000000000001", "--data", data},
+		{"keys", "revoke", last, "--data", data},
+		{"keys", "revoke", third, "--data", data},
+		{"keys", "list", "--data", data, "--merchant", "shop"},
+	} {
+		code, stdout, stderr := run(t, args...)
+		if code != 1 || stdout != "" || strings.Contains(stderr, third[8:]) {
+			t.Errorf("%v: got %d, %q, %q", args[:2], code, stdout, stderr)
+		}
+	}
+	MustPrint(t, "keys", "revoke", last, "--force", "--data", data)
+	wantSoon(third, 401)
+	wantSoon(first, 201)
+	MustPrint(t, "keys", "revoke", id, "--data", data)
+	wantSoon(first, 401)
+	stop()
+	if got := <-ended; got != 0 {
+		t.Errorf("exit code: got %d: %s", got, log)
+	}
+}

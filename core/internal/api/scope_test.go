@@ -1,0 +1,298 @@
+package api_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// house is a service behind HTTP whose every answer is held to the contract.
+type house struct {
+	*coretest.Service
+	url    string
+	client *http.Client
+}
+
+func openHouse(t *testing.T) *house {
+	t.Helper()
+	s := coretest.Open(t)
+	server := httptest.NewServer(s.API)
+	t.Cleanup(server.Close)
+	return &house{s, server.URL, &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport)}}
+}
+
+// said is what an answer said: its status, and its code when it was refused.
+type said struct {
+	status        int
+	code, message string
+	body          []byte
+}
+
+func (h *house) ask(t *testing.T, key, method, path, body string) said {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+	resp, err := h.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	read, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e v1.ErrorBody
+	if resp.StatusCode >= 400 {
+		if err := json.Unmarshal(read, &e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return said{resp.StatusCode, e.Error.Code, e.Error.Message, read}
+}
+
+// caller is a key of the table.
+type caller struct {
+	name   string
+	kind   apikey.Kind
+	live   bool
+	scopes []string
+	key    string
+}
+
+// callers are, in both modes, a secret key with each scope alone, with all and with none, and the publishable key.
+func (h *house) callers(t *testing.T) []caller {
+	t.Helper()
+	var out []caller
+	for _, live := range []bool{false, true} {
+		for _, scope := range apikey.AllScopes() {
+			out = append(out, caller{kind: apikey.Secret, live: live, scopes: []string{scope}})
+		}
+		out = append(out, caller{kind: apikey.Secret, live: live, scopes: apikey.AllScopes()},
+			caller{kind: apikey.Secret, live: live, scopes: []string{}},
+			caller{kind: apikey.Publishable, live: live, scopes: apikey.DefaultScopes(apikey.Publishable)})
+	}
+	for i := range out {
+		c := &out[i]
+		c.name = fmt.Sprintf("%s live=%t %v", c.kind, c.live, c.scopes)
+		c.key = h.MustKey(t, auth.KeySpec{Merchant: h.Tenant.Merchant, Live: c.live, Kind: c.kind, Scopes: c.scopes})
+	}
+	return out
+}
+
+func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
+	tb.Helper()
+	key, err := auth.Create(tb.Context(), h.DB, h.IDs, coretest.Pepper(), rand.Reader, s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return key.Reveal()
+}
+
+var variable = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// TestScopesTable: every route by every kind of key. The routes are those of the API, so a new one is in the table by itself.
+func TestScopesTable(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	callers := h.callers(t)
+	for _, r := range api.RouteTable() {
+		if r.Scope != "" && !apikey.ValidScope(r.Scope) {
+			t.Errorf("%s %s asks for the scope %q, which no key can have", r.Method, r.Path, r.Scope)
+		}
+		path, body := variable.ReplaceAllString(r.Path, "x"), ""
+		if r.Method != http.MethodGet && r.Method != http.MethodDelete {
+			body = "{}"
+		}
+		for _, c := range callers {
+			got := h.ask(t, c.key, r.Method, path, body)
+			where := r.Method + " " + r.Path + " by " + c.name
+			// What the specification allows keys that anybody can read, in its own words.
+			browser := r.Method == http.MethodPost && (r.Path == "/v1/tokens" || r.Path == "/v1/transactions/{id}/confirm")
+			switch {
+			case r.Scope != "" && !slices.Contains(c.scopes, r.Scope):
+				if got.status != 403 || got.code != "insufficient_scope" || !strings.Contains(got.message, r.Scope) {
+					t.Errorf("%s: got %d %s %q, want 403 insufficient_scope of %s", where, got.status, got.code, got.message, r.Scope)
+				}
+			case c.kind == apikey.Publishable && !browser:
+				if got.status != 403 || got.code != "publishable_key_not_allowed" {
+					t.Errorf("%s: got %d %s, want 403 publishable_key_not_allowed", where, got.status, got.code)
+				}
+			case got.status == 401 || got.code == "insufficient_scope" || got.code == "publishable_key_not_allowed":
+				t.Errorf("%s: got %d %s, although the key may", where, got.status, got.code)
+			case strings.HasPrefix(r.Path, "/v1/test_helpers/") && c.live && (got.status != 403 || got.code != "test_mode_only"):
+				t.Errorf("%s: got %d %s, want 403 test_mode_only", where, got.status, got.code)
+			}
+		}
+	}
+	h.wantNoCalls(t)
+}
+
+// wantNoCalls checks that the acquirer of test mode was not asked anything.
+func (h *house) wantNoCalls(t *testing.T) {
+	t.Helper()
+	for _, verb := range []coretest.Verb{coretest.Authorize, coretest.Capture, coretest.Void, coretest.Refund, coretest.Inquire} {
+		if calls := h.Acquirer.Calls(verb); len(calls) > 0 {
+			t.Errorf("the acquirer of test mode was asked: %v", calls)
+		}
+	}
+}
+
+// bodies make one object of each collection.
+func bodies(txn string) map[string]string {
+	return map[string]string{
+		"transactions": `{"amount":100,"currency":"usd","payment_method":"pm_card_visa"}`, "refunds": `{"transaction":"` + txn + `","amount":1}`,
+		"tokens":   `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`,
+		"api_keys": `{"kind":"secret"}`, "customers": `{}`, "webhook_endpoints": `{"url":"https://example.com/hook","enabled_events":["*"]}`,
+	}
+}
+
+// objects are real ids by collection.
+func (h *house) objects(t *testing.T) map[string]string {
+	t.Helper()
+	var first struct {
+		ID   string `json:"id"`
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	read := func(method, path, body string) string {
+		if got := h.ask(t, h.Key, method, path, body); got.status >= 400 || json.Unmarshal(got.body, &first) != nil {
+			return ""
+		}
+		return first.ID
+	}
+	out := map[string]string{"transactions": read("POST", "/v1/transactions", bodies("")["transactions"])}
+	if out["transactions"] == "" {
+		t.Fatal("no transaction could be made")
+	}
+	out["captures"] = id.Format(id.Capture, h.Number(t, "SELECT id FROM captures"))
+	for _, r := range api.RouteTable() {
+		name := strings.TrimPrefix(r.Path, "/v1/")
+		if body, ok := bodies(out["transactions"])[name]; ok && r.Method == http.MethodPost && out[name] == "" {
+			out[name] = read("POST", r.Path, body)
+		}
+		if r.Method == http.MethodGet && r.Path == "/v1/events" {
+			if read("GET", r.Path, ""); len(first.Data) > 0 {
+				out[name] = first.Data[0].ID
+			}
+		}
+	}
+	return out
+}
+
+// moved is how much follow-ups have moved.
+func (h *house) moved() int64 {
+	return h.Acquirer.Moved(coretest.Capture) + h.Acquirer.Moved(coretest.Void) + h.Acquirer.Moved(coretest.Refund)
+}
+
+// TestOthersObjectsAreNotThere: whatever one tenant has, another one's key, the same merchant's of the other mode included, finds nothing.
+func TestOthersObjectsAreNotThere(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	objects := h.objects(t)
+	before := h.moved()
+	stranger := h.IDs.Next()
+	if err := h.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(stranger, "stranger") }); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]string{
+		"another merchant": h.MustKey(t, auth.KeySpec{Merchant: stranger, Kind: apikey.Secret}),
+		"the other mode":   h.MustKey(t, auth.KeySpec{Merchant: h.Tenant.Merchant, Live: true, Kind: apikey.Secret}),
+	}
+	for _, r := range api.RouteTable() {
+		if !strings.Contains(r.Path, "{id}") {
+			continue
+		}
+		collection := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.Path, "/v1/"), "test_helpers/"), "/")[0]
+		object := objects[collection]
+		if object == "" {
+			object = "x" // nothing of that kind can be made yet: at least nothing else is found
+		}
+		path := variable.ReplaceAllString(strings.Replace(r.Path, "{id}", object, 1), "x")
+		for who, key := range keys {
+			got := h.ask(t, key, r.Method, path, "")
+			if got.status == 400 { // it wants fields, which the id is not worth looking up without
+				continue
+			}
+			testOnly := who == "the other mode" && strings.HasPrefix(r.Path, "/v1/test_helpers/") && got.code == "test_mode_only"
+			if !testOnly && (got.status != 404 || got.code != "not_found") {
+				t.Errorf("%s %s by %s: got %d %s, want 404", r.Method, path, who, got.status, got.code)
+			}
+		}
+	}
+	for _, key := range keys {
+		if got := h.ask(t, key, "POST", "/v1/refunds", bodies(objects["transactions"])["refunds"]); got.status != 404 {
+			t.Errorf("refund: got %d %s, want 404", got.status, got.code)
+		}
+	}
+	if got := h.moved(); got != before {
+		t.Errorf("strangers moved money: %d, before them %d", got, before)
+	}
+}
+
+// TestLiveNeverMeetsTheSimulator: not even for a live transaction that is already there.
+func TestLiveNeverMeetsTheSimulator(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	live := payment.Tenant{Merchant: h.Tenant.Merchant, Live: true}
+	key := h.MustKey(t, auth.KeySpec{Merchant: live.Merchant, Live: true, Kind: apikey.Secret})
+	held, taken := h.MustHold(t, live, payment.Authorized), h.MustHold(t, live, payment.Captured)
+	const card = `{"number":"4242424242424242","exp_month":12,"exp_year":2030}`
+	for _, c := range []struct{ path, body string }{
+		{"/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card","card":` + card + `}`},
+		{"/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card","capture":"manual","card":` + card + `}`},
+		{"/v1/transactions/" + held + "/captures", ""},
+		{"/v1/transactions/" + held + "/void", ""},
+		{"/v1/transactions/" + taken + "/void", ""},
+		{"/v1/refunds", `{"transaction":"` + taken + `"}`},
+	} {
+		if got := h.ask(t, key, "POST", c.path, c.body); got.status != 503 || got.code != "acquirer_not_configured" {
+			t.Errorf("%s: got %d %s, want 503 acquirer_not_configured", c.path, got.status, got.code)
+		}
+	}
+	h.wantNoCalls(t)
+}
+
+// MustHold writes a transaction past the API, as one that an acquirer took.
+func (h *house) MustHold(tb testing.TB, tenant payment.Tenant, status payment.Status) string {
+	tb.Helper()
+	t := payment.Transaction{
+		ID: h.IDs.Next(), Tenant: tenant, Status: payment.Processing, Amount: 100, Currency: "usd", PaymentMethod: "card",
+		Details: []byte("{}"), CreatedAt: coretest.Birth, UpdatedAt: coretest.Birth,
+	}
+	done := t
+	done.Status, done.Authorized, done.Version = status, 100, 1
+	if status == payment.Captured {
+		done.Captured = 100
+	}
+	err := h.DB.Update(tb.Context(), func(tx *store.Tx) error {
+		if err := tx.InsertTransaction(&t); err != nil {
+			return err
+		}
+		return tx.ResolveTransaction(&done)
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return id.Format(id.Transaction, t.ID)
+}
