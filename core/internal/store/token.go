@@ -27,6 +27,13 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 
 // UseToken uses a token up, for the object by, and wipes its security code. ErrConflict when it was used or has expired.
 func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
+	// Zeroes of the same length go where the code was; to take it out of the row at once would leave its bytes in the page's free space.
+	err := tx.w.exec(`UPDATE tokens SET cvc = zeroblob(length(cvc))
+		WHERE id = ? AND merchant_id = ? AND live = ? AND used_by = 0 AND cvc IS NOT NULL AND expires_at > ?`,
+		id, tenant.Merchant, tenant.Live, toMillis(tx.Now))
+	if err != nil {
+		return err
+	}
 	return tx.change(`UPDATE tokens SET used_by = ?1, used_at = ?2, cvc = NULL
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND used_by = 0 AND expires_at > ?2`,
 		by, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
@@ -48,8 +55,15 @@ func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 
 // WipeTokens takes the secrets from at most limit tokens that have expired, and returns from how many.
 func (tx *Tx) WipeTokens(limit int) (int64, error) {
-	return tx.changed(`UPDATE tokens SET number = NULL, cvc = NULL WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
-		WHERE (number IS NOT NULL OR cvc IS NOT NULL) AND expires_at <= ? LIMIT ?)`, toMillis(tx.Now), limit)
+	const expired = ` WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
+		WHERE (number IS NOT NULL OR cvc IS NOT NULL) AND expires_at <= ? ORDER BY expires_at, id LIMIT ?)`
+	// Over their bytes first, as in UseToken.
+	_, err := tx.changed(`UPDATE tokens SET number = iif(number IS NULL, NULL, zeroblob(length(number))),
+		cvc = iif(cvc IS NULL, NULL, zeroblob(length(cvc)))`+expired, toMillis(tx.Now), limit)
+	if err != nil {
+		return 0, err
+	}
+	return tx.changed(`UPDATE tokens SET number = NULL, cvc = NULL`+expired, toMillis(tx.Now), limit)
 }
 
 // DeleteTokens removes at most limit tokens that expired at least so long ago, and returns how many.

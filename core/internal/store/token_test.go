@@ -1,0 +1,177 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// sealed is what some objects hold, told apart by a letter.
+func sealed(key uint32, letter byte) payment.Sealed {
+	return payment.Sealed{Key: key, Number: bytes.Repeat([]byte{letter}, 45), CVC: bytes.Repeat([]byte{letter - 'a' + 'A'}, 32)}
+}
+
+// MustStore writes a token or a payment method.
+func (b *bundle) MustStore(t *testing.T, fn func(tx *store.Tx) error) {
+	t.Helper()
+	if err := b.db.Update(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func token(id int64, s payment.Sealed) *payment.Token {
+	return &payment.Token{ID: id, Tenant: tenant, Kind: payment.KindCard, Details: []byte("{}"), Sealed: s}
+}
+
+func method(id int64, s payment.Sealed) *payment.Method {
+	s.CVC = nil
+	return &payment.Method{ID: id, Tenant: tenant, Customer: 20, Kind: payment.KindCard, Details: []byte("{}"), Sealed: s}
+}
+
+// TestWipedBytes: what is wiped is not in the file any more, not even in the free space of its pages.
+func TestWipedBytes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertCustomer(&payment.Customer{ID: 20, Tenant: tenant, Details: []byte("{}")}),
+			tx.InsertToken(token(1, sealed(1, 'k'))), tx.InsertToken(token(2, sealed(1, 'u'))), tx.InsertToken(token(3, sealed(1, 'x'))),
+			tx.InsertMethod(method(4, sealed(1, 'm'))), tx.InsertMethod(method(5, sealed(1, 'd'))))
+	})
+	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 2, 10) })
+	b.MustStore(t, func(tx *store.Tx) error { return tx.DetachMethod(method(5, sealed(1, 'd'))) })
+	want := map[string]bool{"kkkkkkkk": true, "KKKKKKKK": true, "uuuuuuuu": true, "UUUUUUUU": false, "xxxxxxxx": true, "mmmmmmmm": true, "dddddddd": false}
+	b.wantBytes(t, want)
+	b.clock.Advance(payment.TokenLifetime)
+	b.MustStore(t, func(tx *store.Tx) error {
+		n, err := tx.WipeTokens(2)
+		if n != 2 {
+			t.Errorf("wiped %d, want 2", n)
+		}
+		return err
+	})
+	b.MustStore(t, func(tx *store.Tx) error { _, err := tx.WipeTokens(100); return err })
+	b.wantBytes(t, map[string]bool{"kkkkkkkk": false, "KKKKKKKK": false, "uuuuuuuu": false, "UUUUUUUU": false, "xxxxxxxx": false, "XXXXXXXX": false, "mmmmmmmm": true})
+}
+
+// wantBytes closes the store, which brings everything into the file, looks into it, and opens it again.
+func (b *bundle) wantBytes(t *testing.T, want map[string]bool) {
+	t.Helper()
+	if err := b.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range want {
+		if got := bytes.Contains(file, []byte(text)); got != want {
+			t.Errorf("%s is in the file: %t, want %t", text, got, want)
+		}
+	}
+	b.db = b.MustOpen(t)
+}
+
+// TestRetiredKeys: nothing can be written under a retired key, and what is there can only be sealed anew.
+func TestRetiredKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertCustomer(&payment.Customer{ID: 20, Tenant: tenant, Details: []byte("{}")}),
+			tx.InsertToken(token(1, sealed(7, 'a'))), tx.InsertToken(token(2, sealed(7, 'b'))), tx.InsertMethod(method(3, sealed(7, 'c'))),
+			tx.UseToken(tenant, 2, 9), tx.RetireKeys([]uint32{7, 7, 1<<32 - 1}))
+	})
+	for name, fn := range map[string]func(*store.Tx) error{
+		"token":    func(tx *store.Tx) error { return tx.InsertToken(token(4, sealed(7, 'd'))) },
+		"method":   func(tx *store.Tx) error { return tx.InsertMethod(method(5, sealed(1<<32-1, 'd'))) },
+		"returned": func(tx *store.Tx) error { return tx.ReturnToken(2, 9, sealed(7, 'b')) },
+	} {
+		if err := b.db.Update(t.Context(), fn); !errors.Is(err, store.ErrKeyRetired) {
+			t.Errorf("%s: got %v, want %v", name, err, store.ErrKeyRetired)
+		}
+	}
+	left := func() (n int) {
+		b.MustStore(t, func(tx *store.Tx) (err error) { n, err = tx.CountSealed(8); return err })
+		return n
+	}
+	if got := left(); got != 3 {
+		t.Errorf("left: got %d, want 3", got)
+	}
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.ResealToken(1, 7, sealed(8, 'e')), tx.ResealToken(2, 7, sealed(8, 'f')), tx.ResealMethod(3, 7, sealed(8, 'g')),
+			tx.ResealMethod(3, 7, sealed(8, 'h')), tx.ResealMethod(99, 7, sealed(8, 'h')))
+	})
+	if got := left(); got != 0 {
+		t.Errorf("left: got %d, want none", got)
+	}
+	used, err := b.db.Token(t.Context(), tenant, 2)
+	if err != nil || used.Sealed.CVC != nil || used.Sealed.Key != 8 || used.UsedBy != 9 {
+		t.Errorf("a used token got back what was wiped: %+v, %v", used, err)
+	}
+	if m, err := b.db.Method(t.Context(), tenant, 3); err != nil || m.Sealed.Number[0] != 'g' {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
+// TestReturnToken: a token comes back only to whom it was used for, whole, and within its hour.
+func TestReturnToken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	without := sealed(1, 'b')
+	without.CVC = nil
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertToken(token(1, sealed(1, 'a'))), tx.InsertToken(token(2, without)), tx.UseToken(tenant, 1, 9), tx.UseToken(tenant, 2, 9))
+	})
+	back := func(id, by int64, s payment.Sealed) bool {
+		t.Helper()
+		b.MustStore(t, func(tx *store.Tx) error { return tx.ReturnToken(id, by, s) })
+		got, err := b.db.Token(t.Context(), tenant, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.UsedBy == 0 && got.CVCGiven && len(got.Sealed.CVC) == 0 {
+			t.Error("it came back without its code")
+		}
+		return got.UsedBy == 0
+	}
+	if back(1, 8, sealed(1, 'a')) || back(1, 9, payment.Sealed{}) || back(2, 8, payment.Sealed{}) {
+		t.Error("a token came back that must not")
+	}
+	b.clock.Advance(payment.TokenLifetime - time.Millisecond)
+	if !back(1, 9, sealed(1, 'a')) || !back(2, 9, payment.Sealed{}) {
+		t.Error("a token did not come back")
+	}
+	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 1, 9) })
+	b.clock.Advance(time.Millisecond)
+	if back(1, 9, sealed(1, 'a')) {
+		t.Error("a security code came back after its hour")
+	}
+	for _, id := range []int64{1, 2, 3} {
+		if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.UseToken(tenant, id, 9) }); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("%d expired or missing: got %v, want %v", id, err, store.ErrConflict)
+		}
+	}
+}
+
+// TestVaultChecks tries to write past the store what its invariants forbid.
+func TestVaultChecks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertCustomer(&payment.Customer{ID: 20, Tenant: tenant, Details: []byte("{}")}),
+			tx.InsertToken(token(1, sealed(1, 'a'))), tx.InsertMethod(method(2, sealed(1, 'b'))))
+	})
+	db := b.MustWrite(t)
+	for _, statement := range []string{
+		"UPDATE tokens SET used_by = 1, used_at = 1", "UPDATE tokens SET used_by = 1, cvc = NULL", "UPDATE tokens SET used_at = 1", "UPDATE tokens SET kind = 'cash'",
+		"UPDATE payment_methods SET number = NULL", "UPDATE payment_methods SET detached_at = 1", "UPDATE payment_methods SET customer_id = 1",
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err == nil {
+			t.Errorf("%s went through", statement)
+		}
+	}
+}
