@@ -200,15 +200,21 @@ func checkBooks(tb testing.TB, m *merchant, payments []*payment) {
 	}
 }
 
-func TestKillAtRandomUnderLoad(t *testing.T) {
-	t.Parallel()
-	rounds := crashRounds
+// crashRoundsOr is how many rounds CAUSEWAY_CRASH_ROUNDS asks for, n when it does not.
+func crashRoundsOr(t *testing.T, n int) int {
+	t.Helper()
 	if text := os.Getenv("CAUSEWAY_CRASH_ROUNDS"); text != "" {
 		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
+		if n, err = strconv.Atoi(text); err != nil {
 			t.Fatalf("CAUSEWAY_CRASH_ROUNDS: %v", err)
 		}
 	}
+	return n
+}
+
+func TestKillAtRandomUnderLoad(t *testing.T) {
+	t.Parallel()
+	rounds := crashRoundsOr(t, crashRounds)
 	dir := t.TempDir()
 	var all []*payment
 	lost, stood := 0, 0

@@ -15,11 +15,11 @@ import (
 // The real clients are installed into the repository's .cache/sdk, once for each state of their lock file, so that a second run needs
 // no network. A half-finished install never gets the final name.
 
-// installNode returns a folder of node modules.
-func installNode(t *testing.T) string {
+// installNode returns a folder of the node modules that the package in a folder of this one wants, under a name of their own.
+func installNode(t *testing.T, name, folder string) string {
 	t.Helper()
-	source := absolute(t, "sdktest/node")
-	dir := install(t, "node", filepath.Join(source, "package-lock.json"), func(ctx context.Context, into string) *exec.Cmd {
+	source := absolute(t, folder)
+	dir := install(t, name, filepath.Join(source, "package-lock.json"), func(ctx context.Context, into string) *exec.Cmd {
 		for _, name := range []string{"package.json", "package-lock.json"} {
 			data, err := os.ReadFile(filepath.Join(source, name))
 			if err != nil {

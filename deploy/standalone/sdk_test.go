@@ -42,7 +42,7 @@ func TestNodeClient(t *testing.T) {
 	t.Parallel()
 	walk(t, sdk{
 		name: "node", trust: "NODE_EXTRA_CA_CERTS", command: []string{"node", absolute(t, "sdktest/node/walk.js")},
-		env: []string{"NODE_PATH=" + installNode(t)},
+		env: []string{"NODE_PATH=" + installNode(t, "node", "sdktest/node")},
 	})
 }
 
