@@ -12,7 +12,10 @@ import (
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "deploy/standalone/README.md", "deploy/standalone/sdktest/README.md"} {
+	for _, document := range []string{
+		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "deploy/standalone/README.md", "deploy/standalone/sdktest/README.md",
+		"deploy/standalone/hooktest/README.md",
+	} {
 		path := filepath.Join("../..", document)
 		text, err := os.ReadFile(path)
 		if err != nil {
