@@ -27,23 +27,32 @@ const (
 	sweepEvery = time.Minute
 )
 
-// The variables that name the key-encryption key: its text, or a file that holds it.
+// The variables that hold key-encryption keys: that of the vault, and the one it had before. With fileSuffix they name a file instead.
 const (
-	kekVariable     = "CAUSEWAY_VAULT_KEK"
-	kekFileVariable = "CAUSEWAY_VAULT_KEK_FILE"
+	kekVariable    = "CAUSEWAY_VAULT_KEK"
+	oldKEKVariable = "CAUSEWAY_VAULT_OLD_KEK"
+	fileSuffix     = "_FILE"
 )
 
 // VaultKEK reads the key-encryption key that the environment names: CAUSEWAY_VAULT_KEK, or the file that CAUSEWAY_VAULT_KEK_FILE names.
 // The zero secret when it names none.
-func VaultKEK(getenv func(string) string) (secret.String, error) {
-	text, path := getenv(kekVariable), getenv(kekFileVariable)
+func VaultKEK(getenv func(string) string) (secret.String, error) { return kekFrom(getenv, kekVariable) }
+
+// OldVaultKEK reads the key-encryption key that the vault had before, from CAUSEWAY_VAULT_OLD_KEK or CAUSEWAY_VAULT_OLD_KEK_FILE. The zero
+// secret when the environment names none.
+func OldVaultKEK(getenv func(string) string) (secret.String, error) {
+	return kekFrom(getenv, oldKEKVariable)
+}
+
+func kekFrom(getenv func(string) string, variable string) (secret.String, error) {
+	text, path := getenv(variable), getenv(variable+fileSuffix)
 	switch {
 	case text != "" && path != "":
-		return secret.String{}, fmt.Errorf("%s and %s are both set", kekVariable, kekFileVariable)
+		return secret.String{}, fmt.Errorf("%s and %s are both set", variable, variable+fileSuffix)
 	case path != "":
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return secret.String{}, fmt.Errorf("%s: %w", kekFileVariable, err)
+			return secret.String{}, fmt.Errorf("%s: %w", variable+fileSuffix, err)
 		}
 		return secret.New(strings.TrimSpace(string(b))), nil
 	}
@@ -53,17 +62,44 @@ func VaultKEK(getenv func(string) string) (secret.String, error) {
 // openVault opens the vault of a data folder. Without a key-encryption key of its own the vault's lies beside what it protects, in the
 // root secret: whoever has the folder has all. That is for development.
 func openVault(cfg Config, root auth.Root) (*vault.Vault, error) {
-	kek, err := root.Key("vault-kek")
-	if err == nil && !cfg.VaultKEK.IsZero() {
-		kek, err = base64.StdEncoding.DecodeString(cfg.VaultKEK.Reveal())
-		if err != nil || len(kek) != vault.KEKSize {
-			err = errors.New("the vault's key-encryption key is not 32 bytes in base64")
-		}
-	}
+	kek, err := kekBytes(cfg.VaultKEK, root)
 	if err != nil {
 		return nil, err
 	}
 	return vault.Load(filepath.Join(cfg.Data, vaultFile), kek)
+}
+
+func kekBytes(text secret.String, root auth.Root) ([]byte, error) {
+	if text.IsZero() {
+		return root.Key("vault-kek")
+	}
+	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
+	if err != nil || len(kek) != vault.KEKSize {
+		return nil, errors.New("the vault's key-encryption key is not 32 bytes in base64") // the cause would quote it
+	}
+	return kek, nil
+}
+
+// RewrapVault encrypts the vault's keys by Config.VaultKEK, which until now were encrypted by another key-encryption key; the zero old is
+// the one that is derived from the root secret. Card data is not touched. Done already, it does nothing.
+func (a *Admin) RewrapVault(old secret.String) (err error) {
+	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "a rotation runs on this data folder")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if _, err := openVault(a.cfg, a.root); err == nil {
+		return nil
+	}
+	v, err := openVault(Config{Data: a.cfg.Data, VaultKEK: old}, a.root)
+	if err != nil {
+		return err
+	}
+	kek, err := kekBytes(a.cfg.VaultKEK, a.root)
+	if err != nil {
+		return err
+	}
+	return v.Rewrap(kek)
 }
 
 // RotateVault encrypts all card data anew by a fresh key, and with drop removes the old keys then; what an earlier rotation left

@@ -156,6 +156,37 @@ func TestVaultKEK(t *testing.T) {
 	}
 }
 
+// TestRewrapVault moves a vault from the derived key to one of its own, and on to another.
+func TestRewrapVault(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	token := b.MustToken(t, visa).ID
+	one := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
+	two := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32)))
+	rewrap := func(old, now secret.String) error {
+		a, err := core.OpenAdmin(t.Context(), core.Config{Data: b.dir, Clock: b.clock, VaultKEK: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return errors.Join(a.RewrapVault(old), a.Close())
+	}
+	if err := rewrap(one, two); err == nil {
+		t.Error("a vault was rewrapped from a key that it did not have")
+	}
+	if err := rewrap(secret.String{}, secret.New("short")); err == nil {
+		t.Error("a vault was rewrapped by a key that is none")
+	}
+	for _, step := range [][2]secret.String{{{}, one}, {{}, one}, {one, two}, {one, two}, {two, {}}} {
+		if err := rewrap(step[0], step[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.restart(t) // with the derived key again
+	if got := MustDecode[v1.Transaction](t, b.pay(t, token, ""), 201); got.Checks.Cvc != "match" {
+		t.Errorf("cvc: got %s", got.Checks.Cvc)
+	}
+}
+
 func TestVaultKEKFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "kek")

@@ -27,11 +27,11 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 	return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return a.CreateMerchant(ctx, words[1]) })
 }
 
-// verbLast moves the verb behind the flags, where package flag wants it, so that both `vault rotate --drop-old` and
+// verbLast moves the first of the verbs behind the flags, where package flag wants it, so that both `vault rotate --drop-old` and
 // `vault --drop-old rotate` work.
-func verbLast(args []string, verb string) []string {
+func verbLast(args []string, verbs ...string) []string {
 	for i, a := range args {
-		if a == verb {
+		if slices.Contains(verbs, a) {
 			return append(append(append([]string{}, args[:i]...), args[i+1:]...), a)
 		}
 	}

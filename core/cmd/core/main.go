@@ -28,6 +28,11 @@ Usage:
                                                                    valid for that long, 24h at most
   core keys      [--data DIR] revoke key_… [--force]               end a key at once; a running service notices within a second
   core vault     [--data DIR] [--drop-old] rotate                  encrypt the card vault anew by a fresh key; progress on stderr
+  core vault     [--data DIR] rewrap                               encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by
+                                                                   CAUSEWAY_VAULT_OLD_KEK, or of what root.secret gives
+
+The vault's key-encryption key is CAUSEWAY_VAULT_KEK (32 bytes in base64), or in the file that CAUSEWAY_VAULT_KEK_FILE names; without
+either it is derived from root.secret, for development.
 
 merchants, keys and vault work beside a running service on the same folder. DIR is ./data unless given.
 Exit codes: 0 done, 1 failed, 2 wrong usage.

@@ -153,7 +153,7 @@ func fullPipe(t *testing.T) *os.File {
 
 func TestVaultUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"vault"}, {"vault", "open"}, {"vault", "rotate", "more"}, {"vault", "rotate", "--nonsense"}} {
+	for _, args := range [][]string{{"vault"}, {"vault", "open"}, {"vault", "rotate", "more"}, {"vault", "rotate", "--nonsense"}, {"vault", "rewrap", "--drop-old"}} {
 		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
 // KEKSize is the length of the key-encryption key in bytes.
@@ -21,12 +22,9 @@ var binding = []byte("causeway/vault.keyset")
 
 // Load opens the keyset file, or makes it with one fresh key when there is none. kek is the key-encryption key, KEKSize bytes.
 func Load(path string, kek []byte) (*Vault, error) {
-	if len(kek) != KEKSize {
-		return nil, fmt.Errorf("vault: the key-encryption key has %d bytes, want %d", len(kek), KEKSize)
-	}
-	wrap, err := subtle.NewAESGCM(kek)
+	wrap, err := wrapping(kek)
 	if err != nil {
-		return nil, fmt.Errorf("vault: key-encryption key: %w", err)
+		return nil, err
 	}
 	v := &Vault{path: path, kek: wrap}
 	err = v.Refresh()
@@ -36,6 +34,28 @@ func Load(path string, kek []byte) (*Vault, error) {
 		}
 	}
 	return v, err
+}
+
+func wrapping(kek []byte) (tink.AEAD, error) {
+	if len(kek) != KEKSize {
+		return nil, fmt.Errorf("vault: the key-encryption key has %d bytes, want %d", len(kek), KEKSize)
+	}
+	wrap, err := subtle.NewAESGCM(kek)
+	if err != nil {
+		return nil, fmt.Errorf("vault: key-encryption key: %w", err)
+	}
+	return wrap, nil
+}
+
+// Rewrap encrypts the keyset file by another key-encryption key, KEKSize bytes. A process that has opened the vault by the old one works
+// on, but cannot see later rotations. v is not to be used after it.
+func (v *Vault) Rewrap(kek []byte) error {
+	wrap, err := wrapping(kek)
+	if err != nil {
+		return err
+	}
+	next := &Vault{path: v.path, kek: wrap}
+	return next.write(v.current().handle, os.Rename)
 }
 
 // read decrypts the file.
