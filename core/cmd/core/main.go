@@ -30,11 +30,13 @@ Usage:
   core vault     [--data DIR] [--drop-old] rotate                  encrypt the card vault anew by a fresh key; progress on stderr
   core vault     [--data DIR] rewrap                               encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by
                                                                    CAUSEWAY_VAULT_OLD_KEK, or of what root.secret gives
+  core backup    [--data DIR] --to BACKUP                          copy DIR into a new folder, beside a running service
+  core restore   [--data DIR] --from BACKUP                        make DIR, empty or missing, of a backup, after checking it
 
 The vault's key-encryption key is CAUSEWAY_VAULT_KEK (32 bytes in base64), or in the file that CAUSEWAY_VAULT_KEK_FILE names; without
 either it is derived from root.secret, for development.
 
-merchants, keys and vault work beside a running service on the same folder. DIR is ./data unless given.
+merchants, keys, vault and backup work beside a running service on the same folder. DIR is ./data unless given.
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `
 
@@ -72,7 +74,7 @@ func (m *Main) Run(ctx context.Context) int {
 
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
-		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "vault": m.vault,
+		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

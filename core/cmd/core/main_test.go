@@ -55,6 +55,9 @@ func TestWrongUsage(t *testing.T) {
 		{"keys", "delete"},
 		{"serve", "--rate-limit", "-1"},
 		{"migrate", "x"},
+		{"backup"},
+		{"backup", "--to", "a", "b"},
+		{"restore"},
 	} {
 		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)

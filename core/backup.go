@@ -1,0 +1,191 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/backup"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// backupFiles are the files of a data folder that a backup holds, and whether it must.
+func backupFiles() map[string]bool {
+	return map[string]bool{databaseFile: true, rootFile: true, vaultFile: false, journalFile: false, journalFile + ".1": false}
+}
+
+// Backup copies the data folder into the new folder to, beside a running service: the database as it is at one moment after the call, so
+// that every payment answered before is in it, and the secrets that it needs. to must not exist. Whoever has the copy has the data
+// folder, all but a key-encryption key of the vault that is kept elsewhere.
+func Backup(ctx context.Context, cfg Config, to string) (err error) {
+	cfg = cfg.withDefaults()
+	if to, err = filepath.Abs(to); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("backup: %s exists", to), err)
+	}
+	if _, err := os.Stat(filepath.Join(cfg.Data, databaseFile)); err != nil {
+		return fmt.Errorf("backup: %s is no data folder: %w", cfg.Data, err)
+	}
+	// A rotation would change the keyset between the copy of it and the copy of what it opens.
+	lock, err := lockOnly(filepath.Join(cfg.Data, vaultLock), "a rotation or another backup runs on this data folder")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	parent := filepath.Dir(to)
+	half, err := os.MkdirTemp(parent, ".backup-*") // mode 0700
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(half) }() // it was renamed when all went well
+	names, err := copyFolder(ctx, cfg.Data, half)
+	if err != nil {
+		return err
+	}
+	if err := backup.Seal(half, names, cfg.Clock.Now()); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Rename(half, to), backup.SyncDir(parent)); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// copyFolder copies what a backup holds and returns the names. The journal goes last: the simulator then remembers at least what the
+// database thinks it did.
+func copyFolder(ctx context.Context, from, to string) ([]string, error) {
+	names := []string{databaseFile, rootFile}
+	if err := backup.Copy(filepath.Join(from, rootFile), filepath.Join(to, rootFile)); err != nil {
+		return nil, err
+	}
+	keys, err := copyThere(from, to, vaultFile) // a folder that no service has opened yet has none
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Backup(ctx, filepath.Join(from, databaseFile), filepath.Join(to, databaseFile)); err != nil {
+		return nil, err
+	}
+	journal, err := copyJournal(from, to)
+	return slices.Concat(names, keys, journal), err
+}
+
+// A rotation of the journal takes moments; if it does not end, the process that began it is dead.
+const (
+	journalTries = 50
+	journalPause = 10 * time.Millisecond
+)
+
+// copyJournal copies both segments of the simulator's journal, again when they were rotated meanwhile.
+func copyJournal(from, to string) ([]string, error) {
+	for try := 1; ; try++ {
+		before, _ := os.Stat(filepath.Join(from, journalFile)) // nil when there is none
+		names, err := copyThere(from, to, journalFile, journalFile+".1")
+		if err != nil {
+			return nil, err
+		}
+		after, _ := os.Stat(filepath.Join(from, journalFile))
+		if len(names) == 0 || before != nil && after != nil && os.SameFile(before, after) || try == journalTries {
+			return names, nil
+		}
+		for _, name := range names {
+			if err := os.Remove(filepath.Join(to, name)); err != nil {
+				return nil, fmt.Errorf("backup: %w", err)
+			}
+		}
+		time.Sleep(journalPause)
+	}
+}
+
+// copyThere copies those of the named files that are there, and returns their names.
+func copyThere(from, to string, names ...string) ([]string, error) {
+	var copied []string
+	for _, name := range names {
+		switch err := backup.Copy(filepath.Join(from, name), filepath.Join(to, name)); {
+		case err == nil:
+			copied = append(copied, name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return copied, nil
+}
+
+// Restore makes the backup in the folder from the data folder, which must be empty or missing. It believes nothing that it has not checked:
+// every file's hash, and all of the database. What it could not finish it takes back.
+func Restore(ctx context.Context, cfg Config, from string) (err error) {
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	if err := wantEmpty(cfg.Data); err != nil {
+		return err
+	}
+	lock, err := lockFolder(filepath.Join(cfg.Data, lockFile)) // nobody serves the folder while it is half there
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := wantEmpty(cfg.Data); err != nil {
+		return err
+	}
+	m, err := backup.Read(from, backupFiles())
+	if err != nil {
+		return err
+	}
+	half, err := os.MkdirTemp(cfg.Data, ".restore-*")
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(half) }() // its files were renamed when all went well
+	for _, f := range m.Files {
+		if err := f.Fetch(from, half); err != nil {
+			return err
+		}
+	}
+	if err := store.Verify(ctx, filepath.Join(half, databaseFile)); err != nil {
+		return err
+	}
+	return place(half, cfg.Data, m.Files)
+}
+
+// place moves the files into the data folder, the database last: until it is there, the folder holds no data that could be mistaken for all.
+func place(half, data string, files []backup.File) error {
+	slices.SortFunc(files, func(a, b backup.File) int {
+		switch databaseFile {
+		case a.Name:
+			return 1
+		case b.Name:
+			return -1
+		}
+		return 0
+	})
+	for i, f := range files {
+		if err := os.Rename(filepath.Join(half, f.Name), filepath.Join(data, f.Name)); err != nil {
+			for _, done := range files[:i] {
+				err = errors.Join(err, os.Remove(filepath.Join(data, done.Name)))
+			}
+			return fmt.Errorf("restore: %w", err)
+		}
+	}
+	return backup.SyncDir(data)
+}
+
+// wantEmpty refuses a folder that holds anything but a lock.
+func wantEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() != lockFile {
+			return fmt.Errorf("restore: %s is not empty: %s is in it", dir, e.Name())
+		}
+	}
+	return nil
+}

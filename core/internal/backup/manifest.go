@@ -1,0 +1,146 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ManifestFile is the manifest's name in the folder.
+const ManifestFile = "manifest.json"
+
+// format counts up when the form changes.
+const format = 1
+
+// ErrDamaged is wrapped by what Read and Copy say of a backup that is not as it was made.
+var ErrDamaged = errors.New("backup: damaged")
+
+// Manifest is what a backup consists of.
+type Manifest struct {
+	Format    int       `json:"format"`
+	CreatedAt time.Time `json:"created_at"`
+	Files     []File    `json:"files"`
+}
+
+// File is one file of a backup.
+type File struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
+}
+
+// Seal makes the folder a backup: it syncs the files, describes them in the manifest, and syncs that.
+func Seal(dir string, names []string, now time.Time) error {
+	m := Manifest{Format: format, CreatedAt: now.UTC().Truncate(time.Second)}
+	for _, name := range names {
+		f, err := describe(filepath.Join(dir, name))
+		if err != nil {
+			return fmt.Errorf("backup: %w", err)
+		}
+		m.Files = append(m.Files, f)
+	}
+	b, err := json.Marshal(&m, jsontext.WithIndent("  "))
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	out, err := os.OpenFile(filepath.Join(dir, ManifestFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	_, err = out.Write(append(b, '\n'))
+	if err := errors.Join(err, out.Sync(), out.Close(), SyncDir(dir)); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// Read reads the manifest of a backup. Only the given names may be in it, and those that are required must be.
+func Read(dir string, allowed map[string]bool) (Manifest, error) {
+	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s is no backup: %w", dir, err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil || m.Format != format {
+		return Manifest{}, fmt.Errorf("%w: %s is no manifest of format %d", ErrDamaged, ManifestFile, format)
+	}
+	seen := map[string]bool{}
+	for _, f := range m.Files {
+		if _, ok := allowed[f.Name]; !ok || seen[f.Name] {
+			return Manifest{}, fmt.Errorf("%w: %q does not belong in a backup", ErrDamaged, f.Name)
+		}
+		seen[f.Name] = true
+	}
+	for name, required := range allowed {
+		if required && !seen[name] {
+			return Manifest{}, fmt.Errorf("%w: %s is missing", ErrDamaged, name)
+		}
+	}
+	return m, nil
+}
+
+// Fetch copies one file of the backup from one folder to another, durably, and fails unless it is what the manifest says.
+func (f File) Fetch(from, to string) error {
+	target := filepath.Join(to, f.Name)
+	if err := Copy(filepath.Join(from, f.Name), target); err != nil {
+		return err
+	}
+	got, err := describe(target)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if got != f {
+		return fmt.Errorf("%w: %s is not what the manifest says", ErrDamaged, f.Name)
+	}
+	return nil
+}
+
+// Copy copies a file that exists to one that does not, durably and readable to the owner alone. What it leaves of a failure is for the
+// caller to remove with the folder.
+func Copy(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// describe syncs and hashes a file.
+func describe(path string) (File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return File{}, err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return File{}, err
+	}
+	return File{Name: filepath.Base(path), Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// SyncDir makes the names in a folder durable.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
