@@ -83,7 +83,7 @@ func kekBytes(text secret.String, root auth.Root) ([]byte, error) {
 // RewrapVault encrypts the vault's keys by Config.VaultKEK, which until now were encrypted by another key-encryption key; the zero old is
 // the one that is derived from the root secret. Card data is not touched. Done already, it does nothing.
 func (a *Admin) RewrapVault(old secret.String) (err error) {
-	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "a rotation runs on this data folder")
+	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "a rotation or a backup runs on this data folder")
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *Admin) RewrapVault(old secret.String) (err error) {
 // RotateVault encrypts all card data anew by a fresh key, and with drop removes the old keys then; what an earlier rotation left
 // unfinished is finished first. It tells its progress in lines. It works beside a running service, and one that was killed is run again.
 func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
-	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "another rotation runs on this data folder")
+	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "another rotation or a backup runs on this data folder")
 	if err != nil {
 		return err
 	}

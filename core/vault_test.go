@@ -242,14 +242,37 @@ func TestVaultShowsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var said bytes.Buffer
+	numbers, codes := cards(50)
+	b.sendCards(t, &said, numbers, codes)
+	places := coretest.Files(t, b.dir)
+	b.MustRotate(t, true)
+	for path, text := range coretest.Files(t, b.dir) {
+		places[path+", rotated"] = text
+	}
+	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	wantNoCards(t, places, numbers, codes)
+	for i := range codes {
+		for _, column := range []string{"number", "cvc"} {
+			query := "SELECT COUNT(*) FROM tokens WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
+			if got := b.number(t, query, numbers[i], codes[i]); got != 0 {
+				t.Errorf("%s lies in the clear", column)
+			}
+		}
+	}
+	b.stop(t)
+	wantNoCards(t, coretest.Files(t, b.dir), numbers, codes)
+	b.start(t)
+}
+
+// sendCards sends each card along every path, and writes down what is answered.
+func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []string) {
+	t.Helper()
 	send := func(path, body string, options ...option) answer {
 		a := b.post(t, path, body, options...)
-		fmt.Fprintln(&said, a.header, string(a.body))
+		fmt.Fprintln(said, a.header, string(a.body))
 		return a
 	}
-	customer := b.MustCustomer(t, "{}").ID
-	methods := "/v1/customers/" + customer + "/payment_methods"
-	numbers, codes := cards(50)
+	methods := "/v1/customers/" + b.MustCustomer(t, "{}").ID + "/payment_methods"
 	for i, number := range numbers {
 		card := `{"card":{"number":"` + number + `","exp_month":12,"exp_year":2030,"cvc":"` + codes[i] + `"}`
 		for _, rest := range []string{"", "}}", `,"nonsense":"` + number + `"}`, `,"bank_account":{}}`, `,"card":{}}`} {
@@ -271,28 +294,10 @@ func TestVaultShowsNothing(t *testing.T) {
 		send("/v1/customers/"+number+"/payment_methods", "{}")
 		for _, path := range []string{"/v1/tokens/" + token, "/v1/tokens/" + number, methods + "/" + m, methods + "/" + number, methods + "?fingerprint=" + number} {
 			a := b.get(t, path)
-			fmt.Fprintln(&said, a.header, string(a.body))
+			fmt.Fprintln(said, a.header, string(a.body))
 		}
 		MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201) // stays unused, code and all
 	}
-	places := coretest.Files(t, b.dir)
-	b.MustRotate(t, true)
-	for path, text := range coretest.Files(t, b.dir) {
-		places[path+", rotated"] = text
-	}
-	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
-	wantNoCards(t, places, numbers, codes)
-	for i := range codes {
-		for _, column := range []string{"number", "cvc"} {
-			query := "SELECT COUNT(*) FROM tokens WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
-			if got := b.number(t, query, numbers[i], codes[i]); got != 0 {
-				t.Errorf("%s lies in the clear", column)
-			}
-		}
-	}
-	b.stop(t)
-	wantNoCards(t, coretest.Files(t, b.dir), numbers, codes)
-	b.start(t)
 }
 
 // wantNoCards looks for numbers by their middle, which no mask may show, and for codes as JSON would show them.
