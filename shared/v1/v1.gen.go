@@ -1026,7 +1026,7 @@ type APIKey struct {
 	// Mode Test objects move no money.
 	Mode Mode `json:"mode"`
 
-	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments.
+	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
 	Kind   APIKeyKind `json:"kind"`
 	Name   *string    `json:"name,omitempty"`
 	Scopes []string   `json:"scopes"`
@@ -1077,7 +1077,7 @@ type APIKeyCreate struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 
-	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments.
+	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
 	Kind APIKeyKind `json:"kind"`
 
 	// Name What people call this key.
@@ -1087,7 +1087,7 @@ type APIKeyCreate struct {
 	Scopes *[]Scope `json:"scopes,omitempty"`
 }
 
-// APIKeyKind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments.
+// APIKeyKind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
 type APIKeyKind string
 
 // APIKeyList defines model for APIKeyList.
@@ -2508,7 +2508,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
 	CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCurrentAPIKey What the key of this request is
+	// GetCurrentAPIKey What the secret key of this request is
 	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2933,7 +2933,7 @@ func (c *Client) CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, b
 	return c.Client.Do(req)
 }
 
-// GetCurrentAPIKey What the key of this request is
+// GetCurrentAPIKey What the secret key of this request is
 //
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6050,7 +6050,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
 	CreateAPIKeyWithResponse(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
 
-	// GetCurrentAPIKeyWithResponse What the key of this request is
+	// GetCurrentAPIKeyWithResponse What the secret key of this request is
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8392,7 +8392,7 @@ func (c *ClientWithResponses) CreateAPIKeyWithResponse(ctx context.Context, para
 	return ParseCreateAPIKeyResponse(rsp)
 }
 
-// GetCurrentAPIKeyWithResponse What the key of this request is
+// GetCurrentAPIKeyWithResponse What the secret key of this request is
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1,0 +1,90 @@
+package auth_test
+
+import (
+	"crypto/rand"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// TestUsageIsWrittenInBatches: more keys than one commit takes, none of them twice, and never an older time over a newer one.
+func TestUsageIsWrittenInBatches(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	a := auth.New(s.DB, s.Clock, coretest.Pepper())
+	const many = 300
+	for range many {
+		k := MustMint(t, s)
+		if _, err := a.Authenticate(t.Context(), k.Secret.Reveal()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush := func(want int64) {
+		t.Helper()
+		if err := a.FlushUsage(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Number(t, "SELECT COUNT(*) FROM api_keys WHERE last_used_at = ?", coretest.Birth.UnixMilli()); got != want {
+			t.Errorf("used at birth: got %d, want %d", got, want)
+		}
+	}
+	flush(many)
+	later := auth.New(s.DB, s.Clock, coretest.Pepper())
+	k := MustMint(t, s)
+	s.Clock.Advance(time.Minute)
+	if _, err := later.Authenticate(t.Context(), k.Secret.Reveal()); err != nil {
+		t.Fatal(err)
+	}
+	if err := later.FlushUsage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Clock.Advance(-time.Minute)
+	if _, err := a.Authenticate(t.Context(), k.Secret.Reveal()); err != nil { // another process, whose clock is behind
+		t.Fatal(err)
+	}
+	flush(many)
+}
+
+// MustMint makes a secret test key of the service's tenant.
+func MustMint(t *testing.T, s *coretest.Service) auth.Minted {
+	t.Helper()
+	m, err := auth.Mint(coretest.Pepper(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Key.ID = s.IDs.Next()
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertKey(m.Key, m.Hash) }); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestForgetAtOnce: what was read before a change is not remembered after it, however the two fall.
+func TestForgetAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	a := auth.New(s.DB, s.Clock, coretest.Pepper())
+	for range 300 {
+		m := MustMint(t, s)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { _, _ = a.Authenticate(t.Context(), m.Secret.Reveal()) }) // either answer is right while it is revoked
+		}
+		if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.RevokeKey(s.Tenant, m.Key.ID, true) }); err != nil {
+			t.Fatal(err)
+		}
+		a.Forget()
+		if _, err := a.Authenticate(t.Context(), m.Secret.Reveal()); err == nil {
+			t.Fatal("a revoked key was let in")
+		}
+		wg.Wait()
+		if _, err := a.Authenticate(t.Context(), m.Secret.Reveal()); err == nil {
+			t.Fatal("a revoked key was let in by what another request remembered")
+		}
+	}
+}
