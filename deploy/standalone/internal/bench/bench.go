@@ -53,6 +53,7 @@ func measures() []measure {
 		{[]string{"P3"}, latency},
 		{[]string{"P7"}, replay},
 		{[]string{"P8"}, footprint},
+		{[]string{"P9"}, tail},
 	}
 }
 

@@ -29,6 +29,7 @@ type server struct {
 	*serve.Standalone
 	data string
 	post *load.Request // the payment, with a slot for the Idempotency-Key
+	hold *load.Request // the same, only authorized
 }
 
 // startServer starts our server on the data folder.
@@ -42,7 +43,11 @@ func (b *Bench) startServer(ctx context.Context, data string) (*server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
-	return &server{Standalone: s, data: data, post: post}, nil
+	hold, err := load.NewRequest("POST", s.Addr, "/v1/transactions", headers, holdBody, keyWidth)
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return &server{Standalone: s, data: data, post: post, hold: hold}, nil
 }
 
 // withServer gives fn a server with an empty store and removes both afterwards, so that no round inherits another one's rows.

@@ -19,14 +19,17 @@ const patience = 20 * time.Second
 
 // Plan is one run.
 type Plan struct {
-	Addr    string // host:port
-	Conns   int
+	Addr  string // host:port
+	Conns int
+	// Rate makes the run an open loop: so many requests a second are sent, each when it is due, and its latency counts from then, so that
+	// what waits for a free connection is not left out. 0 is a closed loop.
+	Rate    float64
 	Request *Request
 	// Fill writes the slot of a connection's next request. n is different for every request of the run. It is called from all
 	// connections at once. Nil when the request has no slot.
 	Fill   func(slot []byte, n uint64)
 	Want   Want
-	Warmup time.Duration // answers of this first time are checked but not counted
+	Warmup time.Duration // answers of this first time are checked but not counted; in an open loop, to requests due in it
 	For    time.Duration // the counted time
 	Clock  clock.Clock
 }
@@ -55,6 +58,7 @@ func (w *Want) Check(a *Response) error {
 type Result struct {
 	Latencies []time.Duration // ascending, of the counted answers
 	For       time.Duration   // the time they were counted in
+	Answered  int             // also those that were not counted
 }
 
 // Sort brings the latencies into order.
@@ -84,11 +88,12 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		conns[i] = c
 	}
 	start := p.Clock.Now()
+	pace := &schedule{start: start, rate: p.Rate}
 	workers := make([]worker, p.Conns)
 	var wg sync.WaitGroup
 	for i := range workers {
 		workers[i] = worker{plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i)}
-		wg.Go(func() { workers[i].run(ctx) })
+		wg.Go(func() { workers[i].run(ctx, pace) })
 	}
 	wg.Wait()
 	return merge(workers, p.For)
@@ -102,25 +107,29 @@ type worker struct {
 	from      time.Time
 	next      uint64
 	latencies []time.Duration
-	wrong     int
-	err       error // the first
+	answered  int
+	err       error // what ended it early
 }
 
-func (w *worker) run(ctx context.Context) {
+func (w *worker) run(ctx context.Context, pace *schedule) {
 	until := w.from.Add(w.plan.For)
 	if w.err = w.conn.SetDeadline(until.Add(patience)); w.err != nil {
 		return
 	}
 	w.latencies = make([]time.Duration, 0, 4096)
+	if pace.rate > 0 {
+		w.err = w.follow(ctx, pace, until)
+		return
+	}
+	w.err = w.repeat(ctx, until)
+}
+
+// repeat sends as soon as it has the last answer.
+func (w *worker) repeat(ctx context.Context, until time.Time) error {
 	var answer Response
 	for sent := w.plan.Clock.Now(); sent.Before(until) && ctx.Err() == nil; {
-		w.err = w.conn.Do(w.request.fill(w.plan.Fill, w.next), &answer)
-		if w.err == nil {
-			w.err = w.plan.Want.Check(&answer)
-		}
-		if w.err != nil {
-			w.wrong++
-			return
+		if err := w.ask(w.next, &answer); err != nil {
+			return err
 		}
 		w.next += uint64(w.plan.Conns) //nolint:gosec // a count is not negative
 		now := w.plan.Clock.Now()
@@ -129,7 +138,16 @@ func (w *worker) run(ctx context.Context) {
 		}
 		sent = now
 	}
-	w.err = ctx.Err()
+	return ctx.Err()
+}
+
+// ask sends request n and checks the answer.
+func (w *worker) ask(n uint64, answer *Response) error {
+	if err := w.conn.Do(w.request.fill(w.plan.Fill, n), answer); err != nil {
+		return err
+	}
+	w.answered++
+	return w.plan.Want.Check(answer)
 }
 
 func merge(workers []worker, d time.Duration) (*Result, error) {
@@ -139,9 +157,12 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 	for i := range workers {
 		w := &workers[i]
 		r.Latencies = append(r.Latencies, w.latencies...)
-		wrong += w.wrong
-		if first == nil {
-			first = w.err
+		r.Answered += w.answered
+		if w.err != nil {
+			wrong++
+			if first == nil {
+				first = w.err
+			}
 		}
 	}
 	if first != nil {

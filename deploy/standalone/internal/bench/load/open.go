@@ -1,0 +1,48 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// schedule says when the requests of an open loop are due. All connections draw from it: whichever is free takes the next one.
+type schedule struct {
+	start time.Time
+	rate  float64
+	drawn atomic.Uint64
+}
+
+// next draws a request and returns its number and when it is due.
+func (s *schedule) next() (n uint64, due time.Time) {
+	n = s.drawn.Add(1) - 1
+	return n, s.start.Add(time.Duration(float64(n) / s.rate * float64(time.Second)))
+}
+
+// follow sends what the schedule says until the counted time is over, also what the server keeps waiting: then the run takes longer.
+func (w *worker) follow(ctx context.Context, s *schedule, until time.Time) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var answer Response
+	for {
+		n, due := s.next()
+		if !due.Before(until) {
+			return ctx.Err()
+		}
+		if wait := due.Sub(w.plan.Clock.Now()); wait > 0 {
+			timer.Reset(wait)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-timer.C:
+			}
+		}
+		if err := w.ask(n, &answer); err != nil {
+			return fmt.Errorf("request %d: %w", n, err)
+		}
+		if now := w.plan.Clock.Now(); !due.Before(w.from) {
+			w.latencies = append(w.latencies, now.Sub(due))
+		}
+	}
+}
