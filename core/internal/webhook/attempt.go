@@ -54,6 +54,7 @@ func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Leas
 	var a store.Attempt
 	if err == nil {
 		a = d.send(ctx, e, id.Format(id.Event, l.Event), d.Body(event))
+		d.learn(e.ID, a.Error == "")
 	}
 	over := context.WithoutCancel(ctx)
 	err = d.Store.Update(over, func(tx *store.Tx) error {

@@ -18,7 +18,7 @@ import (
 // The bounds of what is under way at once.
 const (
 	places         = 256 // attempts
-	placesFailing  = 128 // of these, to endpoints whose last attempt failed
+	placesDoubted  = 128 // of these, to endpoints that are not known to answer
 	placesEach     = 4   // to one endpoint
 	placesEachFail = 1   // to one whose last attempt failed
 )
@@ -59,17 +59,18 @@ type Deliverer struct {
 	client *http.Client
 	freed  chan struct{} // a place was given up
 
-	mu      sync.Mutex    // guards what follows
-	under   map[int64]int // attempts under way, by endpoint
+	mu      sync.Mutex     // guards what follows
+	under   map[int64]int  // attempts under way, by endpoint
+	proven  map[int64]bool // endpoints that took the last delivery that was attempted here
 	total   int
-	failing int // of total
+	doubted int // of total
 }
 
 // New returns a Deliverer that does nothing yet.
 func New(c Config) *Deliverer {
 	c.Poll = cmp.Or(c.Poll, poll)
 	c.Timeout = cmp.Or(c.Timeout, 15*time.Second)
-	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}}
+	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}, proven: map[int64]bool{}}
 }
 
 // TakeOver makes due again what an earlier process was at when it died. Call it only where that is certain: before the first Run, by the
@@ -165,7 +166,7 @@ func (d *Deliverer) lease(ctx context.Context, takes []take, until time.Time) ([
 // take are places that are kept for attempts to one endpoint.
 type take struct {
 	endpoint *store.Endpoint
-	failing  bool
+	doubted  bool
 	places   int
 }
 
@@ -173,18 +174,21 @@ type take struct {
 func (d *Deliverer) reserve(e *store.Endpoint) take {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := take{endpoint: e, failing: !e.FailingSince.IsZero()}
-	t.places = min(placesEach-d.under[e.ID], places-d.total)
-	if t.failing {
-		t.places = min(placesEachFail-d.under[e.ID], places-d.total, placesFailing-d.failing)
+	t := take{endpoint: e, doubted: !d.proven[e.ID], places: placesEach}
+	if !e.FailingSince.IsZero() {
+		t.places = placesEachFail
+	}
+	t.places = min(t.places-d.under[e.ID], places-d.total)
+	if t.doubted {
+		t.places = min(t.places, placesDoubted-d.doubted)
 	}
 	if t.places <= 0 {
 		return take{}
 	}
 	d.under[e.ID] += t.places
 	d.total += t.places
-	if t.failing {
-		d.failing += t.places
+	if t.doubted {
+		d.doubted += t.places
 	}
 	return t
 }
@@ -193,8 +197,8 @@ func (d *Deliverer) reserve(e *store.Endpoint) take {
 func (d *Deliverer) leave(t take) {
 	d.mu.Lock()
 	d.total--
-	if t.failing {
-		d.failing--
+	if t.doubted {
+		d.doubted--
 	}
 	if d.under[t.endpoint.ID]--; d.under[t.endpoint.ID] == 0 {
 		delete(d.under, t.endpoint.ID)
@@ -203,6 +207,17 @@ func (d *Deliverer) leave(t take) {
 	select {
 	case d.freed <- struct{}{}:
 	default: // it is known already
+	}
+}
+
+// learn keeps in mind whether an endpoint took what it was sent.
+func (d *Deliverer) learn(endpoint int64, took bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if took {
+		d.proven[endpoint] = true
+	} else {
+		delete(d.proven, endpoint)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -203,6 +204,48 @@ func TestADeadEndpointDelaysNothing(t *testing.T) {
 		if busy > 4 {
 			t.Errorf("endpoint %d has %d attempts under way", e, busy)
 		}
+	}
+}
+
+// TestHoweverManyAreDead fills all the places that endpoints may have which are not known to answer, and wants the one that is to be served.
+func TestHoweverManyAreDead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	live := newReceiver(t, nil)
+	b.MustEndpoint(t, live.URL)
+	b.MustPay(t)
+	until(t, "it is known to answer", func() bool {
+		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == 1
+	})
+	alive := b.Tenant
+	hang := make(chan struct{})
+	var held atomic.Int64
+	dead := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
+		held.Add(1)
+		select {
+		case <-hang:
+		case <-q.Context().Done():
+		}
+	})
+	defer close(hang)
+	for range 4 {
+		b.Tenant = payment.Tenant{Merchant: b.IDs.Next()}
+		for range 16 {
+			b.MustEndpoint(t, dead.URL)
+		}
+		for range 4 {
+			b.MustPay(t)
+		}
+	}
+	until(t, "half of the places are taken", func() bool { return held.Load() == 128 })
+	b.Tenant = alive
+	for range 20 {
+		b.MustPay(t)
+	}
+	live.wait(t, 21)
+	if got := held.Load(); got != 128 {
+		t.Errorf("attempts at dead endpoints: got %d, want 128", got)
 	}
 }
 

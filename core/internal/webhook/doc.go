@@ -18,8 +18,9 @@
 //
 // # Nobody waits for another
 //
-// Attempts run side by side, a few for each endpoint. An endpoint whose last attempt failed gets one at a time, and all such endpoints
-// together at most half of the places, so that those that answer always find one. The queue of an endpoint is an index of its own.
+// Attempts run side by side, a few for each endpoint. An endpoint whose last attempt failed gets one at a time. All endpoints that are not
+// known to answer, the new ones included, together get at most half of the places, so that however many are dead, those that answer find
+// one. The queue of an endpoint is a range of an index, and the next is found by one step over it.
 //
 // # Where a request may go
 //
