@@ -205,6 +205,12 @@ func TestWebhookSecretsAreReplayedAndNotStored(t *testing.T) {
 		}
 	}
 	b.wantAbsent(t, secrets)
+	for key, want := range map[string]string{"make": made.ID, "one": made.ID} {
+		got := MustDecode[v1.IdempotencyKeyRecord](t, b.get(t, "/v1/idempotency_keys/"+key), 200)
+		if got.Resource == nil || *got.Resource != want {
+			t.Errorf("%s: got %+v, want the endpoint", key, got)
+		}
+	}
 }
 
 // wantAbsent looks for texts in the logs and in every file of the folder.
