@@ -178,6 +178,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
+// patient has attempts take longer than a test may.
+func patient(c *webhook.Config) { c.Timeout = 10 * patience }
+
 func TestADeadEndpointDelaysNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,7 +197,7 @@ func TestADeadEndpointDelaysNothing(t *testing.T) {
 		b.MustEndpoint(t, dead.URL)
 	}
 	b.MustEndpoint(t, live.URL)
-	run(t, b.deliverer())
+	run(t, b.deliverer(patient))
 	const payments = 60
 	for range payments {
 		b.MustPay(t)
@@ -211,7 +214,7 @@ func TestADeadEndpointDelaysNothing(t *testing.T) {
 func TestHoweverManyAreDead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	run(t, b.deliverer())
+	run(t, b.deliverer(patient))
 	live := newReceiver(t, nil)
 	b.MustEndpoint(t, live.URL)
 	b.MustPay(t)

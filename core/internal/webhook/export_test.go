@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
@@ -17,3 +18,6 @@ func (p Policy) Control(address string) error { return p.control("tcp", address,
 func (s Secrets) Sign(e *store.Endpoint, message string, at int64, body []byte) string {
 	return s.sign(e, message, at, body)
 }
+
+// Proxied reports whether requests may go through a proxy.
+func (d *Deliverer) Proxied() bool { return d.client.Transport.(*http.Transport).Proxy != nil }

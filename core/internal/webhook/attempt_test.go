@@ -1,0 +1,70 @@
+package webhook_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
+)
+
+func TestHTTPS(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var version atomic.Uint32
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { version.Store(uint32(r.TLS.Version)) }))
+	t.Cleanup(server.Close)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	b.Tenant.Live = true
+	e := b.MustEndpoint(t, server.URL)
+	run(t, b.deliverer(func(c *webhook.Config) { c.TLS = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12} }))
+	err := b.DB.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.InsertEvent(&store.Event{ID: b.IDs.Next(), Tenant: b.Tenant, Type: "transaction.captured", Object: 1, Sequence: 1, Data: []byte("{}")})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	if got := version.Load(); got < tls.VersionTLS12 {
+		t.Errorf("TLS version: got %x", got)
+	}
+}
+
+func TestAnEndlessAnswerIsCutOff(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		junk := make([]byte, 4096)
+		for q.Context().Err() == nil {
+			if _, err := w.Write(junk); err != nil {
+				return
+			}
+		}
+	})
+	e := b.MustEndpoint(t, r.URL)
+	run(t, b.deliverer())
+	for range 8 { // more than there are places: each must be given up
+		b.MustPay(t)
+	}
+	r.wait(t, 8)
+	until(t, "all succeed", func() bool {
+		for _, d := range b.deliveries(t, e) {
+			if d.Status != store.DeliverySucceeded {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestNoProxyIsAsked(t *testing.T) {
+	t.Parallel()
+	if setup(t).deliverer().Proxied() {
+		t.Error("a proxy would connect past the policy")
+	}
+}
