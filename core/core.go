@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
@@ -30,7 +31,7 @@ const (
 )
 
 // DefaultRateLimit is how many requests a second one API key may make unless told otherwise.
-const DefaultRateLimit = 500
+const DefaultRateLimit = 1000
 
 const (
 	// concurrent is how many requests are served at once; more are refused with 503.
@@ -128,6 +129,19 @@ func openSimulator(cfg Config) (*simulator.Simulator, error) {
 	return sim, nil
 }
 
+// testCards lists the simulator's cards for the docs.
+func testCards(sim *simulator.Simulator) []docs.Card {
+	var out []docs.Card
+	for _, c := range sim.Fixtures() {
+		card := docs.Card{PaymentMethod: c.PaymentMethod, Number: c.Number, Brand: c.Brand, Outcome: "approved", Behaviour: c.Behaviour}
+		if !c.Approved {
+			card.Outcome = c.DeclineCode
+		}
+		out = append(out, card)
+	}
+	return out
+}
+
 // start wires the parts, reconciles, and keeps reconciling.
 func (c *Core) start(ctx context.Context, cfg Config) error {
 	fingerprints, err := c.root.Key("card-fingerprint")
@@ -158,7 +172,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	}
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.handler = api.New(api.Config{
-		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim,
+		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent, RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})

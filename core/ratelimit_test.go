@@ -48,7 +48,7 @@ func TestRateLimit(t *testing.T) {
 func TestDefaultRateLimit(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{})
-	if got, want := b.get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"), `"key";q=1000;w=2`; got != want {
+	if got, want := b.get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"), `"key";q=2000;w=2`; got != want {
 		t.Errorf("by default: got %s, want %s", got, want)
 	}
 	if got := setup(t).get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"); got != "" {

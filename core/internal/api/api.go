@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -41,6 +42,7 @@ type Config struct {
 	IDs            *id.Generator
 	Log            *slog.Logger
 	Test           TestMethods
+	Cards          []docs.Card        // the test cards, to show
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
 	Concurrent     int                // requests at once; more are refused with 503
@@ -106,6 +108,9 @@ func (a *API) router() *mux.Router {
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
 	m.Methods(http.MethodGet, http.MethodHead).Path("/v1/health").HandlerFunc(a.health) // HEAD is how load balancers ask
+	for _, path := range a.showContract(m) {
+		paths, allowed[path] = append(paths, path), []string{http.MethodGet, http.MethodHead}
+	}
 	for _, path := range paths {
 		m.Path(path).Handler(a.methodNotAllowed(allowed[path]))
 	}

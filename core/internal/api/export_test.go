@@ -24,7 +24,7 @@ func Codes() map[string]CodeEntry {
 
 // Routes are all routes, as "METHOD path".
 func Routes() []string {
-	out := []string{http.MethodGet + " /v1/health"}
+	out := []string{http.MethodGet + " /v1/health", http.MethodGet + " " + contractPath}
 	for _, r := range (&API{}).routes() {
 		out = append(out, r.method+" "+r.path)
 	}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/core/internal/docs"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// contentSecurity lets the page load its own style sheet and nothing else, from nowhere else.
+const contentSecurity = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// The paths that need no key and show the contract.
+const (
+	contractPath = "/v1/openapi.json"
+	pagePath     = "/docs"
+	stylePath    = "/docs/style.css"
+)
+
+// showContract registers what shows the contract and returns its paths.
+func (a *API) showContract(m *mux.Router) []string {
+	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Faults: faults()})
+	style := func() ([]byte, error) { return docs.Style, nil }
+	for path, serve := range map[string]http.HandlerFunc{
+		contractPath: a.document("application/json", d.Contract),
+		pagePath:     a.document("text/html; charset=utf-8", d.Page),
+		stylePath:    a.document("text/css; charset=utf-8", style),
+	} {
+		m.Methods(http.MethodGet, http.MethodHead).Path(path).HandlerFunc(serve)
+	}
+	return []string{contractPath, pagePath, stylePath}
+}
+
+// document serves what content makes.
+func (a *API) document(kind string, content func() ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetRoute(r.Method + " " + r.URL.Path)
+		body, err := content()
+		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", kind)
+		h.Set("Content-Security-Policy", contentSecurity)
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+		if _, err := w.Write(body); err != nil {
+			a.log.DebugContext(r.Context(), "answer not delivered", "error", err)
+		}
+	}
+}
+
+// faults is the error table, by status and code.
+func faults() []docs.Fault {
+	out := make([]docs.Fault, 0, len(codes))
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		e := codes[code]
+		out = append(out, docs.Fault{Code: code, Type: string(e.kind), Status: e.status, Message: e.message})
+	}
+	slices.SortStableFunc(out, func(a, b docs.Fault) int { return a.Status - b.Status })
+	return out
+}
