@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,45 +44,68 @@ func (b *bundle) restored(t *testing.T, from string) *bundle {
 	return next
 }
 
-// TestBackupUnderLoad takes a backup beside 32 writers: all that was answered before it began is in it, and a service goes on from there.
-func TestBackupUnderLoad(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	const writers, each = 32, 25
-	var (
-		mu    sync.Mutex
-		acked []string // guarded by mu
-		stop  atomic.Bool
-		wg    sync.WaitGroup
-	)
-	warm := make(chan struct{}, writers)
-	for w := range writers {
-		wg.Go(func() {
-			for n := 0; n < each || !stop.Load(); n++ {
-				a, err := b.try(t, "POST", "/v1/transactions", create(100, manual), keyed(fmt.Sprintf("w%d-%d", w, n)))
-				var made v1.Transaction
-				if err != nil || a.status != 201 || json.Unmarshal(a.body, &made) != nil {
-					t.Errorf("got %d %s, %v", a.status, a.body, err)
-					break
+// till is a number of writers that pay, and what was answered.
+type till struct {
+	b     *bundle
+	warm  chan struct{} // one for each writer that has made two payments
+	stop  atomic.Bool
+	wg    sync.WaitGroup
+	mu    sync.Mutex
+	acked []string // guarded by mu
+}
+
+// openTill starts n writers, which each make 25 payments, and more until they are stopped.
+func (b *bundle) openTill(t *testing.T, n int) *till {
+	t.Helper()
+	out := &till{b: b, warm: make(chan struct{}, n)}
+	for w := range n {
+		out.wg.Go(func() {
+			for n := 0; n < 25 || !out.stop.Load(); n++ {
+				if !out.pay(t, fmt.Sprintf("w%d-%d", w, n)) {
+					return
 				}
-				mu.Lock()
-				acked = append(acked, made.ID)
-				mu.Unlock()
 				if n == 1 {
-					warm <- struct{}{}
+					out.warm <- struct{}{}
 				}
 			}
 		})
 	}
-	for range writers {
-		<-warm
+	return out
+}
+
+func (l *till) pay(t *testing.T, key string) bool {
+	t.Helper()
+	a, err := l.b.try(t, "POST", "/v1/transactions", create(100, manual), keyed(key))
+	var made v1.Transaction
+	if err != nil || a.status != 201 || json.Unmarshal(a.body, &made) != nil {
+		t.Errorf("got %d %s, %v", a.status, a.body, err)
+		return false
 	}
-	mu.Lock()
-	before := acked[:len(acked):len(acked)]
-	mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acked = append(l.acked, made.ID)
+	return true
+}
+
+// answered is what was answered so far.
+func (l *till) answered() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.acked)
+}
+
+// TestBackupUnderLoad takes a backup beside 32 writers: all that was answered before it began is in it, and a service goes on from there.
+func TestBackupUnderLoad(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	l := b.openTill(t, 32)
+	for range cap(l.warm) {
+		<-l.warm
+	}
+	before := l.answered()
 	taken := b.MustBackup(t)
-	stop.Store(true)
-	wg.Wait()
+	l.stop.Store(true)
+	l.wg.Wait()
 
 	next := b.restored(t, taken)
 	if got := next.text(t, "PRAGMA integrity_check"); got != "ok" {
@@ -99,7 +123,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		t.Errorf("not replayed: %d %s", a.status, a.body)
 	}
 	next.MustCreate(t, 5, "")
-	t.Logf("%d of %d payments were answered before the backup", len(before), len(acked))
+	t.Logf("%d of %d payments were answered before the backup", len(before), len(l.answered()))
 }
 
 // TestBackupIsThePrivateWhole: what a backup is made of, and who can read it.
@@ -156,12 +180,8 @@ func TestBackupsThatAreRefused(t *testing.T) {
 	b.MustCreate(t, 5, "") // none of it disturbs the service
 }
 
-// TestRestoresThatAreRefused: a backup that is not as it was made, or a folder with something in it; and then nothing is left behind.
-func TestRestoresThatAreRefused(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.MustCreate(t, 5, "")
-	good := b.MustBackup(t)
+// harms are what can have happened to a backup, by name.
+func harms() map[string]func(dir string) error {
 	edit := func(name string, change func([]byte) []byte) func(dir string) error {
 		return func(dir string) error {
 			path := filepath.Join(dir, name)
@@ -178,7 +198,7 @@ func TestRestoresThatAreRefused(t *testing.T) {
 	replace := func(from, to string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(from), []byte(to), 1) }
 	}
-	for name, harm := range map[string]func(dir string) error{
+	return map[string]func(dir string) error{
 		"a changed bit":    edit("causeway.db", flip(5000)),
 		"a cut file":       edit("causeway.db", func(b []byte) []byte { return b[:len(b)-4096] }),
 		"a changed secret": edit("root.secret", flip(0)),
@@ -194,7 +214,16 @@ func TestRestoresThatAreRefused(t *testing.T) {
 		"no manifest":         func(dir string) error { return os.Remove(filepath.Join(dir, "manifest.json")) },
 		"no database":         func(dir string) error { return os.Remove(filepath.Join(dir, "causeway.db")) },
 		"database not listed": edit("manifest.json", replace(`"causeway.db"`, `"simulator.journal.1"`)),
-	} {
+	}
+}
+
+// TestRestoresThatAreRefused: a backup that is not as it was made, or a folder with something in it; and then nothing is left behind.
+func TestRestoresThatAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustCreate(t, 5, "")
+	good := b.MustBackup(t)
+	for name, harm := range harms() {
 		dir, data := t.TempDir(), t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
 			t.Fatal(err)

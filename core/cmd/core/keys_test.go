@@ -1,14 +1,9 @@
 package main
 
 import (
-	"context"
-	"io"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
 // keyID finds the id of the key with a name in what `keys list` prints.
@@ -27,34 +22,34 @@ func keyID(t *testing.T, data, merchant, name string) string {
 	return ""
 }
 
+// wantSoon waits until a payment under a key is answered with a status.
+func wantSoon(t *testing.T, url, key string, want int) {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.After(10 * time.Second); ; {
+		got := send(t, url, key, `{"amount":1,"currency":"usd","payment_method":"card"}`)
+		if got == want {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("got %d, want %d", got, want)
+		case <-again.C:
+		}
+	}
+}
+
 // TestLifeOfAKey rolls and revokes keys beside a running service, which notices within a second.
 func TestLifeOfAKey(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	ctx, stop := context.WithCancel(t.Context())
-	log := &coretest.Log{}
-	ended := make(chan int, 1)
-	m := Main{Args: []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log}
-	go func() { ended <- m.Run(ctx) }()
-	url := "http://" + waitFor(t, log, ended, regexp.MustCompile(`"address":"([^"]+)"`))
-	const body = `{"amount":1,"currency":"usd","payment_method":"card"}`
-	wantSoon := func(key string, want int) {
-		t.Helper()
-		again := time.NewTicker(20 * time.Millisecond)
-		defer again.Stop()
-		for deadline := time.After(10 * time.Second); ; {
-			got := send(t, url, key, body)
-			if got == want {
-				return
-			}
-			select {
-			case <-deadline:
-				t.Fatalf("got %d, want %d", got, want)
-			case <-again.C:
-			}
-		}
-	}
+	serving(t, data, func(url string) { liveAKeysLife(t, data, url) })
+}
 
+func liveAKeysLife(t *testing.T, data, url string) {
+	t.Helper()
+	wantSoon := func(key string, want int) { t.Helper(); wantSoon(t, url, key, want) }
 	merchant := MustPrint(t, "merchants", "--data", data, "create", "My shop")
 	if _, stdout, _ := run(t, "merchants", "--data", data, "list"); !strings.Contains(stdout, merchant) || !strings.Contains(stdout, `"My shop"`) {
 		t.Errorf("merchants: got %q", stdout)
@@ -88,8 +83,4 @@ func TestLifeOfAKey(t *testing.T) {
 	wantSoon(first, 201)
 	MustPrint(t, "keys", "revoke", id, "--data", data)
 	wantSoon(first, 401)
-	stop()
-	if got := <-ended; got != 0 {
-		t.Errorf("exit code: got %d: %s", got, log)
-	}
 }
