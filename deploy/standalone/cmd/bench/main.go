@@ -23,13 +23,14 @@ import (
 
 const usage = `bench measures Causeway's promises in numbers and prints them beside what they have to reach.
 
-  bench [-seconds N] [-rounds N] [-only P1,P3] [-dir DIR] [-json FILE]
+  bench [-seconds N] [-rounds N] [-only P1,P3] [-rows N] [-dir DIR] [-json FILE]
 
 Run it from a checkout, on a machine that has nothing else to do. It builds and starts what it measures.
 
   -seconds N    how long each side runs in each round (default 3)
   -rounds N     how many rounds (default 5)
-  -only P1,P3   these rows only
+  -only P1,P3   these rows only; without it all but P10, which takes minutes and gigabytes
+  -rows N       how many rows, over all tables, the large store of P10 has (default 10000000)
   -dir DIR      where the databases are put while it runs; a real disk (default .cache of the checkout)
   -json FILE    also write the report there
 
@@ -68,6 +69,7 @@ func parse(args []string, cfg *bench.Config) (file string, err error) {
 	seconds := f.Float64("seconds", 3, "")
 	only := f.String("only", "", "")
 	f.IntVar(&cfg.Rounds, "rounds", 5, "")
+	f.IntVar(&cfg.Rows, "rows", 10_000_000, "")
 	f.StringVar(&cfg.Dir, "dir", "", "")
 	f.StringVar(&file, "json", "", "")
 	if err := f.Parse(args); err != nil {

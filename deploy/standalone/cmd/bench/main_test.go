@@ -19,6 +19,7 @@ func TestFlags(t *testing.T) {
 		"stray word":    {[]string{"P1"}, 2, "unexpected argument"},
 		"unknown row":   {[]string{"-only", "P0"}, 1, "P0"},
 		"no rounds":     {[]string{"-rounds", "0"}, 1, "rounds"},
+		"few rows":      {[]string{"-only", "P10", "-rows", "100"}, 1, "rows"},
 		"negative time": {[]string{"-seconds", "-1"}, 1, "seconds"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,6 +46,15 @@ func (b *Bench) Repeat(ctx context.Context, n int, step func() error) (rate floa
 	return s.rate, s.p50, err
 }
 
+// Usable and RemoveFilled decide on kept stores.
+var (
+	Usable       = usable
+	RemoveFilled = removeFilled
+)
+
+// RowCount shows a number of rows.
+var RowCount = rowCount
+
 // Usage is what the processors have done up to a moment.
 type Usage = usage
 

@@ -24,6 +24,15 @@ func fileSystem(dir string) (string, error) {
 	return fmt.Sprintf("%#x", kind), nil
 }
 
+// freeSpace is how many bytes may still be written to dir's file system. ok is false when it is not known.
+func freeSpace(dir string) (n int64, ok bool) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, false
+	}
+	return int64(s.Bavail) * s.Bsize, true //nolint:gosec // no disk is that large
+}
+
 // ownTime is the processor time of this process and of its children that have ended.
 func ownTime() time.Duration {
 	var sum time.Duration

@@ -14,7 +14,7 @@ type Row struct {
 	Absolute string     `json:"absolute"`         // the numbers behind the value
 	Value    float64    `json:"value"`            // the ratio, or a time in ms, or a size in MB: see Unit
 	Unit     string     `json:"unit,omitzero"`    // "" for a ratio
-	Reach    float64    `json:"reach"`            // in the same unit
+	Reach    float64    `json:"reach"`            // in the same unit; 0 when nothing has to be reached
 	AtMost   bool       `json:"at_most,omitzero"` // the value must not be above the reach; otherwise not below
 	Now      float64    `json:"now,omitzero"`     // the reach of this stage of the project; 0: the same
 	Spread   [2]float64 `json:"spread,omitzero"`  // lowest and highest round; zero when there is only one value
@@ -28,9 +28,11 @@ func (r *Row) met(reach float64) bool {
 	return r.Value >= reach
 }
 
-// Verdict is "met" or "short", and for a row with a smaller reach at this stage also "met for now".
+// Verdict is "met" or "short", "" when nothing has to be reached, and for a row with a smaller reach at this stage also "met for now".
 func (r *Row) Verdict() string {
 	switch {
+	case r.Reach == 0:
+		return ""
 	case r.met(r.Reach):
 		return "met"
 	case r.Now != 0 && r.met(r.Now):
@@ -40,6 +42,9 @@ func (r *Row) Verdict() string {
 }
 
 func (r *Row) reach() string {
+	if r.Reach == 0 {
+		return "–"
+	}
 	sign := "≥"
 	if r.AtMost {
 		sign = "≤"

@@ -58,6 +58,7 @@ func TestVerdict(t *testing.T) {
 		{bench.Row{Value: 0.44, Reach: 0.45, Now: 0.35}, "met for now"},
 		{bench.Row{Value: 0.34, Reach: 0.45, Now: 0.35}, "short"},
 		{bench.Row{Value: 2, Reach: 2, AtMost: true}, "met"},
+		{bench.Row{Value: 2}, ""},
 		{bench.Row{Value: 2.01, Reach: 2, AtMost: true}, "short"},
 	} {
 		if got := c.row.Verdict(); got != c.want {

@@ -11,6 +11,7 @@ import (
 type sample struct {
 	rate     float64 // per second
 	p50, p99 time.Duration
+	cpu      float64 // seconds of the server's processor time an answer; 0 when not measured
 }
 
 // side is one of the things that are compared.
@@ -33,7 +34,7 @@ func (b *Bench) interleave(ctx context.Context, sides ...side) ([][]sample, erro
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", sides[i].name, err)
 			}
-			b.say("round %d/%d  %-12s %9.0f/s  p50 %v  p99 %v", round+1, b.Rounds, sides[i].name, s.rate,
+			b.say("round %d/%d  %-16s %9.0f/s  p50 %v  p99 %v", round+1, b.Rounds, sides[i].name, s.rate,
 				s.p50.Round(time.Microsecond), s.p99.Round(time.Microsecond))
 			out[i][round] = s
 		}
@@ -76,3 +77,4 @@ func middle(samples []sample, f func(sample) float64) float64 {
 func byRate(s sample) float64 { return s.rate }
 func byP50(s sample) float64  { return s.p50.Seconds() }
 func byP99(s sample) float64  { return s.p99.Seconds() }
+func byCPU(s sample) float64  { return s.cpu }

@@ -93,6 +93,7 @@ func TestRunRefusesWhatItCannotMeasure(t *testing.T) {
 		"unknown row": {Rounds: 1, Each: time.Second, Only: []string{"P11"}},
 		"no rounds":   {Each: time.Second},
 		"no time":     {Rounds: 1},
+		"few rows":    {Rounds: 1, Each: time.Second, Only: []string{"P10"}, Rows: 9_999},
 	} {
 		if _, err := bench.Run(t.Context(), cfg); err == nil {
 			t.Errorf("%s: got no error", name)

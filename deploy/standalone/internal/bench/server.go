@@ -118,15 +118,8 @@ func (b *Bench) learn(ctx context.Context) (*bare.Template, error) {
 	if b.template != nil {
 		return b.template, nil
 	}
-	err := b.withServer(ctx, func(s *server) error {
-		before, err := bare.Look(ctx, s.Database)
-		if err != nil {
-			return err
-		}
-		if _, err := b.payOnce(ctx, s, 1); err != nil {
-			return err
-		}
-		if b.template, err = bare.Learn(ctx, s.Database, before); err != nil {
+	err := b.withServer(ctx, func(s *server) (err error) {
+		if b.template, err = b.firstPayment(ctx, s); err != nil {
 			return err
 		}
 		return bare.Check(ctx, b.dir, b.template)

@@ -33,10 +33,9 @@ func Open(ctx context.Context, path string, t *Template) (*Loop, error) {
 	if err := create(ctx, path, t.schema); err != nil {
 		return nil, err
 	}
-	var d sqlite.Driver
-	conn, err := d.Open(dsn(path, pragmas[:]...))
+	conn, err := connect(path, pragmas[:]...)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, err
 	}
 	l := &Loop{payment: p, conn: conn, steps: p.steps()}
 	for i := range l.steps {
@@ -46,6 +45,16 @@ func Open(ctx context.Context, path string, t *Template) (*Loop, error) {
 		}
 	}
 	return l, nil
+}
+
+// connect opens the file without database/sql.
+func connect(path string, pragmas ...string) (driver.Conn, error) {
+	var d sqlite.Driver
+	conn, err := d.Open(dsn(path, pragmas...))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return conn, nil
 }
 
 // create makes the file with its schema.

@@ -67,8 +67,8 @@ func newPayment(t *Template) (*payment, error) {
 	return p, nil
 }
 
-// id is the n-th payment's id in the row's table. Payment 0 has the ids of the real one. Ids rise, as the service's do.
-func id(r Row, n int64) int64 { return r["id"].(int64) + n<<10 }
+// nth is the n-th payment's id in the row's table. Payment 0 has the ids of the real one. Ids rise, as the service's do.
+func nth(r Row, n int64) int64 { return r["id"].(int64) + n<<10 }
 
 // keyOf is the n-th payment's idempotency key: as long as the real one and, like keys that clients draw, in no order.
 func (p *payment) keyOf(n int64) any {
@@ -167,12 +167,12 @@ func (l *Loop) intent(n int64) (claim int64, err error) {
 	if claim, err = r.LastInsertId(); err != nil {
 		return 0, fmt.Errorf("bare loop: %w", err)
 	}
-	_, err = l.exec(stepInsert, id(l.payment.transaction, n), claim)
+	_, err = l.exec(stepInsert, nth(l.payment.transaction, n), claim)
 	return claim, err
 }
 
 func (l *Loop) outcome(n, claim int64) error {
-	if _, err := l.exec(stepResolve, id(l.payment.transaction, n)); err != nil {
+	if _, err := l.exec(stepResolve, nth(l.payment.transaction, n)); err != nil {
 		return err
 	}
 	if err := l.follow(n); err != nil {
@@ -184,11 +184,11 @@ func (l *Loop) outcome(n, claim int64) error {
 
 // follow writes what a captured payment brings with it.
 func (l *Loop) follow(n int64) error {
-	transaction := id(l.payment.transaction, n)
-	if _, err := l.exec(stepCapture, id(l.payment.capture, n), transaction); err != nil {
+	transaction := nth(l.payment.transaction, n)
+	if _, err := l.exec(stepCapture, nth(l.payment.capture, n), transaction); err != nil {
 		return err
 	}
-	_, err := l.exec(stepEvent, id(l.payment.event, n), transaction)
+	_, err := l.exec(stepEvent, nth(l.payment.event, n), transaction)
 	return err
 }
 
@@ -196,7 +196,7 @@ func (l *Loop) final(n int64) error {
 	if _, err := l.exec(stepFinalKey, l.payment.keyOf(n)); err != nil {
 		return err
 	}
-	if _, err := l.exec(stepFinalTransaction, id(l.payment.transaction, n)); err != nil {
+	if _, err := l.exec(stepFinalTransaction, nth(l.payment.transaction, n)); err != nil {
 		return err
 	}
 	return l.follow(n)
