@@ -16,7 +16,7 @@ const (
 	merchants = 8
 	history   = 90 * 24 * time.Hour
 	// overhead is what a payment takes on disk for each byte of its values: rows do not fill pages, and keys stand in indexes again.
-	overhead = 1.5
+	overhead = 1.25
 	// grown is by how much measuring may make a kept store larger before it is filled anew.
 	grown = 1.25
 	// filledPrefix begins the names of kept stores.
