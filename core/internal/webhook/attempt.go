@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -48,25 +49,36 @@ func newClient(c Config) *http.Client {
 	}
 }
 
-// attempt carries out a leased attempt and writes what came of it. ctx ends when the process must.
+// attempt carries out a leased attempt and writes what came of it. ctx ends when the process must. What cannot be carried out for a reason
+// of our own is taken up again when its lease ends.
 func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Lease) {
-	event, err := d.Store.Event(ctx, e.Tenant, l.Event)
-	var a store.Attempt
-	if err == nil {
-		a = d.send(ctx, e, id.Format(id.Event, l.Event), d.Body(event))
-		d.learn(e.ID, a.Error == "")
-	}
 	over := context.WithoutCancel(ctx)
-	err = d.Store.Update(over, func(tx *store.Tx) error {
-		if err != nil || ctx.Err() != nil {
+	defer func() {
+		if r := recover(); r != nil { // one event that cannot be shown must not stop the service at every start
+			d.Log.ErrorContext(over, "webhooks: an attempt panicked", slog.String("delivery", id.Format(id.Delivery, l.Delivery)),
+				slog.String("type", fmt.Sprintf("%T", r)))
+		}
+	}()
+	err := d.carryOut(ctx, over, e, l)
+	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: the endpoint is gone, or the lease had run out
+		d.Log.ErrorContext(over, "webhooks: an attempt came to nothing, it will be made again",
+			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
+	}
+}
+
+func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l store.Lease) error {
+	event, err := d.Store.Event(over, e.Tenant, l.Event)
+	if err != nil {
+		return err
+	}
+	a := d.send(ctx, e, id.Format(id.Event, l.Event), d.Body(event))
+	d.learn(e.ID, a.Error == "")
+	return d.Store.Update(over, func(tx *store.Tx) error {
+		if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
 			return tx.ReleaseAttempt(l)
 		}
 		return d.end(tx, e, l, a)
 	})
-	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: the endpoint is gone, or the lease had run out
-		d.Log.ErrorContext(over, "webhooks: the outcome of an attempt is not written, it will be made again",
-			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
-	}
 }
 
 // send makes the request.

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -66,5 +67,32 @@ func TestNoProxyIsAsked(t *testing.T) {
 	t.Parallel()
 	if setup(t).deliverer().Proxied() {
 		t.Error("a proxy would connect past the policy")
+	}
+}
+
+func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	b.MustPay(t)
+	bad := b.deliveries(t, e)[0].Event
+	run(t, b.deliverer(func(c *webhook.Config) {
+		c.Body = func(e *store.Event) []byte {
+			if e.ID == bad {
+				panic("it does not encode")
+			}
+			return e.Data
+		}
+	}))
+	r.wait(t, 1)
+	until(t, "the other is over", func() bool { return b.deliveries(t, e)[1].Status == store.DeliverySucceeded })
+	if got := b.deliveries(t, e)[0]; !got.Leased || got.Attempts != 1 || got.Status != store.DeliveryPending {
+		t.Errorf("got %+v, want it to wait for the end of its lease", got)
+	}
+	until(t, "the log tells", func() bool { return strings.Contains(b.Log.String(), "an attempt panicked") })
+	if strings.Contains(b.Log.String(), "does not encode") {
+		t.Error("the log holds what was panicked with")
 	}
 }
