@@ -1,18 +1,14 @@
 package webhook_test
 
 import (
-	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
@@ -290,148 +286,5 @@ func TestAFailingEndpointGetsOneAttemptAtATime(t *testing.T) {
 	r.wait(t, 21)
 	if got := most.Load(); got != 1 {
 		t.Errorf("attempts at once: got %d, want 1", got)
-	}
-}
-
-func TestTwoDeliverersNeverShareADelivery(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	var mu sync.Mutex
-	under, clashes := map[string]int{}, 0
-	r := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
-		message := q.Header.Get("webhook-id")
-		mu.Lock()
-		if under[message]++; under[message] > 1 {
-			clashes++
-		}
-		mu.Unlock()
-	})
-	e := b.MustEndpoint(t, r.URL)
-	run(t, b.deliverer(), b.deliverer(), b.deliverer())
-	const payments = 150
-	var payers sync.WaitGroup
-	for range 5 {
-		payers.Go(func() {
-			for range payments / 5 {
-				if _, err := b.Pay(context.Background(), engine.Request{Tenant: b.Tenant}, 100, true); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	payers.Wait()
-	until(t, "all are delivered", func() bool {
-		return !slices.ContainsFunc(b.deliveries(t, e), func(d *store.Delivery) bool { return d.Status != store.DeliverySucceeded })
-	})
-	if got := len(r.messages()); got != payments || clashes != 0 {
-		t.Errorf("got %d messages and %d clashes, want %d and none", got, clashes, payments)
-	}
-}
-
-func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	r := newReceiver(t, nil)
-	e := b.MustEndpoint(t, r.URL)
-	b.MustPay(t)
-	var dead []store.Lease
-	err := b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
-		dead, err = tx.LeaseDeliveries(e.ID, 10, tx.Now.Add(time.Minute))
-		return err
-	})
-	if err != nil || len(dead) != 1 {
-		t.Fatalf("got %d leases, %v", len(dead), err)
-	}
-	run(t, b.deliverer())
-	b.Clock.Advance(time.Minute - time.Millisecond)
-	witness := newReceiver(t, nil) // a delivery made now comes when the queue was looked at since
-	b.MustEndpoint(t, witness.URL)
-	b.MustPay(t)
-	witness.wait(t, 1)
-	if got := b.deliveries(t, e)[0]; !got.Leased || got.Attempts != 1 {
-		t.Errorf("before the lease ran out: %+v", got)
-	}
-	b.Clock.Advance(time.Millisecond)
-	until(t, "it is taken again", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
-	late := func(tx *store.Tx) error {
-		return tx.EndAttempt(dead[0], store.Attempt{Error: webhook.ErrorTimeout}, store.DeliveryPending, tx.Now)
-	}
-	if err := b.DB.Update(t.Context(), late); err != store.ErrConflict { //nolint:errorlint // exactly this one
-		t.Errorf("the dead one's outcome: got %v, want a conflict", err)
-	}
-	if got := b.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != store.DeliverySucceeded {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestTakeOver(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	r := newReceiver(t, nil)
-	e := b.MustEndpoint(t, r.URL)
-	b.MustPay(t)
-	err := b.DB.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.LeaseDeliveries(e.ID, 1, tx.Now.Add(time.Minute))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := b.deliverer()
-	if err := d.TakeOver(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	run(t, d)
-	r.wait(t, 1)
-}
-
-func TestAStopHandsBackWhatIsUnderWay(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	entered := make(chan struct{}, 1)
-	r := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
-		select {
-		case entered <- struct{}{}:
-		default:
-		}
-		<-q.Context().Done()
-	})
-	e := b.MustEndpoint(t, r.URL)
-	stop := run(t, b.deliverer())
-	b.MustPay(t)
-	<-entered
-	stop()
-	d := b.deliveries(t, e)[0]
-	if d.Leased || d.Attempts != 0 || d.Status != store.DeliveryPending || !d.Last.At.IsZero() {
-		t.Errorf("got %+v, want it as if not begun", d)
-	}
-	r.respond(nil)
-	run(t, b.deliverer())
-	until(t, "the next process delivers it", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
-}
-
-func TestPurge(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	e := b.MustEndpoint(t, "https://one.example")
-	gone := b.MustEndpoint(t, "https://two.example")
-	b.MustPay(t)
-	b.Clock.Advance(30*24*time.Hour + time.Second)
-	b.MustPay(t)
-	if _, err := b.Engine.DeleteEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, gone.ID); err != nil {
-		t.Fatal(err)
-	}
-	b.MustPay(t)
-	if err := b.deliverer().Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := len(b.deliveries(t, e)), 2; got != want {
-		t.Errorf("kept: got %d, want %d", got, want)
-	}
-	if n := b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ?", gone.ID); n != 0 {
-		t.Errorf("%d deliveries of the deleted endpoint are left", n)
-	}
-	if n := b.Number(t, "SELECT COUNT(*) FROM webhook_endpoints"); n != 1 {
-		t.Errorf("%d endpoints are left, want 1", n)
 	}
 }
