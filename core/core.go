@@ -36,8 +36,10 @@ const DefaultRateLimit = 1000
 const (
 	// concurrent is how many requests are served at once; more are refused with 503.
 	concurrent = 1024
-	// reconcileEvery is how often open payments are taken up again while the service runs.
-	reconcileEvery = 5 * time.Second
+	// reconcileEvery is how often the service looks for payments that nobody works on any more.
+	reconcileEvery = 250 * time.Millisecond
+	// startPatience is how long a start waits for what an earlier process left open. The rest is finished while it serves.
+	startPatience = 2 * time.Second
 )
 
 // Config says where core lives and what it stands on. Only Data is required.
@@ -159,12 +161,9 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim, Pepper: c.pepper, Sealer: c.sealer,
 	})
-	open, err := eng.Reconcile(ctx, cfg.Clock.Now())
-	if err != nil {
+	recovery := eng.NewRecovery()
+	if err := recovery.CatchUp(ctx, startPatience); err != nil {
 		return err
-	}
-	if open > 0 {
-		cfg.Log.WarnContext(ctx, "some payments stay open until their acquirer answers", slog.Int("open", open))
 	}
 	hooks, err := c.openWebhooks(ctx, cfg, eng)
 	if err != nil {
@@ -178,7 +177,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.ended.Go(func() { keepReconciling(background, eng, cfg) })
+	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })
 	c.ended.Go(func() { keepPurging(background, c.db, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
@@ -197,22 +196,6 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine)
 		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint,
 	})
 	return hooks, hooks.TakeOver(ctx)
-}
-
-// keepReconciling takes up what requests left open, once they cannot be working on it any more.
-func keepReconciling(ctx context.Context, eng *engine.Engine, cfg Config) {
-	tick := time.NewTicker(reconcileEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if _, err := eng.Reconcile(ctx, cfg.Clock.Now().Add(-engine.Patience)); err != nil && ctx.Err() == nil {
-			cfg.Log.ErrorContext(ctx, "reconcile failed", slog.Any("error", err))
-		}
-	}
 }
 
 // Handler serves v1, and a v1 404 for every other path.

@@ -82,6 +82,7 @@ func (e *Engine) authorized(ctx context.Context, requestID string, open *payment
 	if err != nil {
 		// Either the reconciler was there first or the store is in trouble. What stands is in the store, and the key leads to it.
 		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
+		e.givenUp.Store(authorizationReference(open), nil)
 		return e.lostAnswer(requestID, open)
 	}
 	return answer
@@ -153,6 +154,7 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transaction) Answer {
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t.ID) })
 	if err != nil {
+		e.givenUp.Store(authorizationReference(t), nil)
 		e.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(t)), slog.Any("error", err))
 	}
 	t.Status = payment.Unknown

@@ -133,6 +133,7 @@ func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answ
 
 // lostStep answers a follow-up whose outcome is not known or not committed; the reconciler will ask again.
 func (e *Engine) lostStep(ctx context.Context, requestID string, s step, cause error) (Answer, error) {
+	e.givenUp.Store(s.reference, nil)
 	e.Log.ErrorContext(ctx, "follow-up: outcome open", slog.String("reference", s.reference), slog.Any("error", cause))
 	t, err := e.Store.Transaction(context.WithoutCancel(ctx), s.tenant, s.transaction)
 	if err != nil {

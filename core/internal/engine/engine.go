@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -107,9 +108,10 @@ type Config struct {
 type Engine struct {
 	Config
 	running running
+	givenUp sync.Map // references of requests whose caller here has given up, until they are finished
 }
 
-// New returns an Engine. Call Reconcile before it serves.
+// New returns an Engine. Let its Recovery catch up before it serves.
 func New(c Config) *Engine {
 	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}}
 }

@@ -1,0 +1,4 @@
+package engine
+
+// Wait waits for the lanes that a pass has started.
+func (r *Recovery) Wait() { r.lanes.Wait() }

@@ -1,0 +1,207 @@
+package engine_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// serving returns the recovery of a service that has started with nothing open.
+func serving(t *testing.T, s *coretest.Service) *engine.Recovery {
+	t.Helper()
+	r := s.Engine.NewRecovery()
+	if err := r.CatchUp(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// pass makes one pass, waits for its lanes, and wants so many of them.
+func pass(t *testing.T, r *engine.Recovery, want int) {
+	t.Helper()
+	got, err := r.Pass(t.Context())
+	if err != nil || got != want {
+		t.Errorf("lanes: got %d, %v, want %d", got, err, want)
+	}
+	r.Wait()
+}
+
+// TestGivenUpIsTakenUpAtOnce: once the caller has its 504, nobody waits for the patience that a running request is given.
+func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			r := serving(t, s)
+			txn := st.MustPrepare(t, s)
+			lose(s, st.verb, true, nil)
+			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v, want 504", a.Status, err)
+			}
+			heal(s)
+			pass(t, r, 0)
+			s.Clock.Advance(200 * time.Millisecond)
+			pass(t, r, 1)
+			st.wantDone(t, s)
+			st.wantAnswer(t, s, st.success, true)
+			pass(t, r, 0)
+		})
+	}
+}
+
+// TestRunningRequestsAreLeftAlone: what a request may still be working on is not asked about behind its back.
+func TestRunningRequestsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			r := serving(t, s)
+			txn := st.MustPrepare(t, s)
+			asked := 0
+			later := func(by time.Duration, want int) { s.Clock.Advance(by); pass(t, r, want) }
+			s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+				if c.Verb != st.verb || asked > 0 {
+					return nil
+				}
+				asked++
+				later(engine.Patience-time.Millisecond, 0)
+				later(time.Millisecond, 1) // by now nobody can be
+				return nil
+			}
+			if _, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil {
+				t.Fatal(err)
+			}
+			st.wantDone(t, s)
+		})
+	}
+}
+
+// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is away starts, and finishes what it finds when the acquirer is back.
+func TestStartDoesNotWaitForTheAcquirer(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := st.MustDie(t, coretest.Open(t), "k", true)
+			s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+			r := serving(t, s)
+			if got := s.Number(t, `SELECT COUNT(*) FROM idempotency_keys WHERE status = 0`); got != 1 {
+				t.Errorf("keys that wait: got %d, want 1", got)
+			}
+			heal(s)
+			s.Clock.Advance(time.Minute)
+			pass(t, r, 1)
+			st.wantDone(t, s)
+			st.wantAnswer(t, s, st.success, true)
+		})
+	}
+}
+
+func TestStartIsBounded(t *testing.T) {
+	t.Parallel()
+	s := steps()[1].MustDie(t, coretest.Open(t), "k", true)
+	release := make(chan struct{})
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { <-release; return nil }
+	r := s.Engine.NewRecovery()
+	if err := r.CatchUp(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if got := MustTransaction(t, s).Status; got != payment.Processing {
+		t.Errorf("while the acquirer hangs: got %s", got)
+	}
+	close(release)
+	r.Wait()
+	steps()[1].wantDone(t, s)
+}
+
+// TestPauses: nothing gets through, so each pause is twice the last, up to a minute; then all goes on at once.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	r := serving(t, s)
+	for range 5 {
+		lose(s, coretest.Authorize, true, nil)
+		if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 504 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+	}
+	asked := 0
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { asked++; return acquirer.ErrUnknown }
+	s.Clock.Advance(time.Second)
+	for _, pause := range []time.Duration{500, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000} {
+		asked = 0
+		pass(t, r, 1)
+		if asked != 3 {
+			t.Errorf("asked %d times in a pass without hope, want 3", asked)
+		}
+		s.Clock.Advance(pause*time.Millisecond - time.Millisecond)
+		pass(t, r, 0)
+		s.Clock.Advance(time.Millisecond)
+	}
+	heal(s)
+	pass(t, r, 1)
+	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'captured'"); got != 5 {
+		t.Errorf("captured: got %d, want 5", got)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestOneTenantsTroubleIsItsOwn: a payment that cannot be asked about, at an acquirer that hangs, delays neither another tenant's nor, in
+// the end, those behind it.
+func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	r := serving(t, s)
+	mine := s.Tenant
+	theirs := payment.Tenant{Merchant: s.IDs.Next()}
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(theirs.Merchant, "other") }); err != nil {
+		t.Fatal(err)
+	}
+	lose(s, coretest.Authorize, true, nil)
+	for _, tenant := range []payment.Tenant{mine, theirs} {
+		for range 4 {
+			req := s.Request("")
+			req.Tenant = tenant
+			if a, err := s.Pay(t.Context(), req, 100, true); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v", a.Status, err)
+			}
+		}
+	}
+	heal(s)
+	stuck := map[string]bool{}
+	for _, c := range s.Acquirer.Calls(coretest.Authorize)[:3] {
+		stuck[c.Reference] = true
+	}
+	hang := make(chan struct{})
+	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+		if stuck[c.Reference] {
+			<-hang
+			return acquirer.ErrUnknown
+		}
+		return nil
+	}
+	s.Clock.Advance(time.Second)
+	if got, err := r.Pass(t.Context()); err != nil || got != 2 {
+		t.Fatalf("lanes: got %d, %v, want 2", got, err)
+	}
+	const captured = `SELECT COUNT(*) FROM transactions WHERE status = 'captured' AND merchant_id = ?`
+	for s.Number(t, captured, theirs.Merchant) != 4 { // while the other tenant's lane hangs
+		runtime.Gosched()
+	}
+	close(hang)
+	r.Wait()
+	s.Clock.Advance(time.Second)
+	pass(t, r, 1) // begins behind those that failed
+	if got := s.Number(t, captured, mine.Merchant); got != 1 {
+		t.Errorf("behind those that fail: got %d captured, want 1", got)
+	}
+}
