@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -105,6 +107,26 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// TestRotationOfWipedRows: what holds nothing any more is answered as before, whatever key it once was sealed by.
+func TestRotationOfWipedRows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	customer := b.MustCustomer(t, "{}").ID
+	m, token := b.MustAttach(t, customer, visa).ID, b.MustToken(t, visa).ID
+	first := b.pay(t, m, "", keyed("k"))
+	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, ""), 200)
+	b.clock.Advance(time.Hour)
+	b.restart(t) // which sweeps
+	for b.number(t, "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL") > 0 {
+		runtime.Gosched()
+	}
+	b.MustRotate(t, true)
+	wantRefusal(t, b.pay(t, token, ""), invalid("token_expired", "payment_method"))
+	wantRefusal(t, b.attach(t, customer, token), invalid("token_expired", "token"))
+	wantRefusal(t, b.pay(t, m, ""), invalid("unknown_payment_method", "payment_method"))
+	wantReplay(t, b.pay(t, m, "", keyed("k")), first)
 }
 
 // TestRotationOfAMovedRow: what does not open is named and stops the old keys from being dropped; all else is done.
