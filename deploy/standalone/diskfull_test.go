@@ -1,0 +1,69 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// TestDiskFull: without space a payment is refused as such and changes nothing, and when space returns all goes on by itself. The test
+// mounts a small file system of its own, so it runs as root.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		t.Fatal("mount a small file system: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	p := start(t, filepath.Join(disk, "data"), "--rate-limit", "0")
+	m := merchantOf(t, p)
+	pay := func(key string, want int) {
+		t.Helper()
+		got, err := m.do(t.Context(), http.MethodPost, "/v1/transactions", key, `{"amount":100,"currency":"usd","payment_method":"card"}`)
+		if err != nil || got.status != want {
+			t.Fatalf("got %d %s, %v, want %d", got.status, got.body, err, want)
+		}
+	}
+	pay("before", http.StatusCreated)
+	filler := filepath.Join(disk, "filler")
+	mustFill(t, filler)
+	for i := range 100 {
+		pay("full-"+strconv.Itoa(i), http.StatusServiceUnavailable)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	pay("before", http.StatusCreated)
+	for i := range 100 {
+		pay("full-"+strconv.Itoa(i), http.StatusCreated)
+	}
+	p.stop(t)
+}
+
+// mustFill writes a file until there is no space left.
+func mustFill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(bytes.Repeat([]byte{1}, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
