@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -65,6 +66,7 @@ type Core struct {
 	sim     *simulator.Simulator
 	lock    *os.File
 	handler http.Handler
+	metrics http.Handler
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 	close   sync.Once
@@ -158,8 +160,11 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	series := metrics.New(c.db.Waiting)
+	c.db.Observe(series.Group)
 	eng := engine.New(engine.Config{
-		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log, Test: c.sim, Pepper: c.pepper, Sealer: c.sealer,
+		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
+		Test: series.Acquirer(c.sim, cfg.Clock), Pepper: c.pepper, Sealer: c.sealer,
 	})
 	recovery := eng.NewRecovery()
 	if err := recovery.CatchUp(ctx, startPatience); err != nil {
@@ -170,8 +175,10 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
+	c.metrics = series.Handler()
 	c.handler = api.New(api.Config{
-		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
+		Observe: series.Request,
+		Store:   c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent, RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})
@@ -200,6 +207,15 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine)
 
 // Handler serves v1, and a v1 404 for every other path.
 func (c *Core) Handler() http.Handler { return c.handler }
+
+// Operations serves what only operators should reach, on a port of its own: what the service counts at /metrics in Prometheus' text
+// form, and /v1/health.
+func (c *Core) Operations() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", c.metrics)
+	mux.Handle("GET /v1/health", c.handler)
+	return mux
+}
 
 // Close stops the background work and closes the store. Stop the HTTP server first. It is safe to call twice.
 func (c *Core) Close() error {

@@ -13,8 +13,8 @@ import (
 // help is what --help prints.
 const help = `standalone runs all of Causeway in one process, for development and tests.
 
-  standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--rate-limit N]
-             [--webhooks-allow-private]
+  standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--admin ADDR]
+             [--rate-limit N] [--webhooks-allow-private]
 
 It fills DIR by itself: the store, a development certificate authority, one merchant and credentials for every door. A second
 start on the same DIR finds the same merchant and prints the same credentials. When it is ready it prints the addresses, the
@@ -27,6 +27,7 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
   --configs DIR      read simulator.yaml, the test cards, from DIR instead of the built-in one
   --log LEVEL        what goes to stderr as JSON lines: info has one line per request, warn, error
                      (default warn, with --json info)
+  --admin ADDR       host:port for operators: Prometheus metrics at /metrics, and /v1/health (default none)
   --rate-limit N     requests a second for each API key (default 25000, which no test meets), and twice as many at once; 0 for no limit
   --webhooks-allow-private
                      deliver webhooks to this machine and to private networks too, not only to the public internet
@@ -50,6 +51,7 @@ type Flags struct {
 	ListenTLS string     // host:port of HTTPS
 	JSON      bool       // print for programs
 	Log       slog.Level // the least that goes to stderr
+	Admin     string     // host:port for operators; "" for none
 	RateLimit int        // requests a second for each API key, 0 for no limit
 
 	WebhooksAllowPrivate bool // webhook endpoints may be on this machine
@@ -66,6 +68,7 @@ func ParseFlags(args []string) (Flags, error) {
 	set.StringVar(&f.Listen, "listen", "127.0.0.1:8080", "")
 	set.StringVar(&f.ListenTLS, "listen-tls", "127.0.0.1:8443", "")
 	set.BoolVar(&f.JSON, "json", false, "")
+	set.StringVar(&f.Admin, "admin", "", "")
 	set.StringVar(&level, "log", "", "")
 	set.IntVar(&f.RateLimit, "rate-limit", defaultRateLimit, "")
 	set.BoolVar(&f.WebhooksAllowPrivate, "webhooks-allow-private", false, "")

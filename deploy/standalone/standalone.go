@@ -108,6 +108,11 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.flags.Admin != "" {
+		if _, err := m.serve(ctx, v1.Operations(), m.flags.Admin); err != nil {
+			return nil, fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
+		}
+	}
 	return &up{http: baseURL("http", plain), https: baseURL("https", secure), ca: identity.CA, credentials: credentials}, nil
 }
 

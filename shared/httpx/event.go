@@ -44,10 +44,19 @@ func EventFrom(ctx context.Context) *Event {
 	return nil
 }
 
+// Sample is one request as a metric sees it. None of its words is the caller's.
+type Sample struct {
+	Method string
+	Route  string // the pattern; "" when none matched
+	Status int
+	Took   time.Duration
+}
+
 // LogRequests writes one event "request" for every request, when it ends: method, route, status, tenant, request_id,
 // duration_ms, bytes (of the answer's body), outcome. Never the path, the query, a header or a body. Level Info, and Error
-// for a status of 500 and above. A handler that did not return has the outcome "aborted" unless it set one.
-func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler) http.Handler {
+// for a status of 500 and above. A handler that did not return has the outcome "aborted" unless it set one. Each observer is told
+// of every request too.
+func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := c.Now()
 		s := scopeFrom(r.Context())
@@ -62,14 +71,19 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler) http.Handle
 			if !returned && s.event.outcome == "" {
 				s.event.outcome = "aborted"
 			}
-			s.write(log, r, c.Now().Sub(start), returned)
+			took := c.Now().Sub(start)
+			status := s.write(log, r, took, returned)
+			for _, observe := range observers {
+				observe(Sample{Method: knownMethod(r.Method), Route: s.event.route, Status: status, Took: took})
+			}
 		}()
 		next.ServeHTTP(&s.recorder, r)
 		returned = true
 	})
 }
 
-func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, returned bool) {
+// write writes the event and returns the status.
+func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, returned bool) int {
 	status := s.recorder.status
 	if status == 0 && returned {
 		status = http.StatusOK // what net/http sends for a handler that wrote nothing
@@ -88,6 +102,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 		slog.Int64("bytes", s.recorder.bytes),
 		slog.String("outcome", s.event.outcome),
 	)
+	return status
 }
 
 // knownMethod keeps out of the log what a caller may write in place of a method.

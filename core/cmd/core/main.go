@@ -16,6 +16,7 @@ const usage = `core serves Causeway's v1, and manages its merchants and API keys
 
 Usage:
   core serve     [--data DIR] [--listen ADDR] [--simulator FILE]   serve v1 over plain HTTP, behind an edge that ends TLS;
+                 [--admin ADDR]                                 metrics and health on a port for operators
                  [--rate-limit N]                                  N requests a second for each API key (500), 0 for no limit
                  [--webhooks-allow-private]                        deliver webhooks to this machine and private networks too
   core migrate   [--data DIR]                                      bring the store to this build's schema, and exit

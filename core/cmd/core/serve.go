@@ -20,6 +20,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	listen := f.String("listen", "127.0.0.1:8080", "address")
 	catalogue := f.String("simulator", "", "the simulator's catalogue")
 	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
+	admin := f.String("admin", "", "address of the operators' port")
 	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
@@ -47,9 +48,25 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", *listen, err)
 	}
+	if *admin != "" {
+		port, err := serveAdmin(*admin, c, log)
+		if err != nil {
+			return errors.Join(err, server.Stop(ctx))
+		}
+		defer func() { err = errors.Join(err, port.Stop(context.WithoutCancel(ctx))) }()
+	}
 	log.InfoContext(ctx, "serving", slog.String("address", addr.String()))
 	<-ctx.Done()
 	return server.Stop(context.WithoutCancel(ctx))
+}
+
+// serveAdmin starts the operators' port.
+func serveAdmin(addr string, c *core.Core, log *slog.Logger) (*httpx.Server, error) {
+	port := httpx.NewServer(httpx.Options{Handler: c.Operations(), Log: log, Drain: drain})
+	if _, err := port.Start(addr); err != nil {
+		return nil, fmt.Errorf("--admin %s: %w", addr, err)
+	}
+	return port, nil
 }
 
 func (m *Main) migrate(ctx context.Context, args []string) error {

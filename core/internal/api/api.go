@@ -41,6 +41,7 @@ type Config struct {
 	Clock          clock.Clock
 	IDs            *id.Generator
 	Log            *slog.Logger
+	Observe        func(httpx.Sample) // is told of every request; nil for nobody
 	Test           TestMethods
 	Cards          []docs.Card        // the test cards, to show
 	FingerprintKey []byte             // for card fingerprints
@@ -83,7 +84,11 @@ func New(c Config) *API {
 	h = httpx.Limit(c.Concurrent, full, h)
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
 	h = httpx.SecurityHeaders(h)
-	h = httpx.LogRequests(c.Log, c.Clock, h)
+	var observers []func(httpx.Sample)
+	if c.Observe != nil {
+		observers = append(observers, c.Observe)
+	}
+	h = httpx.LogRequests(c.Log, c.Clock, h, observers...)
 	a.handler = httpx.RequestID(c.IDs, h)
 	return a
 }

@@ -1,8 +1,5 @@
 package store
 
-// Waiting is how many commands wait for the writer.
-func (db *DB) Waiting() int { return len(db.queue) }
-
 // MaxQueue is how many may.
 const MaxQueue = maxQueue
 

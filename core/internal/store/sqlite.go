@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -36,10 +37,7 @@ func dsn(path string, readOnly bool) string {
 
 // openSQLite opens the writing connection and the read pool.
 func openSQLite(ctx context.Context, path string) (write, read *sql.DB, err error) {
-	// SQLite would make the file readable to all; its log and shared memory take the file's mode.
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w", path, err)
-	} else if err := f.Close(); err != nil {
+	if err := makePrivate(path); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	write, err = sql.Open("sqlite", dsn(path, false))
@@ -57,6 +55,19 @@ func openSQLite(ctx context.Context, path string) (write, read *sql.DB, err erro
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	return write, read, nil
+}
+
+// makePrivate makes the file where there is none: SQLite would make it readable to all, and its log and shared memory take the file's
+// mode. A file that is there is not touched, because closing it would drop the locks that this process holds on it.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // isDuplicate reports whether err is a refused second row with the same primary or unique key.

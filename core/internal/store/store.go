@@ -143,6 +143,16 @@ func (db *DB) closePools() error {
 	return errors.Join(db.read.Close(), db.write.Close())
 }
 
+// Observe has fn told of every group commit from now on: how many commands it had, and how long it took. fn must not block.
+func (db *DB) Observe(fn func(commands int, took time.Duration)) {
+	w := <-db.lead
+	w.observe = fn
+	db.lead <- w
+}
+
+// Waiting is how many commands wait for the writer.
+func (db *DB) Waiting() int { return len(db.queue) }
+
 // Ping reports whether the store can be read.
 func (db *DB) Ping(ctx context.Context) error {
 	var one int

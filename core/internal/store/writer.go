@@ -17,10 +17,12 @@ import (
 // writer writes. There is one, and who holds it owns its connection and prepared statements.
 type writer struct {
 	clock clock.Clock
-	conn  *sql.Conn
-	stmts map[string]statement
-	group []*command
-	errs  []error
+	// observe is told of every group commit; nil for nobody.
+	observe func(commands int, took time.Duration)
+	conn    *sql.Conn
+	stmts   map[string]statement
+	group   []*command
+	errs    []error
 	// lost is why SQLite took the whole group back by itself, as it does when the disk is full: nothing more may be written under it.
 	lost error
 
@@ -63,7 +65,8 @@ func (w *writer) commitGroup(queue <-chan *command) {
 		c.done <- fmt.Errorf("begin: %w", err)
 		return
 	}
-	tx := &Tx{w: w, Now: w.clock.Now().UTC().Truncate(time.Millisecond)}
+	start := w.clock.Now()
+	tx := &Tx{w: w, Now: start.UTC().Truncate(time.Millisecond)}
 	w.fill(tx, queue)
 	if err = w.lost; err == nil {
 		err = w.exec("COMMIT")
@@ -75,6 +78,9 @@ func (w *writer) commitGroup(queue <-chan *command) {
 	}
 	w.changed = w.changed[:0]
 	w.announce()
+	if w.observe != nil {
+		w.observe(len(w.group), w.clock.Now().Sub(start))
+	}
 	for i, c := range w.group {
 		if w.errs[i] == nil {
 			c.done <- err

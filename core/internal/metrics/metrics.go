@@ -1,0 +1,129 @@
+// Package metrics counts what the service does, for Prometheus. No label holds anything that a caller or merchant chose, so the number of
+// series is bounded by the code.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// Metrics holds the series. It is safe for concurrent use.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	groups   prometheus.Histogram
+	commits  prometheus.Histogram
+	calls    *prometheus.HistogramVec
+}
+
+// latencies are the bucket bounds of everything that takes time, in seconds.
+var latencies = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// New returns metrics; waiting tells how many commands wait for the store's writer.
+func New(waiting func() int) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "causeway_request_seconds", Help: "Time to answer a request, by route and status.", Buckets: latencies,
+		}, []string{"route", "status"}),
+		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "causeway_store_group_commands", Help: "Commands that shared one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 9),
+		}),
+		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "causeway_store_group_seconds", Help: "Time from the begin to the end of a group commit.", Buckets: latencies,
+		}),
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
+		}, []string{"operation", "outcome"}),
+	}
+	m.registry.MustRegister(m.requests, m.groups, m.commits, m.calls,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
+		}, func() float64 { return float64(waiting()) }),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the series in Prometheus' text form.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Request counts a request.
+func (m *Metrics) Request(s httpx.Sample) {
+	route := s.Route
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(s.Status)).Observe(s.Took.Seconds())
+}
+
+// Group counts a group commit of so many commands.
+func (m *Metrics) Group(commands int, took time.Duration) {
+	m.groups.Observe(float64(commands))
+	m.commits.Observe(took.Seconds())
+}
+
+// Acquirer returns a, measured.
+func (m *Metrics) Acquirer(a acquirer.Acquirer, c clock.Clock) acquirer.Acquirer {
+	return &measured{a, c, m.calls}
+}
+
+type measured struct {
+	next  acquirer.Acquirer
+	clock clock.Clock
+	calls *prometheus.HistogramVec
+}
+
+func (a *measured) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+	return a.time("authorize", func() (acquirer.Answer, error) { return a.next.Authorize(ctx, r) })
+}
+
+func (a *measured) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return a.time("capture", func() (acquirer.Answer, error) { return a.next.Capture(ctx, r) })
+}
+
+func (a *measured) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return a.time("void", func() (acquirer.Answer, error) { return a.next.Void(ctx, r) })
+}
+
+func (a *measured) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return a.time("refund", func() (acquirer.Answer, error) { return a.next.Refund(ctx, r) })
+}
+
+func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+	return a.time("inquire", func() (acquirer.Answer, error) { return a.next.Inquire(ctx, reference) })
+}
+
+func (a *measured) time(operation string, call func() (acquirer.Answer, error)) (acquirer.Answer, error) {
+	start := a.clock.Now()
+	answer, err := call()
+	a.calls.WithLabelValues(operation, outcome(answer, err)).Observe(a.clock.Now().Sub(start).Seconds())
+	return answer, err
+}
+
+func outcome(a acquirer.Answer, err error) string {
+	switch {
+	case errors.Is(err, acquirer.ErrNotFound):
+		return "not_found"
+	case errors.Is(err, acquirer.ErrUnavailable):
+		return "unavailable"
+	case err != nil:
+		return "unknown"
+	case a.Approved:
+		return "approved"
+	default:
+		return "declined"
+	}
+}
