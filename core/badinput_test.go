@@ -347,7 +347,7 @@ func TestBadSteps(t *testing.T) {
 	b.wantRefused(t, "/v1/refunds", append(refunds,
 		badInput{"none", "", invalid("invalid_json", ""), nil},
 		badInput{"no transaction", `{"amount":1}`, invalid("missing_field", "transaction"), nil},
-		badInput{"unknown", `{"transaction":"` + txn + `","capture":"x"}`, invalid("unknown_field", "capture"), nil},
+		badInput{"unknown", `{"transaction":"` + txn + `","captures":"x"}`, invalid("unknown_field", "captures"), nil},
 		badInput{"long reason", `{"transaction":"` + txn + `","reason":"` + long + `"}`, invalid("invalid_value", "reason"), nil},
 		badInput{"long reference", `{"transaction":"` + txn + `","reference":"` + long + `"}`, invalid("invalid_value", "reference"), nil}))
 	b.wantTransaction(t, txn, v1.TransactionStatusPartiallyCaptured, amounts{100, 50, 0, 50, 50})

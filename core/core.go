@@ -188,6 +188,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.ended.Go(func() { keepPurging(background, c.db, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
+	c.ended.Go(func() { keepSettling(background, eng, cfg) })
 	c.ended.Go(func() { hooks.Run(background) })
 	return nil
 }

@@ -747,6 +747,21 @@ func (e Settlement) Valid() bool {
 	}
 }
 
+// Defines values for SettlementRunObject.
+const (
+	SettlementRunObjectSettlementRun SettlementRunObject = "settlement_run"
+)
+
+// Valid indicates whether the value is a known member of the SettlementRunObject enum.
+func (e SettlementRunObject) Valid() bool {
+	switch e {
+	case SettlementRunObjectSettlementRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StoredKind.
 const (
 	StoredKindBankAccount StoredKind = "bank_account"
@@ -759,6 +774,21 @@ func (e StoredKind) Valid() bool {
 	case StoredKindBankAccount:
 		return true
 	case StoredKindCard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TestClockObject.
+const (
+	TestClockObjectTestClock TestClockObject = "test_clock"
+)
+
+// Valid indicates whether the value is a known member of the TestClockObject enum.
+func (e TestClockObject) Valid() bool {
+	switch e {
+	case TestClockObjectTestClock:
 		return true
 	default:
 		return false
@@ -815,6 +845,7 @@ const (
 	TransactionStatusAuthorized        TransactionStatus = "authorized"
 	TransactionStatusCaptured          TransactionStatus = "captured"
 	TransactionStatusDeclined          TransactionStatus = "declined"
+	TransactionStatusExpired           TransactionStatus = "expired"
 	TransactionStatusFailed            TransactionStatus = "failed"
 	TransactionStatusPartiallyCaptured TransactionStatus = "partially_captured"
 	TransactionStatusProcessing        TransactionStatus = "processing"
@@ -830,6 +861,8 @@ func (e TransactionStatus) Valid() bool {
 	case TransactionStatusCaptured:
 		return true
 	case TransactionStatusDeclined:
+		return true
+	case TransactionStatusExpired:
 		return true
 	case TransactionStatusFailed:
 		return true
@@ -1178,7 +1211,10 @@ type Capture struct {
 	//
 	// Example: usd
 	Currency Currency `json:"currency"`
-	Final    bool     `json:"final"`
+
+	// AmountRefunded What refunds of this capture gave back. A refund that names no capture counts here when it is the only one.
+	AmountRefunded Money `json:"amount_refunded"`
+	Final          bool  `json:"final"`
 
 	// Settlement Whether captured money waits for settlement or has settled.
 	Settlement Settlement `json:"settlement"`
@@ -1654,9 +1690,12 @@ type Refund struct {
 	Object RefundObject `json:"object"`
 
 	// Mode Test objects move no money.
-	Mode        Mode         `json:"mode"`
-	Transaction string       `json:"transaction"`
-	Status      RefundStatus `json:"status"`
+	Mode        Mode   `json:"mode"`
+	Transaction string `json:"transaction"`
+
+	// Capture The capture it is of. Absent where it is of no single one.
+	Capture *string      `json:"capture,omitempty"`
+	Status  RefundStatus `json:"status"`
 
 	// Amount An amount in the minor unit of its currency.
 	Amount Money `json:"amount"`
@@ -1696,6 +1735,9 @@ type RefundCreate struct {
 	// Amount All that is refundable by default.
 	Amount *Money `json:"amount,omitempty"`
 
+	// Capture One capture of the transaction to give back from; its own remainder is then a limit too.
+	Capture *string `json:"capture,omitempty"`
+
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata    *Metadata `json:"metadata,omitempty"`
 	Reason      *string   `json:"reason,omitempty"`
@@ -1719,8 +1761,42 @@ type Scope string
 // Settlement Whether captured money waits for settlement or has settled.
 type Settlement string
 
+// SettlementRun defines model for SettlementRun.
+type SettlementRun struct {
+	Object              SettlementRunObject `json:"object"`
+	TransactionsSettled int                 `json:"transactions_settled"`
+
+	// HasMore More transactions wait.
+	HasMore bool `json:"has_more"`
+}
+
+// SettlementRunObject defines model for SettlementRun.Object.
+type SettlementRunObject string
+
 // StoredKind What is stored, and which of the object's fields shows it.
 type StoredKind string
+
+// TestClock defines model for TestClock.
+type TestClock struct {
+	Object TestClockObject `json:"object"`
+
+	// Now RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	Now Timestamp `json:"now"`
+
+	// AheadSeconds How far it is ahead of real time.
+	AheadSeconds int64 `json:"ahead_seconds"`
+}
+
+// TestClockObject defines model for TestClock.Object.
+type TestClockObject string
+
+// TestClockAdvance defines model for TestClockAdvance.
+type TestClockAdvance struct {
+	// Seconds How far to move it.
+	Seconds int64 `json:"seconds"`
+}
 
 // ThreeDSecure The authentication that went with the payment, without its value.
 type ThreeDSecure struct {
@@ -2277,6 +2353,24 @@ type CreateRefundParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// AdvanceTestClockParams defines parameters for AdvanceTestClock.
+type AdvanceTestClockParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RunSettlementParams defines parameters for RunSettlement.
+type RunSettlementParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ExpireTransactionParams defines parameters for ExpireTransaction.
+type ExpireTransactionParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SettleTransactionParams defines parameters for SettleTransaction.
 type SettleTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
@@ -2387,6 +2481,9 @@ type RedeliverEventJSONRequestBody = EventRedeliver
 
 // CreateRefundJSONRequestBody defines body for CreateRefund for application/json ContentType.
 type CreateRefundJSONRequestBody = RefundCreate
+
+// AdvanceTestClockJSONRequestBody defines body for AdvanceTestClock for application/json ContentType.
+type AdvanceTestClockJSONRequestBody = TestClockAdvance
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2704,6 +2801,47 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 	GetRefund(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTestClock Read the merchant's test clock (test mode only)
+	//
+	// Corresponds with GET /v1/test_helpers/clock (the `GetTestClock` operationId).
+	GetTestClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdvanceTestClockWithBody Move the merchant's test clock forward (test mode only)
+	//
+	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+	AdvanceTestClockWithBody(ctx context.Context, params *AdvanceTestClockParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdvanceTestClock Move the merchant's test clock forward (test mode only)
+	//
+	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+	AdvanceTestClock(ctx context.Context, params *AdvanceTestClockParams, body AdvanceTestClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunSettlement Settle all that is captured, as if the day ended now (test mode only)
+	//
+	// At most 200 transactions at a time, the oldest first; ask again while `has_more` is true.
+	//
+	// Corresponds with POST /v1/test_helpers/settlement_runs (the `RunSettlement` operationId).
+	RunSettlement(ctx context.Context, params *RunSettlementParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExpireTransaction Let an authorization expire now (test mode only)
+	//
+	// What was captured of it stays, and the rest is released.
+	//
+	// Corresponds with POST /v1/test_helpers/transactions/{id}/expire (the `ExpireTransaction` operationId).
+	ExpireTransaction(ctx context.Context, id ID, params *ExpireTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SettleTransaction Settle a captured transaction now (test mode only)
 	//
@@ -3407,6 +3545,97 @@ func (c *Client) CreateRefund(ctx context.Context, params *CreateRefundParams, b
 // Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 func (c *Client) GetRefund(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRefundRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTestClock Read the merchant's test clock (test mode only)
+//
+// Corresponds with GET /v1/test_helpers/clock (the `GetTestClock` operationId).
+func (c *Client) GetTestClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTestClockRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdvanceTestClockWithBody Move the merchant's test clock forward (test mode only)
+//
+// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+func (c *Client) AdvanceTestClockWithBody(ctx context.Context, params *AdvanceTestClockParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdvanceTestClockRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdvanceTestClock Move the merchant's test clock forward (test mode only)
+//
+// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+func (c *Client) AdvanceTestClock(ctx context.Context, params *AdvanceTestClockParams, body AdvanceTestClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdvanceTestClockRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunSettlement Settle all that is captured, as if the day ended now (test mode only)
+//
+// At most 200 transactions at a time, the oldest first; ask again while `has_more` is true.
+//
+// Corresponds with POST /v1/test_helpers/settlement_runs (the `RunSettlement` operationId).
+func (c *Client) RunSettlement(ctx context.Context, params *RunSettlementParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunSettlementRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExpireTransaction Let an authorization expire now (test mode only)
+//
+// What was captured of it stays, and the rest is released.
+//
+// Corresponds with POST /v1/test_helpers/transactions/{id}/expire (the `ExpireTransaction` operationId).
+func (c *Client) ExpireTransaction(ctx context.Context, id ID, params *ExpireTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExpireTransactionRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5121,6 +5350,179 @@ func NewGetRefundRequest(server string, id ID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetTestClockRequest constructs an http.Request for the GetTestClock method
+func NewGetTestClockRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/test_helpers/clock")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAdvanceTestClockRequest calls the generic AdvanceTestClock builder with application/json body
+func NewAdvanceTestClockRequest(server string, params *AdvanceTestClockParams, body AdvanceTestClockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAdvanceTestClockRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewAdvanceTestClockRequestWithBody constructs an http.Request for the AdvanceTestClock method, with any body, and a specified content type
+func NewAdvanceTestClockRequestWithBody(server string, params *AdvanceTestClockParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/test_helpers/clock/advance")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRunSettlementRequest constructs an http.Request for the RunSettlement method
+func NewRunSettlementRequest(server string, params *RunSettlementParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/test_helpers/settlement_runs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewExpireTransactionRequest constructs an http.Request for the ExpireTransaction method
+func NewExpireTransactionRequest(server string, id ID, params *ExpireTransactionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/test_helpers/transactions/%s/expire", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewSettleTransactionRequest constructs an http.Request for the SettleTransaction method
 func NewSettleTransactionRequest(server string, id ID, params *SettleTransactionParams) (*http.Request, error) {
 	var err error
@@ -6329,6 +6731,53 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 	GetRefundWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetRefundResponse, error)
+
+	// GetTestClockWithResponse Read the merchant's test clock (test mode only)
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/test_helpers/clock (the `GetTestClock` operationId).
+	GetTestClockWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTestClockResponse, error)
+
+	// AdvanceTestClockWithBodyWithResponse Move the merchant's test clock forward (test mode only)
+	//
+	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+	AdvanceTestClockWithBodyWithResponse(ctx context.Context, params *AdvanceTestClockParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdvanceTestClockResponse, error)
+
+	// AdvanceTestClockWithResponse Move the merchant's test clock forward (test mode only)
+	//
+	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+	AdvanceTestClockWithResponse(ctx context.Context, params *AdvanceTestClockParams, body AdvanceTestClockJSONRequestBody, reqEditors ...RequestEditorFn) (*AdvanceTestClockResponse, error)
+
+	// RunSettlementWithResponse Settle all that is captured, as if the day ended now (test mode only)
+	//
+	// At most 200 transactions at a time, the oldest first; ask again while `has_more` is true.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/test_helpers/settlement_runs (the `RunSettlement` operationId).
+	RunSettlementWithResponse(ctx context.Context, params *RunSettlementParams, reqEditors ...RequestEditorFn) (*RunSettlementResponse, error)
+
+	// ExpireTransactionWithResponse Let an authorization expire now (test mode only)
+	//
+	// What was captured of it stays, and the rest is released.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/test_helpers/transactions/{id}/expire (the `ExpireTransaction` operationId).
+	ExpireTransactionWithResponse(ctx context.Context, id ID, params *ExpireTransactionParams, reqEditors ...RequestEditorFn) (*ExpireTransactionResponse, error)
 
 	// SettleTransactionWithResponse Settle a captured transaction now (test mode only)
 	//
@@ -7687,6 +8136,198 @@ func (r GetRefundResponse) ContentType() string {
 	return ""
 }
 
+type GetTestClockResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TestClock
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTestClockResponse) GetJSON200() *TestClock {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTestClockResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTestClockResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTestClockResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTestClockResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTestClockResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AdvanceTestClockResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TestClock
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AdvanceTestClockResponse) GetJSON200() *TestClock {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r AdvanceTestClockResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AdvanceTestClockResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AdvanceTestClockResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AdvanceTestClockResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AdvanceTestClockResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RunSettlementResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SettlementRun
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RunSettlementResponse) GetJSON200() *SettlementRun {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RunSettlementResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RunSettlementResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RunSettlementResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RunSettlementResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RunSettlementResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ExpireTransactionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Transaction
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExpireTransactionResponse) GetJSON200() *Transaction {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExpireTransactionResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExpireTransactionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExpireTransactionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExpireTransactionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExpireTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SettleTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8897,6 +9538,83 @@ func (c *ClientWithResponses) GetRefundWithResponse(ctx context.Context, id ID, 
 	return ParseGetRefundResponse(rsp)
 }
 
+// GetTestClockWithResponse Read the merchant's test clock (test mode only)
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/test_helpers/clock (the `GetTestClock` operationId).
+func (c *ClientWithResponses) GetTestClockWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTestClockResponse, error) {
+	rsp, err := c.GetTestClock(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTestClockResponse(rsp)
+}
+
+// AdvanceTestClockWithBodyWithResponse Move the merchant's test clock forward (test mode only)
+//
+// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+func (c *ClientWithResponses) AdvanceTestClockWithBodyWithResponse(ctx context.Context, params *AdvanceTestClockParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdvanceTestClockResponse, error) {
+	rsp, err := c.AdvanceTestClockWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdvanceTestClockResponse(rsp)
+}
+
+// AdvanceTestClockWithResponse Move the merchant's test clock forward (test mode only)
+//
+// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
+// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
+// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/test_helpers/clock/advance (the `AdvanceTestClock` operationId).
+func (c *ClientWithResponses) AdvanceTestClockWithResponse(ctx context.Context, params *AdvanceTestClockParams, body AdvanceTestClockJSONRequestBody, reqEditors ...RequestEditorFn) (*AdvanceTestClockResponse, error) {
+	rsp, err := c.AdvanceTestClock(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdvanceTestClockResponse(rsp)
+}
+
+// RunSettlementWithResponse Settle all that is captured, as if the day ended now (test mode only)
+//
+// At most 200 transactions at a time, the oldest first; ask again while `has_more` is true.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/test_helpers/settlement_runs (the `RunSettlement` operationId).
+func (c *ClientWithResponses) RunSettlementWithResponse(ctx context.Context, params *RunSettlementParams, reqEditors ...RequestEditorFn) (*RunSettlementResponse, error) {
+	rsp, err := c.RunSettlement(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunSettlementResponse(rsp)
+}
+
+// ExpireTransactionWithResponse Let an authorization expire now (test mode only)
+//
+// What was captured of it stays, and the rest is released.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/test_helpers/transactions/{id}/expire (the `ExpireTransaction` operationId).
+func (c *ClientWithResponses) ExpireTransactionWithResponse(ctx context.Context, id ID, params *ExpireTransactionParams, reqEditors ...RequestEditorFn) (*ExpireTransactionResponse, error) {
+	rsp, err := c.ExpireTransaction(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExpireTransactionResponse(rsp)
+}
+
 // SettleTransactionWithResponse Settle a captured transaction now (test mode only)
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10014,6 +10732,138 @@ func ParseGetRefundResponse(rsp *http.Response) (*GetRefundResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Refund
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTestClockResponse parses an HTTP response from a GetTestClockWithResponse call
+func ParseGetTestClockResponse(rsp *http.Response) (*GetTestClockResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTestClockResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TestClock
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAdvanceTestClockResponse parses an HTTP response from a AdvanceTestClockWithResponse call
+func ParseAdvanceTestClockResponse(rsp *http.Response) (*AdvanceTestClockResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AdvanceTestClockResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TestClock
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRunSettlementResponse parses an HTTP response from a RunSettlementWithResponse call
+func ParseRunSettlementResponse(rsp *http.Response) (*RunSettlementResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RunSettlementResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SettlementRun
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExpireTransactionResponse parses an HTTP response from a ExpireTransactionWithResponse call
+func ParseExpireTransactionResponse(rsp *http.Response) (*ExpireTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExpireTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

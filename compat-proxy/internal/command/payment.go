@@ -198,7 +198,8 @@ func authorized(t *v1.Transaction) Result {
 		r.Outcome = Done
 	case v1.TransactionStatusDeclined:
 		r.Outcome = Declined
-	case v1.TransactionStatusFailed, v1.TransactionStatusVoided: // voided: the answer was lost, so v1 reversed it
+	// voided: the answer was lost, so v1 reversed it; expired: it lapsed before anybody knew of it
+	case v1.TransactionStatusFailed, v1.TransactionStatusVoided, v1.TransactionStatusExpired:
 		r.Outcome, r.Code = Refused, CodeFailed
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
 	}

@@ -194,6 +194,8 @@ func TestJudge(t *testing.T) {
 		{"a capture of a failed one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusFailed)), "3/64"},
 		{"a capture of an open one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusProcessing)), "3/19"},
 		{"a capture of nobody knows what", capture, refused(command.CodeNotCapturable, nil), "3/19"},
+		{"a capture of an expired one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusExpired)), "3/16"},
+		{"a void of an expired one", void, refused(command.CodeNotVoidable, in(v1.TransactionStatusExpired)), "3/16"},
 		{"a void of a declined one", void, refused(command.CodeNotVoidable, in(v1.TransactionStatusDeclined)), "3/16"},
 		{"a void of an open one", void, refused(command.CodeNotVoidable, in(v1.TransactionStatusUnknown)), "3/19"},
 		{"a refund of a refunded one", refund, refused(command.CodeNotRefundable, settled), "3/55"},

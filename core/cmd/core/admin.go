@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,14 +18,33 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.listMerchants(ctx, args[:last])
 	}
 	f, data := m.flags("merchants")
-	words, err := m.parse(f, args, 2)
+	day := dayFlags(f)
+	words, err := m.parse(f, flagsFirst(args), 2)
 	if err != nil {
 		return err
 	}
-	if words[0] != "create" {
-		return m.misused(fmt.Sprintf("merchants cannot %q", words[0]))
+	d, err := day()
+	if err != nil {
+		return m.misused(err.Error())
 	}
-	return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return a.CreateMerchant(ctx, words[1]) })
+	verb, what := words[0], words[1]
+	if verb != "create" && verb != "update" {
+		return m.misused(fmt.Sprintf("merchants cannot %q", verb))
+	}
+	same := d == core.Day{Cutoff: core.SameCutoff}
+	if verb == "update" && same {
+		return m.misused("merchants update needs --time-zone or --cutoff")
+	}
+	return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+		if verb == "update" {
+			return what, a.SetDay(ctx, what, d)
+		}
+		merchant, err := a.CreateMerchant(ctx, what)
+		if err != nil || same {
+			return merchant, err
+		}
+		return merchant, a.SetDay(ctx, merchant, d)
+	})
 }
 
 // verbLast moves the first of the verbs behind the flags, where package flag wants it, so that both `vault rotate --drop-old` and
@@ -36,6 +56,23 @@ func verbLast(args []string, verbs ...string) []string {
 		}
 	}
 	return args
+}
+
+// flagsFirst moves the flags, each of which has a value, in front of the words, where package flag wants them.
+func flagsFirst(args []string) []string {
+	var flags, words []string
+	for i := 0; i < len(args); i++ {
+		if !strings.HasPrefix(args[i], "-") {
+			words = append(words, args[i])
+			continue
+		}
+		flags = append(flags, args[i])
+		if !strings.Contains(args[i], "=") && i+1 < len(args) {
+			i++
+			flags = append(flags, args[i])
+		}
+	}
+	return append(flags, words...)
 }
 
 // administer runs fn on the opened store and prints its result.

@@ -51,6 +51,10 @@ func TestWrongUsage(t *testing.T) {
 		{"merchants"},
 		{"merchants", "create"},
 		{"merchants", "delete", "x"},
+		{"merchants", "create", "Shop", "--cutoff", "24:00"},
+		{"merchants", "create", "Shop", "--time-zone", "Local"},
+		{"merchants", "create", "Shop", "--time-zone", "Mars/Base"},
+		{"merchants", "update", "mer_0000000000001"},
 		{"keys"},
 		{"keys", "delete"},
 		{"serve", "--rate-limit", "-1"},
@@ -76,6 +80,8 @@ func TestFailures(t *testing.T) {
 		{"keys", "--data", data, "create", "--merchant", merchant, "--kind", "root"},
 		{"keys", "--data", data, "create", "--merchant", merchant, "--scopes", "all"},
 		{"merchants", "--data", data, "create", ""},
+		{"merchants", "--data", data, "update", "mer_0000000000001", "--cutoff", "01:00"},
+		{"merchants", "--data", data, "update", "Shop", "--cutoff", "01:00"},
 		{"serve", "--data", data, "--listen", "256.0.0.1:http"},
 		{"migrate", "--data", "/dev/null/data"},
 	} {
@@ -162,5 +168,19 @@ func TestShippedCatalogue(t *testing.T) {
 	}
 	if string(shipped) != string(built) {
 		t.Error("configs/simulator.yaml is not the built-in catalogue")
+	}
+}
+
+func TestMerchantsDay(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	merchant := MustPrint(t, "merchants", "create", "Shop", "--data", data, "--time-zone=Asia/Tokyo", "--cutoff", "17:30")
+	if got := MustPrint(t, "merchants", "update", merchant, "--cutoff", "02:05", "--data", data); got != merchant {
+		t.Errorf("got %q, want %q", got, merchant)
+	}
+	db := coretest.MustInspect(t, data+"/causeway.db")
+	var got string
+	if err := db.QueryRowContext(t.Context(), "SELECT time_zone || cutoff FROM merchants").Scan(&got); err != nil || got != "Asia/Tokyo125" {
+		t.Errorf("got %q, %v, want Asia/Tokyo125", got, err)
 	}
 }

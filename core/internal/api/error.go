@@ -120,6 +120,7 @@ var codes = map[string]entry{
 	payment.NotVoidable:             {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotRefundable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotSettleable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.NotExpirable:            {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.OperationInProgress:     {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.AmountExceedsCapturable: {v1.ErrorTypeInvalidRequestError, 400, ""},
 	payment.AmountExceedsRefundable: {v1.ErrorTypeInvalidRequestError, 400, ""},
@@ -194,6 +195,7 @@ func faultOf(err error) *fault {
 		code, param string
 	}{
 		{engine.ErrNotFound, codeNotFound, "id"},
+		{engine.ErrCaptureNotFound, codeNotFound, "capture"},
 		{store.ErrNotFound, codeNotFound, "id"},
 		{engine.ErrKeyInUse, codeKeyInUse, ""},
 		{engine.ErrNoSource, codeUnknownPaymentMethod, "payment_method"},

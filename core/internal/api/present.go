@@ -25,7 +25,7 @@ func (p Presenter) Created(requestID string, t *payment.Transaction) engine.Answ
 		return p.Refused(requestID, &payment.Refusal{Code: codeNotProcessed, Message: codes[codeNotProcessed].message}, t)
 	case payment.Processing, payment.Unknown:
 		return p.Lost(requestID, t)
-	case payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided:
+	case payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided, payment.Expired:
 	}
 	return engine.Answer{Status: http.StatusCreated, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
 }
@@ -147,6 +147,7 @@ func showCapture(c *payment.Capture) v1.Capture {
 	out.Transaction = id.Format(id.Transaction, c.Transaction)
 	out.Status = v1.CaptureStatus(c.State)
 	out.Amount, out.Currency, out.Final = c.Amount, c.Currency, c.Final
+	out.AmountRefunded = c.Refunded
 	out.Settlement = captureSettlement(c)
 	out.Failure = failure(c.FailureCode, c.FailureMessage)
 	if out.Metadata == nil {
@@ -174,6 +175,10 @@ func showRefund(r *payment.Refund) v1.Refund {
 	out.Object = v1.RefundObjectRefund
 	out.Mode = mode(r.Tenant)
 	out.Transaction = id.Format(id.Transaction, r.Transaction)
+	if r.Capture != 0 {
+		capture := id.Format(id.Capture, r.Capture)
+		out.Capture = &capture
+	}
 	out.Status = v1.RefundStatus(r.State)
 	out.Amount, out.Currency = r.Amount, r.Currency
 	out.Failure = failure(r.FailureCode, r.FailureMessage)

@@ -39,12 +39,18 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, k *store.Key)
 	if err != nil {
 		return &fault{code: codeNotFound, param: "transaction", cause: err}
 	}
+	capture := int64(0)
+	if in.Capture != nil {
+		if capture, err = id.Parse(id.Capture, *in.Capture); err != nil {
+			return &fault{code: codeNotFound, param: "capture", cause: err}
+		}
+	}
 	req, err := a.request(r, k, body)
 	if err != nil {
 		return err
 	}
 	details := encode(&stepDetails{Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata})
-	out, err := a.Engine.Refund(r.Context(), req, n, amount, details)
+	out, err := a.Engine.RefundCapture(r.Context(), req, n, capture, amount, details)
 	return a.answer(w, r, out, notFoundAt(err, "transaction"))
 }
 
@@ -88,7 +94,7 @@ func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *store.Key) er
 
 // notFoundAt names the body's field when the object it names is not there.
 func notFoundAt(err error, param string) error {
-	if f := faultOf(err); err != nil && f.code == codeNotFound {
+	if f := faultOf(err); err != nil && f.code == codeNotFound && f.param == "id" {
 		return &fault{code: codeNotFound, param: param, cause: err}
 	}
 	return err

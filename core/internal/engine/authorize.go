@@ -93,6 +93,11 @@ func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64,
 	if err := tx.ResolveTransaction(t); err != nil {
 		return err
 	}
+	if !t.Result.ExpiresAt.IsZero() {
+		if err := tx.SetExpiry(t.Tenant, t.ID, t.Result.ExpiresAt); err != nil {
+			return err
+		}
+	}
 	if t.Captured > 0 {
 		c := payment.Capture{
 			Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded, Amount: t.Captured, Currency: t.Currency, Final: true,

@@ -21,6 +21,8 @@ import (
 var (
 	// ErrNotFound: no such object for this tenant.
 	ErrNotFound = errors.New("engine: not found")
+	// ErrCaptureNotFound: the transaction has no such capture.
+	ErrCaptureNotFound = errors.New("engine: capture not found")
 	// ErrKeyInUse: a request with the same idempotency key is still running.
 	ErrKeyInUse = errors.New("engine: idempotency key in use")
 	// ErrKeyReused: the idempotency key was used with another request.

@@ -11,17 +11,23 @@ import (
 
 // Refund gives amount (0 for all that is left) of a captured transaction back.
 func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Answer, error) {
+	return e.RefundCapture(ctx, r, transaction, 0, amount, details)
+}
+
+// RefundCapture is Refund of one capture, whose own remainder is then a limit too. A capture of 0 names none; ErrCaptureNotFound when the
+// transaction has no such capture.
+func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capture, amount int64, details []byte) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
 	}
 	defer e.enter(ctx, r)()
-	f := &payment.Refund{Transaction: transaction, Tenant: r.Tenant, Amount: amount, Details: details}
+	f := &payment.Refund{Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		f.Claim = claim
 		err := e.beginRefund(tx, f)
 		if errors.Is(err, store.ErrConflict) {
-			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoRefund(amount) })
+			return e.refuseRefund(tx, r, f, amount)
 		}
 		return nil, err
 	})
@@ -42,11 +48,45 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 			return err
 		}
 		f.Amount = t.Refundable()
+		if f.Capture != 0 {
+			c, err := tx.Capture(f.Tenant, f.Capture)
+			if errors.Is(err, store.ErrNotFound) {
+				return store.ErrConflict
+			}
+			if err != nil {
+				return err
+			}
+			f.Amount = min(f.Amount, c.Refundable())
+		}
 	}
 	if err := e.insertNew(func(id int64) error { f.ID = id; return tx.BeginRefund(f) }); err != nil {
 		return err
 	}
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f).Body))
+}
+
+// refuseRefund says why there is no refund: by the capture it names, or else by the transaction.
+func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount int64) (*Answer, error) {
+	var ofCapture *payment.Refusal
+	if f.Capture != 0 {
+		c, err := tx.Capture(f.Tenant, f.Capture)
+		if errors.Is(err, store.ErrNotFound) || err == nil && c.Transaction != f.Transaction {
+			if _, err := tx.Transaction(r.Tenant, f.Transaction); errors.Is(err, store.ErrNotFound) {
+				return nil, ErrNotFound
+			}
+			return nil, ErrCaptureNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
+		ofCapture = c.WhyNoRefund(amount)
+	}
+	return e.refuse(tx, r, f.Transaction, func(t *payment.Transaction) *payment.Refusal {
+		if why := t.WhyNoRefund(amount); why != nil {
+			return why
+		}
+		return ofCapture
+	})
 }
 
 // askRefund asks the acquirer for a pending refund and commits its word. The reference makes asking again safe.

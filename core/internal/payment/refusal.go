@@ -13,6 +13,7 @@ const (
 	NotVoidable             = "transaction_not_voidable"
 	NotRefundable           = "transaction_not_refundable"
 	NotSettleable           = "transaction_not_settleable"
+	NotExpirable            = "transaction_not_expirable"
 	AmountExceedsCapturable = "amount_exceeds_capturable"
 	AmountExceedsRefundable = "amount_exceeds_refundable"
 	OperationInProgress     = "operation_in_progress"
@@ -86,6 +87,35 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 		return busy()
 	case t.Settlement() != SettlementPending:
 		return &Refusal{Code: NotSettleable, Message: "The transaction has no captured money that waits for settlement."}
+	}
+	return nil
+}
+
+// WhyNoExpire says why there is no authorization to expire, or nil when there is.
+func (t *Transaction) WhyNoExpire() *Refusal {
+	switch {
+	case t.Operation != NoOperation || t.Status.Open():
+		return busy()
+	case t.Status != Authorized && t.Status != PartiallyCaptured:
+		return &Refusal{Code: NotExpirable, Message: "A transaction that is " + string(t.Status) + " has no authorization that could expire."}
+	}
+	return nil
+}
+
+// WhyNoRefund says why amount (0 for all that is left) of this capture cannot be refunded now, or nil when it can, as far as the capture
+// goes.
+func (c *Capture) WhyNoRefund(amount int64) *Refusal {
+	switch {
+	case c.State == StepPending:
+		return busy()
+	case c.State != StepSucceeded:
+		return &Refusal{Code: NotRefundable, Param: "capture", Message: "A capture that is " + string(c.State) + " cannot be refunded."}
+	case c.Refundable() == 0 && c.RefundPending > 0:
+		return busy()
+	case c.Refundable() == 0:
+		return &Refusal{Code: NotRefundable, Param: "capture", Message: "The capture was refunded in full already."}
+	case amount > c.Refundable():
+		return &Refusal{Code: AmountExceedsRefundable, Param: "amount", Message: "The amount is more than what is left to refund of this capture."}
 	}
 	return nil
 }

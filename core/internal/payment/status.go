@@ -8,7 +8,7 @@ import (
 // Status is where a payment itself stands. What settled and what was refunded are axes of their own.
 type Status string
 
-// The statuses. Voided, Declined and Failed are terminal.
+// The statuses. Voided, Declined, Failed and Expired are terminal.
 const (
 	Processing        Status = "processing" // the intent is durable, the acquirer's answer is not yet
 	Unknown           Status = "unknown"    // the acquirer's answer was lost; the reconciler is asking
@@ -17,7 +17,8 @@ const (
 	Captured          Status = "captured"
 	Voided            Status = "voided"
 	Declined          Status = "declined"
-	Failed            Status = "failed" // the acquirer has no such payment: nothing was moved
+	Failed            Status = "failed"  // the acquirer has no such payment: nothing was moved
+	Expired           Status = "expired" // the authorization lapsed before anything was captured
 )
 
 // Step is something that happens to a transaction.
@@ -33,6 +34,7 @@ const (
 	CapturePart    Step = "capture_part"
 	CaptureRest    Step = "capture_rest"
 	Void           Step = "void"
+	Expire         Step = "expire" // the authorization lapsed; what was captured stays
 )
 
 // transitions is the whole state machine: a step not listed for a status is refused.
@@ -44,10 +46,10 @@ var transitions = map[Status]map[Step]Status{
 		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed,
 	},
 	Authorized: {
-		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided,
+		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided, Expire: Expired,
 	},
 	PartiallyCaptured: {
-		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided,
+		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided, Expire: Captured,
 	},
 	Captured: {
 		Void: Voided,
@@ -55,16 +57,17 @@ var transitions = map[Status]map[Step]Status{
 	Voided:   {},
 	Declined: {},
 	Failed:   {},
+	Expired:  {},
 }
 
 // Statuses lists every status, in the order a payment meets them.
 func Statuses() []Status {
-	return []Status{Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Declined, Failed}
+	return []Status{Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Declined, Failed, Expired}
 }
 
 // Steps lists every step.
 func Steps() []Step {
-	return []Step{Approve, ApproveCapture, Decline, Fail, Lose, CapturePart, CaptureRest, Void}
+	return []Step{Approve, ApproveCapture, Decline, Fail, Lose, CapturePart, CaptureRest, Void, Expire}
 }
 
 // Next returns the status a step leads to, or an error when the step is not allowed from s.

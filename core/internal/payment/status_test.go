@@ -13,11 +13,11 @@ func TestTransitions(t *testing.T) {
 			"approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",
 		},
 		"unknown":            {"approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed"},
-		"authorized":         {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided"},
-		"partially_captured": {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided"},
+		"authorized":         {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided", "expire": "expired"},
+		"partially_captured": {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided", "expire": "captured"},
 		"captured":           {"void": "voided"},
 	}
-	if got, want := len(payment.Statuses())*len(payment.Steps()), 8*8; got != want {
+	if got, want := len(payment.Statuses())*len(payment.Steps()), 9*9; got != want {
 		t.Fatalf("pairs: got %d, want %d", got, want)
 	}
 	for _, from := range payment.Statuses() {

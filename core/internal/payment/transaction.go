@@ -124,6 +124,8 @@ type Capture struct {
 	Currency       string
 	Final          bool // releases what it leaves uncaptured
 	Settled        bool
+	Refunded       int64 // of refunds that are of this capture
+	RefundPending  int64
 	Details        []byte
 	FailureCode    string
 	FailureMessage string
@@ -132,10 +134,19 @@ type Capture struct {
 	UpdatedAt      time.Time
 }
 
+// Refundable is what a refund may still give back of this capture. Its transaction may have less left.
+func (c *Capture) Refundable() int64 {
+	if c.State != StepSucceeded {
+		return 0
+	}
+	return c.Amount - c.Refunded - c.RefundPending
+}
+
 // Refund gives captured money back.
 type Refund struct {
 	ID             int64
 	Transaction    int64
+	Capture        int64 // the capture it is of, 0 where it is of no single one
 	Tenant         Tenant
 	State          StepState
 	Amount         int64 // minor units

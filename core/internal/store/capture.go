@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled, details,
+const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled, amount_refunded, amount_refund_pending, details,
 	failure_code, failure_message, claim, created_at, updated_at`
 
 const insertCapture = `INSERT INTO captures
@@ -54,8 +54,8 @@ func (tx *Tx) EndCapture(c *payment.Capture) error {
 	if c.State == payment.StepSucceeded {
 		taken = c.Amount
 	}
-	err := tx.change(`UPDATE captures SET state = ?, failure_code = ?, failure_message = ?, claim = 0, updated_at = ?
-		WHERE id = ? AND state = 'pending'`,
+	err := tx.change(`UPDATE captures SET state = ?1, failure_code = ?2, failure_message = ?3, claim = 0, updated_at = ?4, captured_at = ?4
+		WHERE id = ?5 AND state = 'pending'`,
 		string(c.State), c.FailureCode, c.FailureMessage, toMillis(tx.Now), c.ID)
 	if err != nil {
 		return err
@@ -79,6 +79,15 @@ func (db *DB) Capture(ctx context.Context, tenant payment.Tenant, id int64) (*pa
 	return scanCapture(s.row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
+// Capture reads one capture inside the group.
+func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error) {
+	row, err := tx.row(`SELECT `+captureColumns+` FROM captures WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanCapture(row)
+}
+
 // Captures lists the captures of one transaction, newest first.
 func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction int64, p Page) (List[*payment.Capture], error) {
 	return list(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE transaction_id = ? AND merchant_id = ? AND live = ?`, p,
@@ -98,7 +107,7 @@ func scanCapture(row scanner) (*payment.Capture, error) {
 		created, updated int64
 	)
 	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency, &c.Final, &c.Settled,
-		&c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated)
+		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const refundColumns = `id, transaction_id, merchant_id, live, state, amount, currency, details,
+const refundColumns = `id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details,
 	failure_code, failure_message, claim, created_at, updated_at`
 
-// BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. ErrConflict
-// when the amount may not be refunded, ErrDuplicate when the id is taken; neither leaves anything.
+// BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. A refund that
+// names no capture is of the only one, where there is only one. ErrConflict when the amount may not be refunded, ErrDuplicate when the id
+// is taken; neither leaves anything.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
 	return tx.whole(func() error { return tx.beginRefund(r) })
 }
@@ -33,12 +34,32 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	} else if err != nil {
 		return fmt.Errorf("begin refund: %w", err)
 	}
+	if err := tx.reserveOfCapture(r); err != nil {
+		return err
+	}
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(`INSERT INTO refunds
-		(id, transaction_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Transaction, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
+		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
 		toMillis(r.CreatedAt), toMillis(r.UpdatedAt))
+}
+
+// reserveOfCapture takes a refund's amount out of what is left of its capture.
+func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
+	if r.Capture == 0 {
+		row, err := tx.row(`SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM captures WHERE transaction_id = ? AND state = 'succeeded'`,
+			r.Transaction)
+		if err != nil {
+			return err
+		}
+		if r.Capture, err = scanNumber(row); err != nil || r.Capture == 0 {
+			return err
+		}
+	}
+	return tx.change(`UPDATE captures SET amount_refund_pending = amount_refund_pending + ?1
+		WHERE id = ?2 AND transaction_id = ?3 AND state = 'succeeded' AND amount - amount_refunded - amount_refund_pending >= ?1`,
+		r.Amount, r.Capture, r.Transaction)
 }
 
 // EndRefund writes the acquirer's word on a pending refund, which r.State, FailureCode and FailureMessage hold.
@@ -54,6 +75,13 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 		given = r.Amount
 	}
 	r.UpdatedAt = tx.Now
+	if r.Capture != 0 {
+		err := tx.change(`UPDATE captures SET amount_refund_pending = amount_refund_pending - ?,
+			amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`, r.Amount, given, toMillis(tx.Now), r.Capture)
+		if err != nil {
+			return err
+		}
+	}
 	return tx.change(`UPDATE transactions SET amount_refund_pending = amount_refund_pending - ?,
 			amount_refunded = amount_refunded + ?, updated_at = ?
 		WHERE id = ?`,
@@ -92,7 +120,7 @@ func scanRefund(row scanner) (*payment.Refund, error) {
 		r                payment.Refund
 		created, updated int64
 	)
-	err := row.Scan(&r.ID, &r.Transaction, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
+	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
 		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound

@@ -89,7 +89,7 @@ func TestCheckNoticesWhatTheServerWritesOtherwise(t *testing.T) {
 		"another column": `ALTER TABLE events ADD COLUMN shard INTEGER NOT NULL DEFAULT 1; UPDATE events SET shard = 7`,
 		"another value":  `UPDATE captures SET settled = 1`,
 		"another event":  `INSERT INTO events SELECT id + 1, merchant_id, live, type, object_id, sequence, data, created_at FROM events`,
-		"another table":  `INSERT INTO merchants SELECT id + 1, name, created_at FROM merchants`,
+		"another table":  `INSERT INTO merchants (id, name, created_at) SELECT id + 1, name, created_at FROM merchants`,
 		"no capture":     `DELETE FROM captures`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,38 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+	"time"
+	_ "time/tzdata" // merchants' days end in their own time zone, also where the machine knows none
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+)
+
+// settleEvery is how often the service looks for days that ended and authorizations that lapsed.
+const settleEvery = 15 * time.Second
+
+// keepSettling settles and expires what is due. A pass that fails is made again.
+func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		sweep(ctx, cfg.Log, "settled", eng.SettleDue)
+		sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
+	}
+}
+
+func sweep(ctx context.Context, log *slog.Logger, what string, pass func(context.Context) (int, error)) {
+	n, err := pass(ctx)
+	if n > 0 {
+		log.InfoContext(ctx, "sweep", slog.String("what", what), slog.Int("transactions", n))
+	}
+	if err != nil && ctx.Err() == nil {
+		log.ErrorContext(ctx, "sweep failed", slog.String("what", what), slog.Any("error", err))
+	}
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// ExpireDue ends every authorization whose time is over, and returns how many that was. The acquirer is not asked: it lets go of the money
+// by itself at that time. What a step is asking the acquirer for is left alone until that ends.
+func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
+	now := e.Clock.Now()
+	expired, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) })
+	if err != nil {
+		return expired, fmt.Errorf("expire: %w", err)
+	}
+	days, err := e.Store.Days(ctx)
+	if err != nil {
+		return expired, fmt.Errorf("expire: %w", err)
+	}
+	for _, d := range days {
+		if d.Ahead == 0 {
+			continue
+		}
+		n, err := e.expireOf(ctx, d)
+		expired += n
+		if err != nil {
+			return expired, fmt.Errorf("expire: %w", err)
+		}
+	}
+	return expired, nil
+}
+
+// expireOf ends what is over on a test clock.
+func (e *Engine) expireOf(ctx context.Context, d store.Day) (int, error) {
+	now := e.Clock.Now().Add(d.Ahead)
+	return e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) })
+}
+
+// expireAll works through a list that shrinks by what is done.
+func (e *Engine) expireAll(ctx context.Context, next func() ([]store.Lapsed, error)) (int, error) {
+	expired := 0
+	for {
+		batch, err := next()
+		if err != nil {
+			return expired, err
+		}
+		n, err := e.expireBatch(ctx, batch)
+		expired += n
+		if err != nil || n == 0 || len(batch) < dueBatch {
+			return expired, err
+		}
+	}
+}
+
+func (e *Engine) expireBatch(ctx context.Context, batch []store.Lapsed) (int, error) {
+	expired := 0
+	for part := range slices.Chunk(batch, commitBatch) {
+		n := 0
+		err := e.Store.Update(ctx, func(tx *store.Tx) error {
+			n = 0
+			for _, l := range part {
+				_, err := e.expire(tx, l.Tenant, l.ID)
+				if errors.Is(err, store.ErrConflict) {
+					continue // captured, voided, or being so
+				}
+				if err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			return expired, err
+		}
+		expired += n
+	}
+	return expired, nil
+}
+
+// expire ends one authorization and announces what became of the transaction: expired, or captured where part of it was.
+func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error) {
+	if err := tx.ExpireTransaction(tenant, id); err != nil {
+		return Answer{}, err
+	}
+	t, err := tx.Transaction(tenant, id)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer := e.Present.Transaction(t)
+	return answer, tx.InsertEvent(e.event("transaction."+string(t.Status), tenant, t.ID, t.Version, answer.Body))
+}

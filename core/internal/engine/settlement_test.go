@@ -1,0 +1,264 @@
+package engine_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// mustPay makes a payment and returns its number.
+func mustPay(t *testing.T, s *coretest.Service, amount int64, capture bool) int64 {
+	t.Helper()
+	a, err := s.Pay(t.Context(), s.Request(""), amount, capture)
+	if err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d %s, %v", a.Status, a.Body, err)
+	}
+	return s.Number(t, "SELECT MAX(id) FROM transactions")
+}
+
+// mustSettle runs a pass and wants so many transactions settled by it.
+func mustSettle(t *testing.T, s *coretest.Service, want int) {
+	t.Helper()
+	if got, err := s.Engine.SettleDue(t.Context()); err != nil || got != want {
+		t.Errorf("settled: got %d, %v, want %d", got, err, want)
+	}
+}
+
+func mustTransaction(t *testing.T, s *coretest.Service, id int64) *payment.Transaction {
+	t.Helper()
+	got, err := s.DB.Transaction(t.Context(), s.Tenant, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestSettleDue(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t) // 09:30 UTC; days end at midnight
+	for range 3 {
+		mustPay(t, s, 100, true)
+	}
+	held := mustPay(t, s, 100, false)
+	mustSettle(t, s, 0)
+	s.Clock.Advance(14*time.Hour + 30*time.Minute) // midnight
+	mustPay(t, s, 100, true)                       // exactly then
+	s.Clock.Advance(time.Second)
+	late := mustPay(t, s, 100, true)
+	mustSettle(t, s, 4)
+	mustSettle(t, s, 0)
+	s.Clock.Advance(24 * time.Hour)
+	if _, err := s.Engine.Capture(t.Context(), s.Request(""), held, 40, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustSettle(t, s, 1)
+	if got := mustTransaction(t, s, late).Settlement(); got != payment.SettlementSettled {
+		t.Errorf("captured after the last cut-off: got %s", got)
+	}
+	s.Clock.Advance(24 * time.Hour)
+	mustSettle(t, s, 1) // part of held
+	s.Clock.Advance(time.Hour)
+	if _, err := s.Engine.Capture(t.Context(), s.Request(""), held, 60, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustTransaction(t, s, held); got.Settlement() != payment.SettlementPending || got.Settled != 40 {
+		t.Errorf("got %s with %d settled, want pending with 40", got.Settlement(), got.Settled)
+	}
+	s.Clock.Advance(24 * time.Hour)
+	mustSettle(t, s, 1)
+	wantSettledBooks(t, s)
+}
+
+// TestSettleDueWaitsForAVoid: what is being voided is left alone, and found again when the void is refused.
+func TestSettleDueWaitsForAVoid(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	txn := mustPay(t, s, 100, true)
+	other := mustPay(t, s, 100, true)
+	lose(s, coretest.Void, false, nil)
+	if a, err := s.Engine.Void(t.Context(), s.Request(""), txn); err != nil || a.Status != 504 {
+		t.Fatalf("void: got %d, %v", a.Status, err)
+	}
+	s.Clock.Advance(24 * time.Hour)
+	mustSettle(t, s, 1)
+	s.Clock.Advance(24 * time.Hour)
+	heal(s)
+	s.Acquirer.Decide = func(coretest.Call) string { return "processing_error" }
+	if got := s.Reconcile(t); got != 0 {
+		t.Fatalf("%d stay open", got)
+	}
+	mustSettle(t, s, 1) // the void was refused, so it settles after all
+	if got := mustTransaction(t, s, txn); got.Settlement() != payment.SettlementSettled || got.Status != payment.Captured {
+		t.Errorf("got %s %s", got.Status, got.Settlement())
+	}
+	if got := mustTransaction(t, s, other).Version; got != 2 {
+		t.Errorf("version of the other: got %d, want 2", got)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestSettleDueAgain: a pass that died before it wrote down how far it came is made again, and settles nothing twice.
+func TestSettleDueAgain(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for range 120 {
+		mustPay(t, s, 100, true)
+	}
+	s.Clock.Advance(24 * time.Hour)
+	coretest.MustExec(t, s.Dir, `CREATE TRIGGER killed BEFORE INSERT ON settlement_marks BEGIN SELECT RAISE(ABORT, 'killed'); END`)
+	if got, err := s.Engine.SettleDue(t.Context()); err == nil || got != 120 {
+		t.Fatalf("got %d, %v, want all settled and an error", got, err)
+	}
+	coretest.MustExec(t, s.Dir, `DROP TRIGGER killed`)
+	next := s.Revive(t, s.Snapshot(t))
+	mustSettle(t, next, 0)
+	if got := next.Number(t, "SELECT COUNT(*) FROM events WHERE type = 'transaction.settled'"); got != 120 {
+		t.Errorf("events: got %d, want 120", got)
+	}
+	wantSettledBooks(t, next)
+}
+
+// race runs two things at once and returns when both are done.
+func race(a, b func()) {
+	var wg sync.WaitGroup
+	wg.Go(a)
+	wg.Go(b)
+	wg.Wait()
+}
+
+const raceRounds = 1000
+
+// TestSettlementAgainstVoid: one of them wins, and what the books say fits the winner.
+func TestSettlementAgainstVoid(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	voids := 0
+	for range raceRounds / 10 {
+		txn := mustPay(t, s, 100, true)
+		s.Clock.Advance(24 * time.Hour)
+		var a engine.Answer
+		var errVoid, errSettle error
+		race(
+			func() { a, errVoid = s.Engine.Void(t.Context(), s.Request(""), txn) },
+			func() { _, errSettle = s.Engine.SettleDue(t.Context()) },
+		)
+		if err := errors.Join(errVoid, errSettle); err != nil {
+			t.Fatal(err)
+		}
+		got := mustTransaction(t, s, txn)
+		won := a.Status == 200
+		if won {
+			voids++
+		}
+		if won != (got.Status == payment.Voided) || won == (got.Settled == 100) {
+			t.Fatalf("void answered %d; got %s with %d settled", a.Status, got.Status, got.Settled)
+		}
+	}
+	t.Logf("%d voids won", voids)
+	wantSettledBooks(t, s)
+}
+
+func TestCaptureAgainstExpiry(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for i := range raceRounds / 2 {
+		txn := mustPay(t, s, 100, false)
+		amount := int64(100 - i%2*60)
+		lapse(t, s, txn)
+		var a engine.Answer
+		var errCapture, errExpire error
+		race(
+			func() { a, errCapture = s.Engine.Capture(t.Context(), s.Request(""), txn, amount, false, nil) },
+			func() { _, errExpire = s.Engine.ExpireDue(t.Context()) },
+		)
+		if err := errors.Join(errCapture, errExpire); err != nil {
+			t.Fatal(err)
+		}
+		got := mustTransaction(t, s, txn)
+		if won := a.Status == 201; won != (got.Captured == amount) || won == (got.Status == payment.Expired) {
+			t.Fatalf("capture answered %d; got %s with %d captured", a.Status, got.Status, got.Captured)
+		}
+	}
+	if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status IN ('authorized', 'partially_captured')"); got != 0 {
+		t.Errorf("%d authorizations outlive their time", got)
+	}
+	wantSettledBooks(t, s)
+}
+
+// lapse lets the authorization of a transaction end now.
+func lapse(t *testing.T, s *coretest.Service, txn int64) {
+	t.Helper()
+	err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.SetExpiry(s.Tenant, txn, s.Clock.Now()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestExpiryLeavesStepsAlone: what the acquirer is being asked for is not expired under it.
+func TestExpiryLeavesStepsAlone(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	txn := mustPay(t, s, 100, false)
+	lapse(t, s, txn)
+	lose(s, coretest.Capture, true, nil)
+	if a, err := s.Engine.Capture(t.Context(), s.Request(""), txn, 40, false, nil); err != nil || a.Status != 504 {
+		t.Fatalf("capture: got %d, %v", a.Status, err)
+	}
+	if got, err := s.Engine.ExpireDue(t.Context()); err != nil || got != 0 {
+		t.Errorf("expired: got %d, %v, want none", got, err)
+	}
+	heal(s)
+	if got := s.Reconcile(t); got != 0 {
+		t.Fatalf("%d stay open", got)
+	}
+	if got, err := s.Engine.ExpireDue(t.Context()); err != nil || got != 1 {
+		t.Errorf("expired: got %d, %v, want one", got, err)
+	}
+	if got := mustTransaction(t, s, txn); got.Status != payment.Captured || got.Captured != 40 || got.Capturable() != 0 {
+		t.Errorf("got %s with %d captured, %d capturable", got.Status, got.Captured, got.Capturable())
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestRefundsOfOneCaptureRace: of several refunds of 60 % of one capture exactly one goes through, while the transaction has more to give.
+func TestRefundsOfOneCaptureRace(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for range raceRounds / 10 {
+		txn := mustPay(t, s, 300, false)
+		var capture int64
+		for range 3 {
+			if a, err := s.Engine.Capture(t.Context(), s.Request(""), txn, 100, false, nil); err != nil || a.Status != 201 {
+				t.Fatalf("capture: got %d, %v", a.Status, err)
+			}
+			capture = s.Number(t, "SELECT MAX(id) FROM captures")
+		}
+		var answers [4]engine.Answer
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() {
+				answers[i], _ = s.Engine.RefundCapture(t.Context(), s.Request(""), txn, capture, 60, []byte("{}"))
+			})
+		}
+		wg.Wait()
+		won := 0
+		for _, a := range answers {
+			if a.Status == 201 {
+				won++
+			}
+		}
+		c, err := s.DB.Capture(t.Context(), s.Tenant, capture)
+		if err != nil || won != 1 || c.Refunded != 60 || c.RefundPending != 0 {
+			t.Fatalf("%d won; got %+v, %v", won, c, err)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// runBatch is how many transactions one settlement run of the test helpers takes, for they share a commit.
+const runBatch = 200
+
+// TestTime is a merchant's test clock.
+type TestTime struct {
+	Now   time.Time
+	Ahead time.Duration // of real time
+}
+
+// TestPresenter shows what only the test helpers answer.
+type TestPresenter interface {
+	// Run answers a settlement run: how many transactions settled, and whether more wait.
+	Run(settled int, more bool) Answer
+	// Clock answers with a test clock.
+	Clock(t TestTime) Answer
+}
+
+// RunSettlement settles the tenant's captured money as if its day ended now, a bounded number of transactions at a time.
+func (e *Engine) RunSettlement(ctx context.Context, r Request, show TestPresenter) (Answer, error) {
+	defer e.enter(ctx, r)()
+	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
+	if err != nil {
+		return Answer{}, err
+	}
+	more := len(waiting) > runBatch
+	if more {
+		waiting = waiting[:runBatch]
+	}
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		settled := 0
+		for _, transaction := range waiting {
+			err := tx.SettleTransaction(r.Tenant, transaction)
+			if errors.Is(err, store.ErrConflict) {
+				continue // somebody was faster
+			}
+			if err == nil {
+				err = e.announceSettled(tx, r.Tenant, transaction)
+			}
+			if err != nil {
+				return nil, err
+			}
+			settled++
+		}
+		answer := show.Run(settled, more)
+		return &answer, nil
+	})
+	return value(done), err
+}
+
+// Expire ends an authorization before its time.
+func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Answer, error) {
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		answer, err := e.expire(tx, r.Tenant, transaction)
+		if errors.Is(err, store.ErrConflict) {
+			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoExpire)
+		}
+		return &answer, err
+	})
+	return value(done), err
+}
+
+// AdvanceTestClock moves the merchant's test clock forward, and then settles and expires what that makes due, as the background work
+// would a little later.
+func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Duration, show TestPresenter) (Answer, error) {
+	defer e.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		ahead, err := tx.AdvanceTestClock(r.Tenant.Merchant, by)
+		if err != nil {
+			return nil, err
+		}
+		answer := show.Clock(TestTime{Now: tx.Now.Add(ahead), Ahead: ahead})
+		return &answer, nil
+	})
+	if err == nil {
+		e.catchUp(context.WithoutCancel(ctx), r.Tenant)
+	}
+	return value(done), err
+}
+
+// catchUp does the tenant's due work. What fails is left to the background.
+func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
+	days, err := e.Store.Days(ctx)
+	for _, d := range days {
+		if d.Tenant != tenant {
+			continue
+		}
+		_, errExpire := e.expireOf(ctx, d)
+		_, errSettle := e.settleDays(ctx, []store.Day{d})
+		err = errors.Join(err, errExpire, errSettle)
+	}
+	if err != nil {
+		e.Log.ErrorContext(ctx, "test clock: due work", slog.Any("error", err))
+	}
+}
+
+// ReadTestClock reads the merchant's test clock.
+func (e *Engine) ReadTestClock(ctx context.Context, tenant payment.Tenant, show TestPresenter) (Answer, error) {
+	ahead, err := e.Store.TestClock(ctx, tenant.Merchant)
+	if err != nil {
+		return Answer{}, err
+	}
+	return show.Clock(TestTime{Now: e.Clock.Now().UTC().Truncate(time.Millisecond).Add(ahead), Ahead: ahead}), nil
+}

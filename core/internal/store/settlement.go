@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Day is what decides when a merchant's day ends, and how far a tenant was settled.
+type Day struct {
+	Tenant   payment.Tenant
+	TimeZone string        // IANA name
+	Cutoff   int           // minutes after local midnight
+	Ahead    time.Duration // of the test clock; 0 in live mode
+	Through  time.Time     // the cut-off that was run last, zero for none
+	From     int64         // captures below are settled, or never will be
+	Since    time.Time     // when the merchant was made
+}
+
+// Days lists the day of every merchant in both modes.
+func (db *DB) Days(ctx context.Context) ([]Day, error) {
+	return collect(ctx, db, `SELECT m.id, mode.live, m.time_zone, m.cutoff, m.created_at,
+			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END, COALESCE(s.through, 0), COALESCE(s.from_id, 0)
+		FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
+		LEFT JOIN test_clocks c ON c.merchant_id = m.id
+		LEFT JOIN settlement_marks s ON s.merchant_id = m.id AND s.live = mode.live`, scanDay)
+}
+
+func scanDay(row scanner) (Day, error) {
+	var (
+		d                     Day
+		since, ahead, through int64
+	)
+	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &since, &ahead, &through, &d.From); err != nil {
+		return d, fmt.Errorf("read day: %w", err)
+	}
+	d.Since, d.Ahead, d.Through = fromMillis(since), time.Duration(ahead)*time.Millisecond, fromMillis(through)
+	return d, nil
+}
+
+// Unsettled is a capture that has not settled.
+type Unsettled struct {
+	ID, Transaction int64
+	Tenant          payment.Tenant
+	Pending         bool      // the acquirer's word on it is still out
+	At              time.Time // when it was captured
+}
+
+// UnsettledCaptures lists the captures of all tenants with an id above after that have not settled, by id.
+func (db *DB) UnsettledCaptures(ctx context.Context, after int64, limit int) ([]Unsettled, error) {
+	return collect(ctx, db, `SELECT id, transaction_id, merchant_id, live, state = 'pending', MAX(captured_at, created_at) FROM captures
+		WHERE id > ? AND settled = 0 AND state IN ('succeeded', 'pending') ORDER BY id LIMIT ?`, scanUnsettled, after, limit)
+}
+
+func scanUnsettled(row scanner) (Unsettled, error) {
+	var (
+		u  Unsettled
+		at int64
+	)
+	if err := row.Scan(&u.ID, &u.Transaction, &u.Tenant.Merchant, &u.Tenant.Live, &u.Pending, &at); err != nil {
+		return u, fmt.Errorf("read unsettled capture: %w", err)
+	}
+	u.At = fromMillis(at)
+	return u, nil
+}
+
+// SettleThrough settles what was captured of a transaction up to a cut-off. whole tells that nothing captured waits any more, which is the
+// transition that counts. ErrConflict when there is nothing to settle, or a void is asking the acquirer.
+func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
+	row, err := tx.row(`SELECT COALESCE(SUM(amount), 0) FROM captures
+		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`, transaction, toMillis(cutoff))
+	if err != nil {
+		return false, err
+	}
+	var sum int64
+	if err := row.Scan(&sum); err != nil {
+		return false, fmt.Errorf("sum captures: %w", err)
+	}
+	row, err = tx.row(`UPDATE transactions SET amount_settled = amount_settled + ?1,
+			version = version + (amount_settled + ?1 = amount_captured), updated_at = ?2
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void' AND ?1 > 0
+			AND status IN ('captured', 'partially_captured')
+		RETURNING amount_settled = amount_captured`,
+		sum, toMillis(tx.Now), transaction, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return false, err
+	}
+	if err := row.Scan(&whole); errors.Is(err, sql.ErrNoRows) {
+		return false, ErrConflict
+	} else if err != nil {
+		return false, fmt.Errorf("settle: %w", err)
+	}
+	return whole, tx.w.exec(`UPDATE captures SET settled = 1, updated_at = ?
+		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`,
+		toMillis(tx.Now), transaction, toMillis(cutoff))
+}
+
+// MarkSettled writes down how far a tenant is settled.
+func (tx *Tx) MarkSettled(tenant payment.Tenant, through time.Time, from int64) error {
+	return tx.w.exec(`INSERT INTO settlement_marks (merchant_id, live, through, from_id) VALUES (?, ?, ?, ?)
+		ON CONFLICT (merchant_id, live) DO UPDATE SET through = excluded.through, from_id = excluded.from_id`,
+		tenant.Merchant, tenant.Live, toMillis(through), from)
+}
+
+// Settleable lists the tenant's transactions, oldest first, that have captured money which waits.
+func (db *DB) Settleable(ctx context.Context, tenant payment.Tenant, limit int) ([]int64, error) {
+	return collect(ctx, db, `SELECT id FROM transactions WHERE merchant_id = ? AND live = ? AND operation = ''
+		AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured ORDER BY id LIMIT ?`,
+		scanNumber, tenant.Merchant, tenant.Live, limit)
+}
+
+func scanNumber(row scanner) (n int64, err error) {
+	if err := row.Scan(&n); err != nil {
+		return 0, fmt.Errorf("read number: %w", err)
+	}
+	return n, nil
+}
