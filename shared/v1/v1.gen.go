@@ -2392,7 +2392,25 @@ type ListTransactionsParams struct {
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
-	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+	EndingBefore *EndingBefore      `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+	Status       *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Customer The id of a customer.
+	Customer *string `form:"customer,omitempty" json:"customer,omitempty"`
+
+	// Reference The merchant's own name for the payment, whole.
+	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
+
+	// CardFingerprint The `fingerprint` of a card.
+	CardFingerprint *string   `form:"card_fingerprint,omitempty" json:"card_fingerprint,omitempty"`
+	Amount          *Money    `form:"amount,omitempty" json:"amount,omitempty"`
+	Currency        *Currency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// CreatedAfter Only transactions created after this moment.
+	CreatedAfter *Timestamp `form:"created_after,omitempty" json:"created_after,omitempty"`
+
+	// CreatedBefore Only transactions created before this moment.
+	CreatedBefore *Timestamp `form:"created_before,omitempty" json:"created_before,omitempty"`
 }
 
 // CreateTransactionParams defines parameters for CreateTransaction.
@@ -2876,6 +2894,9 @@ type ClientInterface interface {
 	GetToken(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List transactions, newest first
+	//
+	// The filters combine: a transaction is listed when all of them hold. Give a span of time with the others where you can: it alone
+	// narrows how much is searched.
 	//
 	// Corresponds with GET /v1/transactions (the `ListTransactions` operationId).
 	ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3719,6 +3740,9 @@ func (c *Client) GetToken(ctx context.Context, id ID, reqEditors ...RequestEdito
 }
 
 // ListTransactions List transactions, newest first
+//
+// The filters combine: a transaction is listed when all of them hold. Give a span of time with the others where you can: it alone
+// narrows how much is searched.
 //
 // Corresponds with GET /v1/transactions (the `ListTransactions` operationId).
 func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5725,6 +5749,102 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		}
 
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Customer != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "customer", *params.Customer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Reference != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reference", *params.Reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CardFingerprint != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "card_fingerprint", *params.CardFingerprint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Amount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "amount", *params.Amount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_after", *params.CreatedAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_before", *params.CreatedBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -6816,6 +6936,9 @@ type ClientWithResponsesInterface interface {
 	GetTokenWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetTokenResponse, error)
 
 	// ListTransactionsWithResponse List transactions, newest first
+	//
+	// The filters combine: a transaction is listed when all of them hold. Give a span of time with the others where you can: it alone
+	// narrows how much is searched.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9676,6 +9799,9 @@ func (c *ClientWithResponses) GetTokenWithResponse(ctx context.Context, id ID, r
 }
 
 // ListTransactionsWithResponse List transactions, newest first
+//
+// The filters combine: a transaction is listed when all of them hold. Give a span of time with the others where you can: it alone
+// narrows how much is searched.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -136,11 +136,15 @@ func billing(c *v1.Contact) acquirer.Billing {
 }
 
 func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	p, err := page(r, id.Transaction)
+	p, err := page(r, id.Transaction, transactionFilters...)
 	if err != nil {
 		return err
 	}
-	found, err := a.Store.Transactions(r.Context(), k.Tenant, p)
+	f, err := transactionFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.FilteredTransactions(r.Context(), k.Tenant, f, p)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,51 @@
+package api
+
+import (
+	"net/url"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// transactionFilters are the parameters that narrow a list of transactions.
+var transactionFilters = []string{
+	"status", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
+}
+
+// transactionFilter reads what a list of transactions is narrowed by.
+func transactionFilter(q url.Values) (f store.TransactionFilter, err error) {
+	for name, allowed := range map[string]func(string) bool{
+		"status":   func(s string) bool { return v1.TransactionStatus(s).Valid() },
+		"customer": func(s string) bool { _, err := id.Parse(id.Customer, s); return err == nil },
+		"reference": func(s string) bool {
+			return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
+		},
+		"card_fingerprint": func(s string) bool { return printable(s, 64) },
+		"currency":         func(s string) bool { _, ok := money.Lookup(s); return ok },
+	} {
+		if q.Has(name) && !allowed(q.Get(name)) {
+			return f, &fault{code: codeInvalidValue, param: name}
+		}
+	}
+	f = store.TransactionFilter{
+		Status: payment.Status(q.Get("status")), Customer: q.Get("customer"), Reference: q.Get("reference"),
+		CardFingerprint: q.Get("card_fingerprint"), Currency: q.Get("currency"),
+	}
+	if q.Has("amount") {
+		amount, err := strconv.ParseInt(q.Get("amount"), 10, 64)
+		if err != nil || !isDigits(q.Get("amount"), 1, 12) || amount > money.Max {
+			return f, &fault{code: codeInvalidAmount, param: "amount", message: "An amount is an integer from 0 to 999999999999."}
+		}
+		f.Amount = &amount
+	}
+	if f.After, err = moment(q, "created_after"); err != nil {
+		return f, err
+	}
+	f.Before, err = moment(q, "created_before")
+	return f, err
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// TransactionFilter narrows a list of transactions. Zero fields do not; several must all hold.
+type TransactionFilter struct {
+	Status          payment.Status
+	Customer        string // as the contract writes its id
+	Reference       string
+	CardFingerprint string
+	Currency        string    // ISO 4217, lower case
+	Amount          *int64    // minor units; nil for any, since 0 is an amount
+	After           time.Time // created after this moment
+	Before          time.Time // created before this moment
+}
+
+// filteredTransactions has one text for all filters, so that it is prepared once. Only the span of time narrows what is read: the other
+// conditions are tried row by row, newest first, in the index of the tenant. An index for each would cost every payment.
+const filteredTransactions = `SELECT ` + transactionColumns + ` FROM transactions
+	WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
+		AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+		AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+		AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)`
+
+// FilteredTransactions lists those of the tenant's transactions that the filter lets through, newest first.
+func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f TransactionFilter, p Page) (List[*payment.Transaction], error) {
+	if f == (TransactionFilter{}) {
+		return db.Transactions(ctx, tenant, p)
+	}
+	first, last, after, before, amount := int64(0), int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64), int64(-1)
+	if !f.After.IsZero() {
+		first, after = id.At(f.After.Add(-clockStep)), f.After.UnixMilli()
+	}
+	if !f.Before.IsZero() {
+		last, before = id.At(f.Before.Add(clockStep)), f.Before.UnixMilli()
+	}
+	if f.Amount != nil {
+		amount = *f.Amount
+	}
+	return list(ctx, db, filteredTransactions, p, scanTransaction, tenant.Merchant, tenant.Live, first, last, after, before,
+		string(f.Status), f.Currency, amount, f.Customer, f.Reference, f.CardFingerprint)
+}
