@@ -156,6 +156,10 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	secrets, err := c.root.Key("client-secret")
+	if err != nil {
+		return err
+	}
 	cards, err := openVault(cfg, c.root)
 	if err != nil {
 		return err
@@ -179,7 +183,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.handler = api.New(api.Config{
 		Observe: series.Request,
 		Store:   c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
-		FingerprintKey: fingerprints, IdempotencyKey: requests, Concurrent: concurrent, RateLimit: cfg.limiter(),
+		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: concurrent, RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

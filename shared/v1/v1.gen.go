@@ -842,21 +842,25 @@ func (e TransactionListObject) Valid() bool {
 
 // Defines values for TransactionStatus.
 const (
-	TransactionStatusAuthorized        TransactionStatus = "authorized"
-	TransactionStatusCaptured          TransactionStatus = "captured"
-	TransactionStatusDeclined          TransactionStatus = "declined"
-	TransactionStatusExpired           TransactionStatus = "expired"
-	TransactionStatusFailed            TransactionStatus = "failed"
-	TransactionStatusPartiallyCaptured TransactionStatus = "partially_captured"
-	TransactionStatusProcessing        TransactionStatus = "processing"
-	TransactionStatusUnknown           TransactionStatus = "unknown"
-	TransactionStatusVoided            TransactionStatus = "voided"
+	TransactionStatusAuthorized           TransactionStatus = "authorized"
+	TransactionStatusCanceled             TransactionStatus = "canceled"
+	TransactionStatusCaptured             TransactionStatus = "captured"
+	TransactionStatusDeclined             TransactionStatus = "declined"
+	TransactionStatusExpired              TransactionStatus = "expired"
+	TransactionStatusFailed               TransactionStatus = "failed"
+	TransactionStatusPartiallyCaptured    TransactionStatus = "partially_captured"
+	TransactionStatusProcessing           TransactionStatus = "processing"
+	TransactionStatusRequiresConfirmation TransactionStatus = "requires_confirmation"
+	TransactionStatusUnknown              TransactionStatus = "unknown"
+	TransactionStatusVoided               TransactionStatus = "voided"
 )
 
 // Valid indicates whether the value is a known member of the TransactionStatus enum.
 func (e TransactionStatus) Valid() bool {
 	switch e {
 	case TransactionStatusAuthorized:
+		return true
+	case TransactionStatusCanceled:
 		return true
 	case TransactionStatusCaptured:
 		return true
@@ -869,6 +873,8 @@ func (e TransactionStatus) Valid() bool {
 	case TransactionStatusPartiallyCaptured:
 		return true
 	case TransactionStatusProcessing:
+		return true
+	case TransactionStatusRequiresConfirmation:
 		return true
 	case TransactionStatusUnknown:
 		return true
@@ -1911,8 +1917,10 @@ type Transaction struct {
 	Settlement Settlement `json:"settlement"`
 
 	// Capture Whether an approved payment is captured at once.
-	Capture       CaptureMode `json:"capture"`
-	PaymentMethod string      `json:"payment_method"`
+	Capture CaptureMode `json:"capture"`
+
+	// PaymentMethod Absent while a payment that requires confirmation has none.
+	PaymentMethod string `json:"payment_method,omitempty"`
 
 	// BankAccount What may be known of a bank account.
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
@@ -1965,10 +1973,36 @@ type Transaction struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
+
+	// ClientSecret Lets a publishable key confirm this transaction. Only in the answer that creates one with `confirm: false`: hand it to the
+	// payer's device, over TLS, and keep it nowhere.
+	ClientSecret *secret.String `json:"client_secret,omitempty"`
 }
 
 // TransactionObject defines model for Transaction.Object.
 type TransactionObject string
+
+// TransactionConfirm defines model for TransactionConfirm.
+type TransactionConfirm struct {
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
+
+	// Billing In place of what the create gave.
+	Billing *Contact   `json:"billing,omitempty"`
+	Card    *CardInput `json:"card,omitempty"`
+
+	// ClientSecret Required of publishable keys.
+	ClientSecret *secret.String `json:"client_secret,omitempty"`
+
+	// NetworkToken A card network's stand-in for a card number, from a wallet or a token service.
+	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
+
+	// PaymentMethod As in a create; by default what the create named.
+	PaymentMethod string `json:"payment_method,omitempty"`
+
+	// ThreeDSecure What an authentication of the cardholder by 3-D Secure gave, done before this request.
+	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
+}
 
 // TransactionCreate defines model for TransactionCreate.
 type TransactionCreate struct {
@@ -1982,6 +2016,11 @@ type TransactionCreate struct {
 	// Capture Whether an approved payment is captured at once.
 	Capture *CaptureMode `json:"capture,omitempty"`
 	Card    *CardInput   `json:"card,omitempty"`
+
+	// Confirm false makes a transaction that waits in `requires_confirmation`, and asks nobody for money yet. The answer has a
+	// `client_secret`, with which the payer's own device can confirm it by a publishable key. What to pay with then comes with
+	// the confirmation: here it may only be named, as the default.
+	Confirm *bool `json:"confirm,omitempty"`
 
 	// Currency ISO 4217 code, lower case.
 	//
@@ -2004,10 +2043,10 @@ type TransactionCreate struct {
 	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
 	Order *Order `json:"order,omitempty"`
 
-	// PaymentMethod A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
+	// PaymentMethod Required unless `confirm` is false. A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
 	// `network_token` or `bank_account`. Or a token (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
 	// `pm_card_visa` from the simulator's catalogue.
-	PaymentMethod string `json:"payment_method"`
+	PaymentMethod string `json:"payment_method,omitempty"`
 
 	// Reference The merchant's own name for this payment, an order or invoice number.
 	Reference *string  `json:"reference,omitempty"`
@@ -2437,6 +2476,12 @@ type CreateCaptureParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ConfirmTransactionParams defines parameters for ConfirmTransaction.
+type ConfirmTransactionParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // VoidTransactionParams defines parameters for VoidTransaction.
 type VoidTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
@@ -2511,6 +2556,9 @@ type CreateTransactionJSONRequestBody = TransactionCreate
 
 // CreateCaptureJSONRequestBody defines body for CreateCapture for application/json ContentType.
 type CreateCaptureJSONRequestBody = CaptureCreate
+
+// ConfirmTransactionJSONRequestBody defines body for ConfirmTransaction for application/json ContentType.
+type ConfirmTransactionJSONRequestBody = TransactionConfirm
 
 // VoidTransactionJSONRequestBody defines body for VoidTransaction for application/json ContentType.
 type VoidTransactionJSONRequestBody = TransactionVoid
@@ -2945,14 +2993,40 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
 	CreateCapture(ctx context.Context, id ID, params *CreateCaptureParams, body CreateCaptureJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VoidTransactionWithBody Release an authorization, or cancel a capture that has not settled
+	// ConfirmTransactionWithBody Take a payment that was made with confirm false
+	//
+	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	//
+	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+	// card is lost, stolen or suspected is told as `generic_decline`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+	ConfirmTransactionWithBody(ctx context.Context, id ID, params *ConfirmTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmTransaction Take a payment that was made with confirm false
+	//
+	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	//
+	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+	// card is lost, stolen or suspected is told as `generic_decline`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+	ConfirmTransaction(ctx context.Context, id ID, params *ConfirmTransactionParams, body ConfirmTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithBody(ctx context.Context, id ID, params *VoidTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VoidTransaction Release an authorization, or cancel a capture that has not settled
+	// VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3861,7 +3935,53 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 	return c.Client.Do(req)
 }
 
-// VoidTransactionWithBody Release an authorization, or cancel a capture that has not settled
+// ConfirmTransactionWithBody Take a payment that was made with confirm false
+//
+// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+//
+// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+// card is lost, stolen or suspected is told as `generic_decline`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+func (c *Client) ConfirmTransactionWithBody(ctx context.Context, id ID, params *ConfirmTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmTransactionRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmTransaction Take a payment that was made with confirm false
+//
+// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+//
+// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+// card is lost, stolen or suspected is told as `generic_decline`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+func (c *Client) ConfirmTransaction(ctx context.Context, id ID, params *ConfirmTransactionParams, body ConfirmTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmTransactionRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
 // Takes any type of body and a specified content type.
 //
@@ -3878,7 +3998,7 @@ func (c *Client) VoidTransactionWithBody(ctx context.Context, id ID, params *Voi
 	return c.Client.Do(req)
 }
 
-// VoidTransaction Release an authorization, or cancel a capture that has not settled
+// VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6095,6 +6215,68 @@ func NewCreateCaptureRequestWithBody(server string, id ID, params *CreateCapture
 	return req, nil
 }
 
+// NewConfirmTransactionRequest calls the generic ConfirmTransaction builder with application/json body
+func NewConfirmTransactionRequest(server string, id ID, params *ConfirmTransactionParams, body ConfirmTransactionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmTransactionRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewConfirmTransactionRequestWithBody constructs an http.Request for the ConfirmTransaction method, with any body, and a specified content type
+func NewConfirmTransactionRequestWithBody(server string, id ID, params *ConfirmTransactionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/transactions/%s/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewVoidTransactionRequest calls the generic VoidTransaction builder with application/json body
 func NewVoidTransactionRequest(server string, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -6993,14 +7175,40 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
 	CreateCaptureWithResponse(ctx context.Context, id ID, params *CreateCaptureParams, body CreateCaptureJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCaptureResponse, error)
 
-	// VoidTransactionWithBodyWithResponse Release an authorization, or cancel a capture that has not settled
+	// ConfirmTransactionWithBodyWithResponse Take a payment that was made with confirm false
+	//
+	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	//
+	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+	// card is lost, stolen or suspected is told as `generic_decline`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+	ConfirmTransactionWithBodyWithResponse(ctx context.Context, id ID, params *ConfirmTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmTransactionResponse, error)
+
+	// ConfirmTransactionWithResponse Take a payment that was made with confirm false
+	//
+	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	//
+	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+	// card is lost, stolen or suspected is told as `generic_decline`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+	ConfirmTransactionWithResponse(ctx context.Context, id ID, params *ConfirmTransactionParams, body ConfirmTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmTransactionResponse, error)
+
+	// VoidTransactionWithBodyWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithBodyWithResponse(ctx context.Context, id ID, params *VoidTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VoidTransactionResponse, error)
 
-	// VoidTransactionWithResponse Release an authorization, or cancel a capture that has not settled
+	// VoidTransactionWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8835,6 +9043,54 @@ func (r CreateCaptureResponse) ContentType() string {
 	return ""
 }
 
+type ConfirmTransactionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Transaction
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ConfirmTransactionResponse) GetJSON200() *Transaction {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ConfirmTransactionResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ConfirmTransactionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmTransactionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmTransactionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type VoidTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9898,7 +10154,45 @@ func (c *ClientWithResponses) CreateCaptureWithResponse(ctx context.Context, id 
 	return ParseCreateCaptureResponse(rsp)
 }
 
-// VoidTransactionWithBodyWithResponse Release an authorization, or cancel a capture that has not settled
+// ConfirmTransactionWithBodyWithResponse Take a payment that was made with confirm false
+//
+// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+//
+// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+// card is lost, stolen or suspected is told as `generic_decline`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+func (c *ClientWithResponses) ConfirmTransactionWithBodyWithResponse(ctx context.Context, id ID, params *ConfirmTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmTransactionResponse, error) {
+	rsp, err := c.ConfirmTransactionWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmTransactionResponse(rsp)
+}
+
+// ConfirmTransactionWithResponse Take a payment that was made with confirm false
+//
+// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+//
+// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
+// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
+// card is lost, stolen or suspected is told as `generic_decline`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/transactions/{id}/confirm (the `ConfirmTransaction` operationId).
+func (c *ClientWithResponses) ConfirmTransactionWithResponse(ctx context.Context, id ID, params *ConfirmTransactionParams, body ConfirmTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmTransactionResponse, error) {
+	rsp, err := c.ConfirmTransaction(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmTransactionResponse(rsp)
+}
+
+// VoidTransactionWithBodyWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9911,7 +10205,7 @@ func (c *ClientWithResponses) VoidTransactionWithBodyWithResponse(ctx context.Co
 	return ParseVoidTransactionResponse(rsp)
 }
 
-// VoidTransactionWithResponse Release an authorization, or cancel a capture that has not settled
+// VoidTransactionWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11258,6 +11552,39 @@ func ParseCreateCaptureResponse(rsp *http.Response) (*CreateCaptureResponse, err
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmTransactionResponse parses an HTTP response from a ConfirmTransactionWithResponse call
+func ParseConfirmTransactionResponse(rsp *http.Response) (*ConfirmTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal

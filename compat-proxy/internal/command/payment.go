@@ -202,6 +202,7 @@ func authorized(t *v1.Transaction) Result {
 	case v1.TransactionStatusFailed, v1.TransactionStatusVoided, v1.TransactionStatusExpired:
 		r.Outcome, r.Code = Refused, CodeFailed
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+	case v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled: // not of a payment made here
 	}
 	return r
 }

@@ -153,6 +153,8 @@ func notCapturable(t *v1.Transaction) reason {
 		return reasonAlreadyCaptured
 	case v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
 		return reasonNotApproved
+	case v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled:
+		return reasonNotApproved
 	case v1.TransactionStatusExpired:
 		return reasonNotFound
 	case v1.TransactionStatusAuthorized, v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
@@ -167,7 +169,8 @@ func notVoidable(t *v1.Transaction) reason {
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
 		return reasonProcessing
 	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusAuthorized,
-		v1.TransactionStatusDeclined, v1.TransactionStatusFailed, v1.TransactionStatusExpired:
+		v1.TransactionStatusDeclined, v1.TransactionStatusFailed, v1.TransactionStatusExpired,
+		v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled:
 	}
 	return reasonNotFound
 }

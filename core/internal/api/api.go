@@ -46,6 +46,7 @@ type Config struct {
 	Cards          []docs.Card        // the test cards, to show
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
+	ConfirmKey     []byte             // for the secrets that confirm transactions
 	Concurrent     int                // requests at once; more are refused with 503
 	RateLimit      *ratelimit.Limiter // of each key; nil sets none
 	WebhookPolicy  webhook.Policy

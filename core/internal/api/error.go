@@ -38,6 +38,7 @@ const (
 	codeInsufficientScope     = "insufficient_scope"
 	codePublishableKey        = "publishable_key_not_allowed"
 	codeTestModeOnly          = "test_mode_only"
+	codeInvalidClientSecret   = "invalid_client_secret"
 	codeInvalidJSON           = "invalid_json"
 	codeUnknownField          = "unknown_field"
 	codeDuplicateField        = "duplicate_field"
@@ -88,6 +89,8 @@ var codes = map[string]entry{
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
 	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
 
+	codeInvalidClientSecret: {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
+
 	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
 	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, "There is no such field here."},
 	codeDuplicateField:        {v1.ErrorTypeInvalidRequestError, 400, "The field stands twice."},
@@ -116,6 +119,7 @@ var codes = map[string]entry{
 	codeBodyTooLarge:          {v1.ErrorTypeInvalidRequestError, 413, "The body is larger than 256 KiB."},
 	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, "Send the body as `Content-Type: application/json`, not packed."},
 
+	payment.NotConfirmable:          {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotCapturable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotVoidable:             {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotRefundable:           {v1.ErrorTypeInvalidRequestError, 409, ""},

@@ -48,13 +48,22 @@ func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer
 		return payer{}, f
 	}
 	p, err := a.source(ctx, t, g)
-	if err != nil || g.customer == nil {
-		return p, err
+	if err != nil {
+		return payer{}, err
 	}
-	if p.drawn.Customer, err = id.Parse(id.Customer, *g.customer); err != nil {
+	return p.of(g.customer)
+}
+
+// of names who pays, nil for whoever owns the source.
+func (p payer) of(customer *string) (payer, error) {
+	if customer == nil {
+		return p, nil
+	}
+	n, err := id.Parse(id.Customer, *customer)
+	if err != nil {
 		return payer{}, engine.ErrNoCustomer
 	}
-	p.customer = *g.customer
+	p.drawn.Customer, p.customer = n, *customer
 	return p, nil
 }
 

@@ -16,7 +16,7 @@ type Presenter struct{}
 
 var _ engine.Presenter = Presenter{}
 
-// Created answers a create.
+// Created answers a create, or the confirmation of what was created before.
 func (p Presenter) Created(requestID string, t *payment.Transaction) engine.Answer {
 	switch t.Status {
 	case payment.Declined:
@@ -25,9 +25,14 @@ func (p Presenter) Created(requestID string, t *payment.Transaction) engine.Answ
 		return p.Refused(requestID, &payment.Refusal{Code: codeNotProcessed, Message: codes[codeNotProcessed].message}, t)
 	case payment.Processing, payment.Unknown:
 		return p.Lost(requestID, t)
-	case payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided, payment.Expired:
+	case payment.RequiresConfirmation, payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided, payment.Canceled,
+		payment.Expired:
 	}
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
+	status := http.StatusCreated
+	if t.Attempt > 0 && t.Status != payment.RequiresConfirmation {
+		status = http.StatusOK
+	}
+	return engine.Answer{Status: status, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
 }
 
 // Transaction answers a step that left or made a transaction.

@@ -19,6 +19,7 @@ func (a *API) transactionRoutes() []route {
 		{http.MethodPost, "/v1/transactions", "payments:authorize", a.createTransaction},
 		{http.MethodGet, "/v1/transactions", "transactions:read", a.listTransactions},
 		{http.MethodGet, "/v1/transactions/{id}", "transactions:read", a.getTransaction},
+		{http.MethodPost, "/v1/transactions/{id}/confirm", "payments:confirm", a.confirmTransaction},
 		{http.MethodPost, "/v1/transactions/{id}/void", "payments:authorize", a.voidTransaction},
 	}
 }
@@ -48,6 +49,9 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	if f := createFault(&in, body); f != nil {
 		return f
 	}
+	if unconfirmed(&in) {
+		return a.prepareTransaction(w, r, k, &in, body)
+	}
 	payer, err := a.payer(r.Context(), k.Tenant, givenSource{in.PaymentMethod, in.Card, in.NetworkToken, in.BankAccount, in.Customer})
 	if err != nil {
 		return err
@@ -66,14 +70,22 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), PaymentMethod: in.PaymentMethod,
 		Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
-	p.Details = encode(&transactionDetails{
-		shownSource: payer.shown, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(payer.customer),
-		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
-		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
-	})
+	p.Details = encode(details(&in, payer.shown, payer.customer))
 	out, err := a.Engine.Authorize(r.Context(), req, p)
 	return a.answer(w, r, out, err)
 }
+
+// details is what a transaction keeps of its create.
+func details(in *v1.TransactionCreate, shown shownSource, customer string) *transactionDetails {
+	return &transactionDetails{
+		shownSource: shown, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
+		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
+		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
+	}
+}
+
+// unconfirmed reports whether the transaction is to wait for its confirmation.
+func unconfirmed(in *v1.TransactionCreate) bool { return in.Confirm != nil && !*in.Confirm }
 
 // autoCapture reports whether an approved payment is captured at once.
 func autoCapture(in *v1.TransactionCreate) bool {
@@ -92,7 +104,7 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 	if _, ok := money.Lookup(in.Currency); !ok {
 		return &fault{code: codeUnknownCurrency, param: "currency"}
 	}
-	if in.PaymentMethod == "" {
+	if in.PaymentMethod == "" && !unconfirmed(in) {
 		return &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if in.Capture != nil && !in.Capture.Valid() {

@@ -99,7 +99,7 @@ func (s *Service) open(tb testing.TB) {
 	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
-		FingerprintKey: pepper(), IdempotencyKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),
+		FingerprintKey: pepper(), IdempotencyKey: pepper(), ConfirmKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),
 	})
 	s.Inspect = MustInspect(tb, path)
 }
@@ -226,6 +226,22 @@ func Files(tb testing.TB, dir string) map[string][]byte {
 func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
 	return s.Engine.Authorize(ctx, r, engine.Payment{
 		Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()}, Details: []byte("{}"),
+	})
+}
+
+// Prepare creates a payment of amount minor units that waits to be confirmed.
+func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
+	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})
+}
+
+// Confirm takes a waiting payment, as it stands in the store, from a card.
+func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Answer, error) {
+	t, err := s.DB.Transaction(ctx, s.Tenant, transaction)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	return s.Engine.Confirm(ctx, r, t, engine.Payment{
+		PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()}, Details: []byte(`{"reference":"confirmed"}`),
 	})
 }
 

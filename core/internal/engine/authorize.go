@@ -157,7 +157,7 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 
 // lost marks a payment whose answer did not come; its key stays claimed until the reconciler knows.
 func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transaction) Answer {
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t.ID) })
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t) })
 	if err != nil {
 		e.givenUp.Store(authorizationReference(t), nil)
 		e.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(t)), slog.Any("error", err))

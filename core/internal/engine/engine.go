@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -164,15 +165,24 @@ func (e *Engine) event(kind string, t payment.Tenant, object, sequence int64, da
 	return &store.Event{ID: e.IDs.Next(), Tenant: t, Type: kind, Object: object, Sequence: sequence, Data: data}
 }
 
-// The names that acquirers know requests by.
-func authorizationReference(t *payment.Transaction) string { return id.Format(id.Transaction, t.ID) }
-func captureReference(c *payment.Capture) string           { return id.Format(id.Capture, c.ID) }
-func refundReference(r *payment.Refund) string             { return id.Format(id.Refund, r.ID) }
+// authorizationReference is the name that acquirers know an authorization by. An attempt to confirm that came to nothing was reversed, so
+// the next one has another.
+func authorizationReference(t *payment.Transaction) string {
+	name := id.Format(id.Transaction, t.ID)
+	if t.Attempt <= 1 {
+		return name
+	}
+	return name + "_" + strconv.FormatInt(t.Attempt, 10)
+}
+
+// The names that acquirers know other requests by.
+func captureReference(c *payment.Capture) string { return id.Format(id.Capture, c.ID) }
+func refundReference(r *payment.Refund) string   { return id.Format(id.Refund, r.ID) }
 func voidReference(t *payment.Transaction) string {
 	return "void_" + id.Format(id.Transaction, t.OperationID)[4:]
 }
 
 // reversalReference names the reversal of an authorization whose answer was lost.
 func reversalReference(t *payment.Transaction) string {
-	return "reverse_" + id.Format(id.Transaction, t.ID)[4:]
+	return "reverse_" + authorizationReference(t)[4:]
 }

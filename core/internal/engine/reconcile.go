@@ -97,6 +97,10 @@ func (e *Engine) reverse(ctx context.Context, acq acquirer.Acquirer, t *payment.
 	}
 	e.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
 		slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
+	if t.Attempt > 0 {
+		// Its merchant knows the transaction, and its payer may still want to pay: it waits, as if this confirmation had not come.
+		return e.withdraw(ctx, t, vault.Secrets{})
+	}
 	if t.Status == payment.Processing && t.Claim != 0 {
 		// Nobody was told of it, and whoever asked holds the key: with both gone, asking again is a first time.
 		if err := e.takeBack(ctx, t, vault.Secrets{}); !errors.Is(err, ErrAcquirerUnavailable) {

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Void releases an authorization, or cancels a capture that has not settled.
+// Void releases an authorization, cancels a capture that has not settled, or gives up a payment that was not confirmed.
 func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
@@ -20,7 +20,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		err := tx.BeginVoid(r.Tenant, transaction, e.IDs.Next(), claim)
 		if errors.Is(err, store.ErrConflict) {
-			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoVoid)
+			return e.voidOther(tx, r, transaction)
 		}
 		if err != nil {
 			return nil, err
@@ -32,6 +32,15 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 		return value(done), err
 	}
 	return e.askVoid(ctx, origin{request: r.ID}, acq, t)
+}
+
+// voidOther answers a void of what no acquirer could void: a payment that was not confirmed is canceled, all else is refused.
+func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
+	done, err := e.cancel(tx, r, transaction)
+	if errors.Is(err, store.ErrConflict) {
+		return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoVoid)
+	}
+	return done, err
 }
 
 // askVoid asks the acquirer for a begun void and commits its word. The reference makes asking again safe.

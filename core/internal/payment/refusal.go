@@ -9,6 +9,7 @@ type Refusal struct {
 
 // The codes of refusals.
 const (
+	NotConfirmable          = "transaction_not_confirmable"
 	NotCapturable           = "transaction_not_capturable"
 	NotVoidable             = "transaction_not_voidable"
 	NotRefundable           = "transaction_not_refundable"
@@ -19,16 +20,27 @@ const (
 	OperationInProgress     = "operation_in_progress"
 )
 
-// busy is the refusal while the acquirer has not answered an earlier step.
-func busy() *Refusal {
+// Busy is the refusal while the acquirer has not answered an earlier step.
+func Busy() *Refusal {
 	return &Refusal{Code: OperationInProgress, Message: "Another operation on this transaction is still in progress. Try again shortly."}
+}
+
+// WhyNoConfirm says why the transaction cannot be confirmed now, or nil when it can.
+func (t *Transaction) WhyNoConfirm() *Refusal {
+	switch {
+	case t.Status.Open():
+		return Busy()
+	case t.Status != RequiresConfirmation:
+		return &Refusal{Code: NotConfirmable, Message: "A transaction that is " + string(t.Status) + " cannot be confirmed."}
+	}
+	return nil
 }
 
 // WhyNoCapture says why amount (0 for all that is left) cannot be captured now, or nil when it can.
 func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():
-		return busy()
+		return Busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured:
 		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
 	case max(amount, 1) > t.Capturable(): // a verification has nothing to take at all
@@ -44,7 +56,9 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 func (t *Transaction) WhyNoVoid() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open() || t.RefundPending > 0:
-		return busy()
+		return Busy()
+	case t.Status == RequiresConfirmation: // it is canceled
+		return nil
 	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != Captured:
 		return &Refusal{Code: NotVoidable, Message: "A transaction that is " + string(t.Status) + " cannot be voided."}
 	case t.Settled > 0 && t.Capturable() > 0:
@@ -64,11 +78,11 @@ func (t *Transaction) WhyNoVoid() *Refusal {
 func (t *Transaction) WhyNoRefund(amount int64) *Refusal {
 	switch {
 	case t.Operation == VoidOperation || t.Status.Open():
-		return busy()
+		return Busy()
 	case t.Status != Captured && t.Status != PartiallyCaptured:
 		return &Refusal{Code: NotRefundable, Message: "A transaction that is " + string(t.Status) + " cannot be refunded."}
 	case t.Refundable() == 0 && t.RefundPending > 0:
-		return busy()
+		return Busy()
 	case t.Refundable() == 0:
 		return &Refusal{Code: NotRefundable, Message: "The transaction was refunded in full already."}
 	case amount > t.Refundable():
@@ -84,7 +98,7 @@ func (t *Transaction) WhyNoRefund(amount int64) *Refusal {
 func (t *Transaction) WhyNoSettle() *Refusal {
 	switch {
 	case t.Operation != NoOperation:
-		return busy()
+		return Busy()
 	case t.Settlement() != SettlementPending:
 		return &Refusal{Code: NotSettleable, Message: "The transaction has no captured money that waits for settlement."}
 	}
@@ -95,7 +109,7 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 func (t *Transaction) WhyNoExpire() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():
-		return busy()
+		return Busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured:
 		return &Refusal{Code: NotExpirable, Message: "A transaction that is " + string(t.Status) + " has no authorization that could expire."}
 	}
@@ -107,11 +121,11 @@ func (t *Transaction) WhyNoExpire() *Refusal {
 func (c *Capture) WhyNoRefund(amount int64) *Refusal {
 	switch {
 	case c.State == StepPending:
-		return busy()
+		return Busy()
 	case c.State != StepSucceeded:
 		return &Refusal{Code: NotRefundable, Param: "capture", Message: "A capture that is " + string(c.State) + " cannot be refunded."}
 	case c.Refundable() == 0 && c.RefundPending > 0:
-		return busy()
+		return Busy()
 	case c.Refundable() == 0:
 		return &Refusal{Code: NotRefundable, Param: "capture", Message: "The capture was refunded in full already."}
 	case amount > c.Refundable():

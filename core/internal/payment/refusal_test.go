@@ -27,6 +27,9 @@ func TestWhyNot(t *testing.T) {
 		change                        func(*payment.Transaction)
 		capture, void, refund, settle string
 	}{
+		{"waits to be confirmed", payment.Transaction{Status: payment.RequiresConfirmation}, nil, payment.NotCapturable, "", payment.NotRefundable, payment.NotSettleable},
+		{"canceled", payment.Transaction{Status: payment.Canceled}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
+		{"verified", payment.Transaction{Status: payment.Authorized}, nil, payment.AmountExceedsCapturable, "", payment.NotRefundable, payment.NotSettleable},
 		{"processing", payment.Transaction{Status: payment.Processing}, nil, busy, busy, busy, payment.NotSettleable},
 		{"unknown", payment.Transaction{Status: payment.Unknown}, nil, busy, busy, busy, payment.NotSettleable},
 		{"authorized", payment.Transaction{Status: payment.Authorized, Authorized: 100}, nil, "", "", payment.NotRefundable, payment.NotSettleable},
@@ -79,6 +82,23 @@ func TestWhyNotThatMuch(t *testing.T) {
 		}
 		if refusal != nil && (refusal.Param != "amount") {
 			t.Errorf("refund of %d: got %+v, want it to name the amount", c.amount, refusal)
+		}
+	}
+}
+
+func TestWhyNoConfirm(t *testing.T) {
+	t.Parallel()
+	for _, s := range payment.Statuses() {
+		want := payment.NotConfirmable
+		switch {
+		case s == payment.RequiresConfirmation:
+			want = ""
+		case s.Open():
+			want = payment.OperationInProgress
+		}
+		tx := payment.Transaction{Status: s}
+		if got := code(tx.WhyNoConfirm()); got != want {
+			t.Errorf("%s: got %q, want %q", s, got, want)
 		}
 	}
 }

@@ -8,17 +8,19 @@ import (
 // Status is where a payment itself stands. What settled and what was refunded are axes of their own.
 type Status string
 
-// The statuses. Voided, Declined, Failed and Expired are terminal.
+// The statuses. Voided, Canceled, Declined, Failed and Expired are terminal.
 const (
-	Processing        Status = "processing" // the intent is durable, the acquirer's answer is not yet
-	Unknown           Status = "unknown"    // the acquirer's answer was lost; the reconciler is asking
-	Authorized        Status = "authorized"
-	PartiallyCaptured Status = "partially_captured"
-	Captured          Status = "captured"
-	Voided            Status = "voided"
-	Declined          Status = "declined"
-	Failed            Status = "failed"  // the acquirer has no such payment: nothing was moved
-	Expired           Status = "expired" // the authorization lapsed before anything was captured
+	RequiresConfirmation Status = "requires_confirmation" // nobody was asked for money yet
+	Processing           Status = "processing"            // the intent is durable, the acquirer's answer is not yet
+	Unknown              Status = "unknown"               // the acquirer's answer was lost; the reconciler is asking
+	Authorized           Status = "authorized"
+	PartiallyCaptured    Status = "partially_captured"
+	Captured             Status = "captured"
+	Voided               Status = "voided"
+	Canceled             Status = "canceled" // given up before it was confirmed
+	Declined             Status = "declined"
+	Failed               Status = "failed"  // the acquirer has no such payment: nothing was moved
+	Expired              Status = "expired" // the authorization lapsed before anything was captured
 )
 
 // Step is something that happens to a transaction.
@@ -26,6 +28,8 @@ type Step string
 
 // The steps.
 const (
+	Confirm        Step = "confirm"         // the intent to ask the acquirer is durable
+	Withdraw       Step = "withdraw"        // the acquirer never saw it: as if the confirmation had not come
 	Approve        Step = "approve"         // the acquirer reserved the amount
 	ApproveCapture Step = "approve_capture" // the acquirer reserved and took it
 	Decline        Step = "decline"
@@ -39,11 +43,16 @@ const (
 
 // transitions is the whole state machine: a step not listed for a status is refused.
 var transitions = map[Status]map[Step]Status{
+	RequiresConfirmation: {
+		Confirm: Processing, Void: Canceled,
+	},
 	Processing: {
-		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed, Lose: Unknown,
+		Withdraw: RequiresConfirmation,
+		Approve:  Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed, Lose: Unknown,
 	},
 	Unknown: {
-		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed,
+		Withdraw: RequiresConfirmation,
+		Approve:  Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed,
 	},
 	Authorized: {
 		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided, Expire: Expired,
@@ -55,6 +64,7 @@ var transitions = map[Status]map[Step]Status{
 		Void: Voided,
 	},
 	Voided:   {},
+	Canceled: {},
 	Declined: {},
 	Failed:   {},
 	Expired:  {},
@@ -62,12 +72,12 @@ var transitions = map[Status]map[Step]Status{
 
 // Statuses lists every status, in the order a payment meets them.
 func Statuses() []Status {
-	return []Status{Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Declined, Failed, Expired}
+	return []Status{RequiresConfirmation, Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Canceled, Declined, Failed, Expired}
 }
 
 // Steps lists every step.
 func Steps() []Step {
-	return []Step{Approve, ApproveCapture, Decline, Fail, Lose, CapturePart, CaptureRest, Void, Expire}
+	return []Step{Confirm, Withdraw, Approve, ApproveCapture, Decline, Fail, Lose, CapturePart, CaptureRest, Void, Expire}
 }
 
 // Next returns the status a step leads to, or an error when the step is not allowed from s.

@@ -9,15 +9,17 @@ import (
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	allowed := map[payment.Status]map[payment.Step]payment.Status{
+		"requires_confirmation": {"confirm": "processing", "void": "canceled"},
 		"processing": {
-			"approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",
+			"withdraw": "requires_confirmation",
+			"approve":  "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",
 		},
-		"unknown":            {"approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed"},
+		"unknown":            {"withdraw": "requires_confirmation", "approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed"},
 		"authorized":         {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided", "expire": "expired"},
 		"partially_captured": {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided", "expire": "captured"},
 		"captured":           {"void": "voided"},
 	}
-	if got, want := len(payment.Statuses())*len(payment.Steps()), 9*9; got != want {
+	if got, want := len(payment.Statuses())*len(payment.Steps()), 11*11; got != want {
 		t.Fatalf("pairs: got %d, want %d", got, want)
 	}
 	for _, from := range payment.Statuses() {
@@ -50,7 +52,7 @@ func TestTransitions(t *testing.T) {
 
 func TestEveryStatusCanBeReached(t *testing.T) {
 	t.Parallel()
-	reached := map[payment.Status]bool{payment.Processing: true}
+	reached := map[payment.Status]bool{payment.Processing: true} // where a payment begins, or else waits to be confirmed
 	for range payment.Statuses() {
 		for from := range reached {
 			for _, step := range payment.Steps() {

@@ -36,6 +36,7 @@ type Transaction struct {
 	Tenant        Tenant
 	Status        Status
 	AutoCapture   bool
+	Attempt       int64 // 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next, from 1
 	Amount        int64
 	Currency      string // ISO 4217, lower case
 	PaymentMethod string // as the merchant named it

@@ -11,7 +11,7 @@ import (
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at`
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt`
 
 const insertTransaction = `INSERT INTO transactions
 	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at)
@@ -19,7 +19,7 @@ const insertTransaction = `INSERT INTO transactions
 
 const resolveTransaction = `UPDATE transactions
 	SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
-	WHERE id = ? AND status IN ('processing', 'unknown')`
+	WHERE id = ? AND attempt = ? AND status IN ('processing', 'unknown')`
 
 // InsertTransaction writes the intent of a payment: a row in `processing`. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
@@ -28,20 +28,20 @@ func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt))
 }
 
-// ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open.
+// ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open, or another attempt is.
 func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 	result, err := encodeResult(&t.Result)
 	if err != nil {
 		return err
 	}
 	return tx.change(resolveTransaction,
-		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID)
+		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
 }
 
 // LoseTransaction marks a payment whose answer did not come. ErrConflict when it is not in processing.
-func (tx *Tx) LoseTransaction(id int64) error {
-	return tx.change(`UPDATE transactions SET status = 'unknown', updated_at = ? WHERE id = ? AND status = 'processing'`,
-		toMillis(tx.Now), id)
+func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
+	return tx.change(`UPDATE transactions SET status = 'unknown', updated_at = ? WHERE id = ? AND attempt = ? AND status = 'processing'`,
+		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
 // SettleTransaction marks all captured money as settled. ErrConflict when there is none that waits.
@@ -126,7 +126,7 @@ func scanTransaction(row scanner) (*payment.Transaction, error) {
 	)
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
 		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
-		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated)
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -142,7 +142,7 @@ func scanTransaction(row scanner) (*payment.Transaction, error) {
 }
 
 // RemoveTransaction takes back the intent of a payment that the acquirer never saw and nobody was told of. ErrConflict when the
-// payment is past that.
+// payment is past that, or was told of before it was confirmed.
 func (tx *Tx) RemoveTransaction(id int64) error {
-	return tx.change(`DELETE FROM transactions WHERE id = ? AND status = 'processing'`, id)
+	return tx.change(`DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`, id)
 }

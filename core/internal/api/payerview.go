@@ -1,0 +1,50 @@
+package api
+
+import (
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// forPayer turns the answer to a confirmation into what the payer may see of it. It is the same for the same answer, so a replay is too.
+func forPayer(body []byte) []byte {
+	var refused v1.ErrorBody
+	if json.Unmarshal(body, &refused) == nil && refused.Error.Code != "" {
+		refused.Error.DeclineCode = declineForPayer(refused.Error.DeclineCode)
+		if t := refused.Error.Transaction; t != nil {
+			refused.Error.Transaction = transactionForPayer(t)
+		}
+		return encode(&refused)
+	}
+	var t v1.Transaction
+	decodeDetails(body, &t)
+	return encode(transactionForPayer(&t))
+}
+
+// transactionForPayer keeps what the payer knows or is to know: what is paid, with what, and how it went.
+func transactionForPayer(t *v1.Transaction) *v1.Transaction {
+	return &v1.Transaction{
+		ID: t.ID, Object: t.Object, Mode: t.Mode, Status: t.Status, Amount: t.Amount, Currency: t.Currency,
+		AmountAuthorized: t.AmountAuthorized, AmountCaptured: t.AmountCaptured, AmountRefunded: t.AmountRefunded,
+		AmountCapturable: t.AmountCapturable, AmountRefundable: t.AmountRefundable, Settlement: t.Settlement, Capture: t.Capture,
+		PaymentMethod: t.PaymentMethod, Card: t.Card, NetworkToken: t.NetworkToken, BankAccount: t.BankAccount,
+		DeclineCode: declineForPayer(t.DeclineCode), StatementDescriptor: t.StatementDescriptor, Metadata: v1.Metadata{},
+		Version: t.Version, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+}
+
+// declineForPayer does not tell a thief that the card is known to be stolen.
+func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
+	if code == nil {
+		return nil
+	}
+	told := *code
+	switch told {
+	case v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard, v1.DeclineCodePickupCard, v1.DeclineCodeSuspectedFraud:
+		told = v1.DeclineCodeGenericDecline
+	case v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodeExpiredCard,
+		v1.DeclineCodeIncorrectCvc, v1.DeclineCodeIncorrectAddress, v1.DeclineCodeDoNotHonor, v1.DeclineCodeCardNotSupported,
+		v1.DeclineCodeLimitExceeded, v1.DeclineCodeProcessingError:
+	}
+	return &told
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+)
+
+// Prepare creates a transaction that waits to be confirmed. Nobody is asked for money yet, so p needs no source; what it draws on must be
+// there, and is not used.
+func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, error) {
+	if _, err := e.acquirer(r.Tenant); err != nil {
+		return Answer{}, err
+	}
+	defer e.enter(ctx, r)()
+	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
+	t := &payment.Transaction{
+		Tenant: r.Tenant, Status: payment.RequiresConfirmation, AutoCapture: p.AutoCapture, Attempt: 1, Amount: p.Amount, Currency: p.Currency,
+		PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
+	}
+	named := p.Drawn
+	named.Token = 0
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		err := e.insertNew(func(id int64) error { t.ID = id; return tx.InsertUnconfirmed(t) })
+		if err != nil {
+			return nil, err
+		}
+		answer := e.Present.Created(r.ID, t)
+		return &answer, e.draw(tx, r.Tenant, named, t.ID)
+	})
+	return value(done), err
+}
+
+// Confirm takes a waiting transaction, as it was read, from the source of p. Of p only what has to do with the source counts; amount,
+// currency and capture are the transaction's.
+func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Answer, error) {
+	acq, err := e.acquirer(r.Tenant)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.enter(ctx, r)()
+	t := *waiting
+	t.Status, t.PaymentMethod, t.Details = payment.Processing, p.PaymentMethod, p.Details
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+		t.Claim, t.UpdatedAt = claim, tx.Now
+		err := tx.BeginConfirmation(&t)
+		if errors.Is(err, store.ErrConflict) {
+			return e.refuseConfirm(tx, r, t.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
+	})
+	if err != nil || done != nil {
+		return value(done), err
+	}
+	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Authorize(ctx, acquirer.Authorize{
+			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture,
+			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
+		})
+	})
+	switch {
+	case err == nil:
+		return e.authorized(ctx, r.ID, &t, answer), nil
+	case errors.Is(err, acquirer.ErrUnavailable):
+		if err := e.withdraw(ctx, &t, p.Drawn.secrets); err != nil {
+			return Answer{}, err
+		}
+		return Answer{}, ErrAcquirerUnavailable
+	default:
+		return e.lost(ctx, r.ID, &t), nil
+	}
+}
+
+// refuseConfirm answers a confirmation of what does not wait for it. When it waits again, another attempt came and went since the
+// transaction was read, and the next request finds it as it is.
+func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
+	return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal {
+		if why := t.WhyNoConfirm(); why != nil {
+			return why
+		}
+		return payment.Busy()
+	})
+}
+
+// withdraw lets a transaction wait again whose confirmation had no effect and cannot have one any more, and frees the confirmation's key and
+// token, as if it had not come. used is what the token hid, as far as that is still known.
+func (e *Engine) withdraw(ctx context.Context, t *payment.Transaction, used vault.Secrets) error {
+	return e.returned(t, used, func(token int64, sealed payment.Sealed) error {
+		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			if err := tx.WithdrawConfirmation(t); err != nil {
+				return err
+			}
+			if token != 0 {
+				if err := tx.ReturnToken(token, t.ID, sealed); err != nil {
+					return err
+				}
+			}
+			return tx.ReleaseKey(t.Claim)
+		})
+	})
+}
+
+// cancel gives up a transaction that waits to be confirmed. It is nobody's but ours, so there is no acquirer to ask.
+func (e *Engine) cancel(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
+	if err := tx.CancelTransaction(r.Tenant, transaction); err != nil {
+		return nil, err
+	}
+	t, err := tx.Transaction(r.Tenant, transaction)
+	if err != nil {
+		return nil, err
+	}
+	answer := e.Present.Transaction(t)
+	return &answer, tx.InsertEvent(e.event("transaction.canceled", t.Tenant, t.ID, t.Version, answer.Body))
+}

@@ -1,0 +1,46 @@
+package engine_test
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// wish is what a transaction that waits is to become when it is confirmed.
+type wish struct {
+	amount  int64
+	capture bool
+}
+
+func (m *machine) prepare(rt *rapid.T) {
+	w := wish{rapid.Int64Range(1, 200).Draw(rt, "amount"), rapid.Bool().Draw(rt, "capture")}
+	last := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions")
+	m.arrange(rt) // whatever the acquirer would do: nobody asks it
+	if a, err := m.s.Prepare(m.t.Context(), m.s.Request(""), w.amount, w.capture); err != nil || a.Status != 201 {
+		rt.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
+	}
+	txn := m.s.Number(m.t, "SELECT id FROM transactions WHERE id > ?", last)
+	m.txns[txn], m.order, m.last = &model{status: "requires_confirmation"}, append(m.order, txn), txn
+	m.waiting[txn] = w
+}
+
+func (m *machine) confirm(rt *rapid.T) {
+	txn, now := m.pick(rt)
+	f := m.arrange(rt)
+	a, err := m.s.Confirm(m.t.Context(), m.s.Request(""), txn)
+	if now.status != "requires_confirmation" {
+		m.refused(rt, a, err, payment.NotConfirmable)
+		return
+	}
+	w := m.waiting[txn]
+	happened := m.end(rt, f, 200, a, err)
+	switch {
+	case f == declines:
+		now.status, now.version = "declined", 1
+	case !happened, f == losesBefore: // it waits again
+	case w.capture:
+		now.status, now.version, now.authorized, now.captured = "captured", 1, w.amount, w.amount
+	default:
+		now.status, now.version, now.authorized = "authorized", 1, w.amount
+	}
+}

@@ -1,0 +1,37 @@
+package store
+
+import "github.com/causeway-pay/causeway/core/internal/payment"
+
+// InsertUnconfirmed writes a payment that waits to be confirmed. ErrDuplicate when the id is taken.
+func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
+	return tx.insert(`INSERT INTO transactions
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt)
+		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?)`,
+		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
+		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt)
+}
+
+// BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with t.Details, as attempt t.Attempt.
+// ErrConflict when it does not wait for that attempt, or is not the tenant's.
+func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
+	return tx.change(`UPDATE transactions SET status = 'processing', waiting_method = payment_method, waiting_details = details,
+			payment_method = ?, details = ?, claim = ?, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
+		t.PaymentMethod, string(t.Details), t.Claim, toMillis(t.UpdatedAt), t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
+}
+
+// WithdrawConfirmation takes back the intent of a confirmation that the acquirer never saw, and never will: the payment waits for the
+// next attempt, as it was before this one. ErrConflict when it is past that.
+func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
+	return tx.change(`UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method, details = waiting_details,
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = ?
+		WHERE id = ? AND attempt = ? AND attempt > 0 AND status IN ('processing', 'unknown')`,
+		toMillis(tx.Now), t.ID, t.Attempt)
+}
+
+// CancelTransaction gives up a payment that waits to be confirmed. ErrConflict when it does not, or is not the tenant's.
+func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64) error {
+	return tx.change(`UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation'`,
+		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+}
