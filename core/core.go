@@ -40,7 +40,7 @@ const (
 	// reconcileEvery is how often the service looks for payments that nobody works on any more.
 	reconcileEvery = 250 * time.Millisecond
 	// startPatience is how long a start waits for what an earlier process left open. The rest is finished while it serves.
-	startPatience = 2 * time.Second
+	startPatience = 10 * time.Second
 )
 
 // Config says where core lives and what it stands on. Only Data is required.
