@@ -3,6 +3,7 @@ module github.com/causeway-pay/causeway/core
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/causeway-pay/causeway/shared v0.0.0
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3

@@ -1,0 +1,152 @@
+package engine_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// asked is a step that a client takes on a transaction of 100.
+type asked struct {
+	verb   string
+	amount int64
+}
+
+// told is what came of it: busy promises nothing but that it had no effect.
+type told struct {
+	ok, busy bool
+	seen     model // by a read
+}
+
+// sequential is what one transaction does when its steps come one after the other.
+var sequential = porcupine.Model{
+	Init: func() any { return model{status: "requires_confirmation"} },
+	Step: func(state, input, output any) (bool, any) {
+		now, in, out := state.(model), input.(asked), output.(told)
+		if out.busy {
+			return true, now
+		}
+		if in.verb == "read" {
+			return out.seen == now, now
+		}
+		next, allowed := now.after(in)
+		return out.ok == allowed, next
+	},
+}
+
+// after is the state that a step leads to, when it is allowed.
+func (m model) after(in asked) (model, bool) {
+	switch in.verb {
+	case "confirm":
+		if m.status != "requires_confirmation" {
+			return m, false
+		}
+		m.status, m.authorized = "authorized", 100
+	case "capture":
+		if in.amount > m.capturable() {
+			return m, false
+		}
+		m.status = "partially_captured"
+		if m.captured += in.amount; m.captured == m.authorized {
+			m.status = "captured"
+		}
+	case "refund":
+		if in.amount > m.refundable() {
+			return m, false
+		}
+		m.refunded += in.amount
+	case "void":
+		if !m.voidable() {
+			return m, false
+		}
+		if m.status == "requires_confirmation" {
+			m.status = "canceled"
+			return m, true
+		}
+		m.status, m.captured = "voided", 0
+	}
+	return m, true
+}
+
+// take takes a step on the real thing.
+func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
+	t.Helper()
+	var a engine.Answer
+	var err error
+	switch in.verb {
+	case "confirm":
+		a, err = s.Confirm(t.Context(), s.Request(""), txn)
+	case "capture":
+		a, err = s.Engine.Capture(t.Context(), s.Request(""), txn, in.amount, false, nil)
+	case "refund":
+		a, err = s.Engine.Refund(t.Context(), s.Request(""), txn, in.amount, []byte("{}"))
+	case "void":
+		a, err = s.Engine.Void(t.Context(), s.Request(""), txn)
+	default:
+		return observe(t, s, txn)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	var refused v1.ErrorBody
+	if a.Status >= 400 && json.Unmarshal(a.Body, &refused) != nil {
+		t.Errorf("got %d %s", a.Status, a.Body)
+	}
+	return told{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress}
+}
+
+// observe reads the transaction. While the acquirer is asked about a payment it says nothing; a refund counts from its intent on.
+func observe(t *testing.T, s *coretest.Service, txn int64) told {
+	t.Helper()
+	got, err := s.DB.Transaction(t.Context(), s.Tenant, txn)
+	if err != nil {
+		t.Error(err)
+		return told{busy: true}
+	}
+	return told{busy: got.Status.Open(), seen: model{
+		status: v1.TransactionStatus(got.Status), authorized: got.Authorized, captured: got.Captured, refunded: got.Refunded + got.RefundPending,
+	}}
+}
+
+// TestLinearizable: what 16 clients are told of one transaction could have been told to one client after the other, in an order that fits
+// what each of them saw begin and end.
+func TestLinearizable(t *testing.T) {
+	t.Parallel()
+	const clients, rounds = 16, 60
+	s := coretest.Open(t)
+	menu := []asked{{"confirm", 0}, {"capture", 30}, {"read", 0}, {"refund", 20}, {"capture", 40}, {"refund", 50}, {"read", 0}, {"void", 0}}
+	for round := range rounds {
+		if a, err := s.Prepare(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
+		var now atomic.Int64 // orders what begins and ends
+		history := make([]porcupine.Operation, clients*3)
+		var wg sync.WaitGroup
+		for client := range clients {
+			wg.Go(func() {
+				for i := range 3 {
+					in := menu[(client*5+i*3+round)%len(menu)]
+					op := porcupine.Operation{ClientId: client, Input: in, Call: now.Add(1)}
+					op.Output = take(t, s, txn, in)
+					op.Return = now.Add(1)
+					history[client*3+i] = op
+				}
+			})
+		}
+		wg.Wait()
+		if got := porcupine.CheckOperationsTimeout(sequential, history, 20*time.Second); got != porcupine.Ok {
+			t.Fatalf("round %d: %s: %+v", round, got, history)
+		}
+	}
+	wantSettledBooks(t, s)
+}
