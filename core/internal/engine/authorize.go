@@ -83,6 +83,9 @@ func (e *Engine) authorized(ctx context.Context, requestID string, open *payment
 		// Either the reconciler was there first or the store is in trouble. What stands is in the store, and the key leads to it.
 		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
 		e.givenUp.Store(authorizationReference(open), nil)
+		if a.Approved && errors.Is(err, store.ErrConflict) {
+			e.reverseLate(ctx, &t)
+		}
 		return e.lostAnswer(requestID, open)
 	}
 	return answer

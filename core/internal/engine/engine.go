@@ -186,3 +186,8 @@ func voidReference(t *payment.Transaction) string {
 func reversalReference(t *payment.Transaction) string {
 	return "reverse_" + authorizationReference(t)[4:]
 }
+
+// lateReference names the second reversal, of an authorization that came after the first.
+func lateReference(t *payment.Transaction) string {
+	return "late_" + authorizationReference(t)[4:]
+}

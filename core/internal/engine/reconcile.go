@@ -111,6 +111,35 @@ func (e *Engine) reverse(ctx context.Context, acq acquirer.Acquirer, t *payment.
 	return e.fail(ctx, t)
 }
 
+// reverseLate lets go of what the acquirer approved after the payment had been reversed and closed. A payment that the reconciler found
+// approved stays as it is.
+func (e *Engine) reverseLate(ctx context.Context, t *payment.Transaction) {
+	now, err := e.Store.Transaction(context.WithoutCancel(ctx), t.Tenant, t.ID)
+	if !errors.Is(err, store.ErrNotFound) && (err != nil || now.Attempt == t.Attempt && !closed(now.Status)) {
+		return
+	}
+	acq, err := e.acquirer(t.Tenant)
+	if err != nil {
+		return
+	}
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		return acq.Void(ctx, acquirer.Follow{
+			Reference: lateReference(t), Authorization: authorizationReference(t), Amount: t.Authorized, Currency: t.Currency,
+		})
+	})
+	reference := slog.String("transaction", authorizationReference(t))
+	if err != nil || !a.Approved {
+		e.Log.ErrorContext(ctx, "late approval: money is held for a payment that was closed", reference, slog.Any("error", err))
+		return
+	}
+	e.Log.WarnContext(ctx, "late approval: reversed again", reference)
+}
+
+// closed reports whether a payment that was open has ended without money, or waits to be confirmed anew.
+func closed(s payment.Status) bool {
+	return s == payment.Failed || s == payment.RequiresConfirmation || s == payment.Canceled
+}
+
 // fail closes a payment that moved nothing and that somebody may know of. Its key is freed: no answer was stored under it.
 func (e *Engine) fail(ctx context.Context, open *payment.Transaction) error {
 	t := *open

@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+)
+
+// TestApprovalAfterTheReversal: the acquirer acts only after the reconciler asked for the payment, reversed and closed it. What it then holds is
+// let go of.
+func TestApprovalAfterTheReversal(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"", "k"} {
+		t.Run("key "+key, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
+				if c.Verb == coretest.Authorize {
+					heal(s)
+					if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
+						t.Errorf("%d stay open, %v", open, err)
+					}
+				}
+				return nil
+			}
+			if a, err := s.Pay(t.Context(), s.Request(key), 100, true); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
+			}
+			voids := s.Acquirer.Calls(coretest.Void)
+			if len(voids) != 2 || voids[1].Reference == voids[0].Reference || voids[1].Amount != 100 {
+				t.Fatalf("got %+v, want the reversal and another", voids)
+			}
+			if authorized := s.Acquirer.Calls(coretest.Authorize); voids[1].Authorization != authorized[0].Reference {
+				t.Errorf("got %+v, want it of %s", voids[1], authorized[0].Reference)
+			}
+			wantSettledBooks(t, s)
+			if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE amount_authorized > 0"); got != 0 {
+				t.Errorf("%d payments hold money", got)
+			}
+			if !strings.Contains(s.Log.String(), "late approval") {
+				t.Error("nobody is told")
+			}
+		})
+	}
+}
+
+// TestApprovalThatTheReconcilerFoundFirst is not reversed.
+func TestApprovalThatTheReconcilerFoundFirst(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Authorize {
+			heal(s)
+			if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
+				t.Errorf("%d stay open, %v", open, err)
+			}
+		}
+		return nil
+	}
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
+	}
+	if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 0 {
+		t.Errorf("got %+v, want none", voids)
+	}
+	if got := MustTransaction(t, s); got.Captured != 100 {
+		t.Errorf("got %+v, want it captured", got)
+	}
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 201 || !a.Replayed {
+		t.Errorf("again: got %d, %v", a.Status, err)
+	}
+	wantSettledBooks(t, s)
+}
