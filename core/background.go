@@ -12,18 +12,18 @@ import (
 // settleEvery is how often the service looks for days that ended and authorizations that lapsed.
 const settleEvery = 15 * time.Second
 
-// keepSettling settles and expires what is due. A pass that fails is made again.
+// keepSettling settles and expires what is due, at once and from time to time. A pass that fails is made again.
 func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	for {
+		sweep(ctx, cfg.Log, "settled", eng.SettleDue)
+		sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		sweep(ctx, cfg.Log, "settled", eng.SettleDue)
-		sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
 	}
 }
 

@@ -70,6 +70,20 @@ func (b *bundle) wantVersions(t *testing.T) {
 	}
 }
 
+// TestDueWhileTheServiceWasDown: the days and authorizations that ended meanwhile are seen to after the start, in the background.
+func TestDueWhileTheServiceWasDown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	sale, held := b.MustCreate(t, 100, "").ID, b.MustCreate(t, 100, manual).ID
+	b.clock.Advance(8 * 24 * time.Hour)
+	b.restart(t)
+	b.until(t, func() bool {
+		return b.transaction(t, sale).Settlement == v1.SettlementSettled && b.transaction(t, held).Status == v1.TransactionStatusExpired
+	})
+	b.wantTransaction(t, held, v1.TransactionStatusExpired, amounts{100, 0, 0, 0, 0})
+	b.wantVersions(t)
+}
+
 func TestTestClock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

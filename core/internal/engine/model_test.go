@@ -74,7 +74,7 @@ func TestRandomHistories(t *testing.T) {
 		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]wish{}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": m.create, "prepare": m.prepare, "confirm": m.confirm, "capture": m.capture, "void": m.void, "refund": m.refund,
-			"settle": m.settle, "": m.checkLast,
+			"settle": m.settle, "expire": m.expire, "": m.checkLast,
 		})
 		for txn := range m.txns {
 			m.check(rt, txn)
@@ -231,6 +231,23 @@ func (m *machine) settle(rt *rapid.T) {
 		rt.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
 	}
 	now.settled = now.captured
+	now.version++
+}
+
+func (m *machine) expire(rt *rapid.T) {
+	txn, now := m.pick(rt)
+	a, err := m.s.Engine.Expire(m.t.Context(), m.s.Request(""), txn)
+	if now.capturable() == 0 {
+		m.refused(rt, a, err, payment.NotExpirable)
+		return
+	}
+	if err != nil || a.Status != 200 {
+		rt.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
+	}
+	now.status = "expired"
+	if now.captured > 0 {
+		now.status = "captured"
+	}
 	now.version++
 }
 

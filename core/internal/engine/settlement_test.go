@@ -167,7 +167,7 @@ func TestSettlementAgainstVoid(t *testing.T) {
 func TestCaptureAgainstExpiry(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	for i := range raceRounds / 2 {
+	for i := range raceRounds {
 		txn := mustPay(t, s, 100, false)
 		amount := int64(100 - i%2*60)
 		lapse(t, s, txn)
