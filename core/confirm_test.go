@@ -338,3 +338,24 @@ func TestConfirmThatIsRefused(t *testing.T) {
 	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	wantRefusal(t, b.post(t, "/v1/transactions", waiting(""), live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
 }
+
+// TestStepsAfterASecondAttempt: captures and refunds named the first attempt to the acquirer, which had been reversed.
+func TestStepsAfterASecondAttempt(t *testing.T) {
+	t.Parallel()
+	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
+	u := b.MustPrepare(t, `,"capture":"manual"`)
+	wantRefusal(t, b.confirm(t, u.id, `{"payment_method":"pm_card_timeout_before_effect"}`), refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""})
+	b.restart(t)
+	if got, want := b.resolved(t, u.id), v1.TransactionStatusRequiresConfirmation; got != want {
+		t.Fatalf("after an attempt that came to nothing: got %s, want %s", got, want)
+	}
+	if a := b.confirm(t, u.id, `{"payment_method":"pm_card_visa"}`); a.status != 200 {
+		t.Fatalf("second attempt: got %d %s", a.status, a.body)
+	}
+	if a := b.capture(t, u.id, ""); a.status != 201 {
+		t.Fatalf("capture: got %d %s", a.status, a.body)
+	}
+	if a := b.refund(t, u.id, ""); a.status != 201 {
+		t.Errorf("refund: got %d %s", a.status, a.body)
+	}
+}

@@ -34,10 +34,13 @@ func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int
 
 // askCapture asks the acquirer for a pending capture and commits its word. The reference makes asking again safe.
 func (e *Engine) askCapture(ctx context.Context, from origin, acq acquirer.Acquirer, c *payment.Capture) (Answer, error) {
-	t := &payment.Transaction{ID: c.Transaction}
 	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		authorization, err := e.authorizationOf(ctx, c.Tenant, c.Transaction)
+		if err != nil {
+			return acquirer.Answer{}, err
+		}
 		return acq.Capture(ctx, acquirer.Follow{
-			Reference: captureReference(c), Authorization: authorizationReference(t), Amount: c.Amount, Currency: c.Currency,
+			Reference: captureReference(c), Authorization: authorization, Amount: c.Amount, Currency: c.Currency,
 		})
 	})
 	return e.ended(ctx, from, step{tenant: c.Tenant, transaction: c.Transaction, claim: c.Claim, reference: captureReference(c)}, a, err,

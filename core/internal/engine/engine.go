@@ -175,6 +175,15 @@ func authorizationReference(t *payment.Transaction) string {
 	return name + "_" + strconv.FormatInt(t.Attempt, 10)
 }
 
+// authorizationOf reads what a step on a transaction follows: which attempt took it stands in the store alone.
+func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, transaction int64) (string, error) {
+	t, err := e.Store.Transaction(ctx, tenant, transaction)
+	if err != nil {
+		return "", err
+	}
+	return authorizationReference(t), nil
+}
+
 // The names that acquirers know other requests by.
 func captureReference(c *payment.Capture) string { return id.Format(id.Capture, c.ID) }
 func refundReference(r *payment.Refund) string   { return id.Format(id.Refund, r.ID) }

@@ -91,10 +91,13 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 
 // askRefund asks the acquirer for a pending refund and commits its word. The reference makes asking again safe.
 func (e *Engine) askRefund(ctx context.Context, from origin, acq acquirer.Acquirer, f *payment.Refund) (Answer, error) {
-	t := &payment.Transaction{ID: f.Transaction}
 	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+		authorization, err := e.authorizationOf(ctx, f.Tenant, f.Transaction)
+		if err != nil {
+			return acquirer.Answer{}, err
+		}
 		return acq.Refund(ctx, acquirer.Follow{
-			Reference: refundReference(f), Authorization: authorizationReference(t), Amount: f.Amount, Currency: f.Currency,
+			Reference: refundReference(f), Authorization: authorization, Amount: f.Amount, Currency: f.Currency,
 		})
 	})
 	return e.ended(ctx, from, step{tenant: f.Tenant, transaction: f.Transaction, claim: f.Claim, reference: refundReference(f)}, a, err,
