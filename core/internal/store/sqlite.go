@@ -23,11 +23,11 @@ const readers = 4
 // dsn builds the data source name. Pragmas stand in it because database/sql would apply an Exec to one pooled connection only.
 func dsn(path string, readOnly bool) string {
 	q := url.Values{"_pragma": {
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)",
 		fmt.Sprintf("wal_autocheckpoint(%d)", walPages),
 	}}
 	if readOnly {
-		q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-4000)"}
+		q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-2000)"}
 	} else {
 		q.Set("_txlock", "immediate")
 	}

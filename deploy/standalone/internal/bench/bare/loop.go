@@ -11,7 +11,7 @@ import (
 
 // The pragmas of the writing connection in core/internal/store/sqlite.go.
 var pragmas = [...]string{
-	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "wal_autocheckpoint(4000)",
+	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)", "wal_autocheckpoint(4000)",
 }
 
 // Loop writes payments into a database file of its own. It is not safe for concurrent use. It speaks to the driver itself, because
