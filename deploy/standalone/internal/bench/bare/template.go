@@ -21,6 +21,9 @@ type Row map[string]any
 // Snapshot says up to which rowid each table was filled.
 type Snapshot map[string]int64
 
+// background is the one table that core writes on its own time, whatever is paid: which day's settlement has run.
+const background = "settlement_marks"
+
 // Look takes a snapshot of the database file at path, which a server may have open.
 func Look(ctx context.Context, path string) (Snapshot, error) {
 	db, err := openReader(path)
@@ -32,7 +35,8 @@ func Look(ctx context.Context, path string) (Snapshot, error) {
 }
 
 func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
-	names, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
+	names, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		AND name <> '`+background+`'`)
 	if err != nil {
 		return nil, err
 	}
