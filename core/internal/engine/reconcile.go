@@ -20,7 +20,8 @@ const reconcileBatch = 500
 // working on it.
 const Patience = callTimeout + 10*time.Second
 
-// Reconcile finishes what is open since before the given time: payments and steps whose process died, or whose answer was lost. It
+// Reconcile finishes what is open since before the given time, one after the other: payments and steps whose process died, or whose answer
+// was lost. The running service does so by a Recovery, which takes the same steps in lanes; this is the plain form that tests drive. It
 // returns how many remain open because the acquirer could not be asked.
 func (e *Engine) Reconcile(ctx context.Context, before time.Time) (open int, err error) {
 	cut := before.UnixMilli() + 1
