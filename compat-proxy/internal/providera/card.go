@@ -7,75 +7,38 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// brand is a range of card numbers: those whose first digits lie between from and to.
-type brand struct {
-	from, to string // of equal length
-	lengths  []int  // how many digits its numbers may have
-	name     string // as accountType shows it
-	code     int    // digits of its card code
+// account is how the dialect takes the cards of a brand. The zero account is that of a brand it has no name for.
+type account struct {
+	name    string // as accountType shows it
+	lengths []int  // how many digits a number may have, of those the brand has
+	refused string // leading digits that the brand has and the dialect does not know; "" for none
 }
 
-// brands is searched in order.
-var brands = []brand{
-	{"34", "34", []int{15}, "AmericanExpress", 4},
-	{"37", "37", []int{15}, "AmericanExpress", 4},
-	{"3528", "3589", []int{16}, "JCB", 3},
-	{"3088", "3088", []int{16}, "JCB", 3},
-	{"300", "305", []int{14}, "DinersClub", 3},
-	{"36", "36", []int{14}, "DinersClub", 3},
-	{"38", "38", []int{14}, "DinersClub", 3},
-	{"4", "4", []int{13, 16}, "Visa", 3},
-	{"51", "55", []int{16}, "MasterCard", 3},
-	{"2221", "2720", []int{16}, "MasterCard", 3},
-	{"6011", "6011", []int{16}, "Discover", 3},
-	{"644", "649", []int{16}, "Discover", 3},
-	{"65", "65", []int{16}, "Discover", 3},
-	{"62", "62", []int{16}, "Discover", 3},
+// accounts are the brands of the dialect. Its UnionPay cards are Discover's.
+var accounts = map[card.Brand]account{
+	card.Amex:       {"AmericanExpress", []int{15}, ""},
+	card.Diners:     {"DinersClub", []int{14}, "39"},
+	card.Discover:   {"Discover", []int{16}, ""},
+	card.JCB:        {"JCB", []int{16}, ""},
+	card.Mastercard: {"MasterCard", []int{16}, ""},
+	card.UnionPay:   {"Discover", []int{16}, "81"},
+	card.Visa:       {"Visa", []int{13, 16}, ""},
 }
 
-// accountTypes names v1's brands as the dialect does.
-var accountTypes = map[v1.CardBrand]string{
-	v1.CardBrandVisa:       "Visa",
-	v1.CardBrandMastercard: "MasterCard",
-	v1.CardBrandAmex:       "AmericanExpress",
-	v1.CardBrandDiscover:   "Discover",
-	v1.CardBrandUnionpay:   "Discover",
-	v1.CardBrandJcb:        "JCB",
-	v1.CardBrandDiners:     "DinersClub",
-	v1.CardBrandUnknown:    "",
-}
-
-// brandOf finds the brand of a number that is one in digits and length, and false for any other text.
-func brandOf(number string) (brand, bool) {
-	if len(number) < 13 || len(number) > 16 || !digits(number) {
-		return brand{}, false
+// brandOf finds the brand of a number that the dialect takes, and how it takes it; false for any other text.
+func brandOf(number secret.String) (card.Brand, account, bool) {
+	brand := card.BrandOf(number)
+	a, known := accounts[brand]
+	refused := a.refused != "" && strings.HasPrefix(number.Reveal(), a.refused)
+	if !known || refused || !slices.Contains(a.lengths, number.Len()) || !card.Valid(number) {
+		return brand, account{}, false
 	}
-	for _, b := range brands {
-		prefix := number[:len(b.from)]
-		if prefix >= b.from && prefix <= b.to && slices.Contains(b.lengths, len(number)) {
-			return b, true
-		}
-	}
-	return brand{}, false
-}
-
-// luhn reports whether the digits' check digit is right.
-func luhn(number string) bool {
-	sum := 0
-	for i := range len(number) {
-		d := int(number[len(number)-1-i] - '0')
-		if i%2 == 1 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
-		}
-		sum += d
-	}
-	return sum%10 == 0
+	return brand, a, true
 }
 
 func digits(s string) bool {
@@ -135,26 +98,25 @@ func splitExpiration(text string) (month, year string) {
 }
 
 // checkCard judges the card of a new payment: number first, then date, then code.
-func checkCard(card *wire.Node, now time.Time) (*v1.CardInput, problem) {
-	number := card.Get("cardNumber")
-	b, known := brandOf(number)
-	if !known || !luhn(number) {
+func checkCard(given *wire.Node, now time.Time) (*v1.CardInput, problem) {
+	number := secret.New(given.Get("cardNumber"))
+	brand, _, taken := brandOf(number)
+	if !taken {
 		return nil, because(reasonCardNumber)
 	}
-	month, year, hidden, ok := expiration(card.Get("expirationDate"))
+	month, year, hidden, ok := expiration(given.Get("expirationDate"))
 	switch {
 	case !ok || hidden:
 		return nil, because(reasonExpiration)
 	case expired(month, year, now):
 		return nil, because(reasonExpired)
 	}
-	in := &v1.CardInput{Number: secret.New(number), ExpMonth: month, ExpYear: year}
-	if code := card.Get("cardCode"); code != "" {
-		if len(code) != b.code || !digits(code) {
+	in := &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}
+	if code := secret.New(given.Get("cardCode")); !code.IsZero() {
+		if !brand.FitsCode(code) {
 			return nil, because(reasonCardCode)
 		}
-		cvc := secret.New(code)
-		in.Cvc = &cvc
+		in.Cvc = &code
 	}
 	return in, problem{}
 }

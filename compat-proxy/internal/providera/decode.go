@@ -6,6 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -69,8 +70,8 @@ func (d *decoder) repeat() {
 	d.echo.Test = truth(d.setting("testRequest"))
 	number := d.txn.Get("payment", "creditCard", "cardNumber")
 	d.echo.Account = masked(lastFour(number))
-	if b, known := brandOf(number); known && luhn(number) {
-		d.echo.AccountType = b.name
+	if _, a, taken := brandOf(secret.New(number)); taken {
+		d.echo.AccountType = a.name
 	}
 	if bank := d.txn.Child("payment").Child("bankAccount"); bank != nil {
 		d.echo.Account, d.echo.AccountType = masked(lastFour(bank.Get("accountNumber"))), "eCheck"

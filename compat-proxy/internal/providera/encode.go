@@ -5,6 +5,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -60,7 +61,7 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
 	}
 	if r.Transaction != nil && r.Transaction.Card != nil {
-		t.account, t.accountType = masked(r.Transaction.Card.Last4), accountTypes[r.Transaction.Card.Brand]
+		t.account, t.accountType = masked(r.Transaction.Card.Last4), accounts[card.Brand(r.Transaction.Card.Brand)].name
 	}
 	switch {
 	case outcome.Reason == reasonAlreadyVoided || outcome.Reason == reasonAlreadyCaptured:

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -19,17 +21,12 @@ func Expired(month, year int, now time.Time) bool { return expired(month, year, 
 
 // AccountType names the brand of a number that passes every check, and is empty for any other.
 func AccountType(number string) string {
-	if b, known := brandOf(number); known && luhn(number) {
-		return b.name
-	}
-	return ""
+	_, a, _ := brandOf(secret.New(number))
+	return a.name
 }
 
-// BrandName is what answers call v1's brand; false when the table lacks it.
-func BrandName(b v1.CardBrand) (string, bool) {
-	name, known := accountTypes[b]
-	return name, known
-}
+// BrandName is what answers call v1's brand, empty when the table lacks it.
+func BrandName(b v1.CardBrand) string { return accounts[card.Brand(b)].name }
 
 // Letters is letters, for the tests.
 func Letters(t *v1.Transaction) (avs, cvv, cavv string) { return letters(t) }

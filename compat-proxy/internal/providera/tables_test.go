@@ -20,7 +20,11 @@ func TestAccountType(t *testing.T) {
 
 		"400030001111222": "", "4424222222222222": "", "41111111111111111": "", "4111 1111 1111 1111": "", "4111-1111-1111": "",
 		"": "", "4": "", "2720999999999996": "MasterCard", "2721000000000004": "", "2220999999999991": "", "36000000000000": "",
-		"9999999999999995": "", "XXXX1111": "", "٤١١١١١١١١١١١١": "",
+		"9999999999999995": "", "XXXX1111": "",
+
+		// Numbers that v1 takes and this dialect does not know: Diners of 39, UnionPay of 81, Maestro, and more digits than 16.
+		"39000000000005": "", "8100000000000002": "", "6759649826438453": "", "4000000000000000006": "", "30000000000000007": "",
+		"36070500001020": "DinersClub", "30000000000004": "DinersClub", "٤١١١١١١١١١١١١": "",
 	} {
 		if got := providera.AccountType(number); got != want {
 			t.Errorf("%s: got %q, want %q", number, got, want)
@@ -141,9 +145,9 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 	for _, b := range []v1.CardBrand{
 		v1.CardBrandAmex, v1.CardBrandDiners, v1.CardBrandDiscover, v1.CardBrandJcb, v1.CardBrandMastercard, v1.CardBrandUnionpay,
-		v1.CardBrandUnknown, v1.CardBrandVisa,
+		v1.CardBrandVisa,
 	} {
-		if _, known := providera.BrandName(b); !known {
+		if providera.BrandName(b) == "" {
 			t.Errorf("brand %s: no name", b)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/card"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -45,7 +45,7 @@ func (a *API) givenCard(in *v1.CardInput) (acquirer.Card, error) {
 	}
 	out := acquirer.Card{Number: in.Number, ExpMonth: in.ExpMonth, ExpYear: in.ExpYear}
 	if in.Cvc != nil {
-		if !validCVC(in.Cvc.Reveal(), card.Brand(in.Number.Reveal())) {
+		if !card.BrandOf(in.Number).FitsCode(*in.Cvc) {
 			return acquirer.Card{}, &fault{code: codeInvalidCVC, param: "card.cvc"}
 		}
 		out.CVC = *in.Cvc
@@ -61,7 +61,7 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 	switch {
 	case number.IsZero():
 		return &fault{code: codeMissingField, param: kind + ".number"}
-	case !card.Valid(number.Reveal()):
+	case !card.Valid(number):
 		return &fault{code: codeInvalidCardNumber, param: kind + ".number"}
 	case month == 0:
 		return &fault{code: codeMissingField, param: kind + ".exp_month"}
@@ -79,22 +79,18 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 	return nil
 }
 
-// validCVC leaves the length open for brands that are not known.
-func validCVC(cvc, brand string) bool {
-	switch brand {
-	case "amex":
-		return isDigits(cvc, 4, 4)
-	case "unknown":
-		return isDigits(cvc, 3, 4)
-	default:
-		return isDigits(cvc, 3, 3)
+// shownBrand is the brand in the contract's words, which have none for Maestro.
+func shownBrand(number secret.String) v1.CardBrand {
+	if b := v1.CardBrand(card.BrandOf(number)); b.Valid() {
+		return b
 	}
+	return v1.CardBrandUnknown
 }
 
 // shownCard is what may be known of a card.
 func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.Card {
 	return &v1.Card{
-		Brand: v1.CardBrand(card.Brand(c.Number.Reveal())), Last4: secret.LastFour(c.Number),
+		Brand: shownBrand(c.Number), Last4: secret.LastFour(c.Number),
 		ExpMonth: c.ExpMonth, ExpYear: c.ExpYear, Fingerprint: a.fingerprint(t, c.Number), Holder: holder,
 	}
 }

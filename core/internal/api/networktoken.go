@@ -2,7 +2,6 @@ package api
 
 import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/card"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -31,7 +30,7 @@ func (a *API) givenNetworkToken(t payment.Tenant, in *v1.NetworkTokenInput) (pay
 	}
 	token.ECI, token.RequestorID = textOf(in.Eci), textOf(in.RequestorID)
 	shown := &v1.NetworkToken{
-		Brand: v1.CardBrand(card.Brand(in.Number.Reveal())), Last4: secret.LastFour(in.Number), ExpMonth: in.ExpMonth, ExpYear: in.ExpYear,
+		Brand: shownBrand(in.Number), Last4: secret.LastFour(in.Number), ExpMonth: in.ExpMonth, ExpYear: in.ExpYear,
 		Fingerprint: a.fingerprint(t, in.Number), Eci: in.Eci, RequestorID: in.RequestorID,
 	}
 	return payer{Source: acquirer.Source{NetworkToken: token}, shown: shownSource{NetworkToken: shown}}, nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	pan "github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -72,7 +74,7 @@ func (c *catalogue) addCards(doc document) error {
 
 func (e cardEntry) card() (card, error) {
 	var errs []error
-	if !luhn(e.Number) {
+	if !pan.Valid(secret.New(e.Number)) {
 		errs = append(errs, errors.New("number: want 12 to 19 digits with a right check digit"))
 	}
 	if !v1.CardBrand(e.Brand).Valid() || e.Brand == string(v1.CardBrandUnknown) {
@@ -128,23 +130,4 @@ func (e cardEntry) checkName() error {
 		return fmt.Errorf("payment_method: want %s and a name", prefix)
 	}
 	return nil
-}
-
-// luhn says whether number is 12 to 19 digits that end in the right check digit.
-func luhn(number string) bool {
-	if len(number) < 12 || len(number) > 19 {
-		return false
-	}
-	sum := 0
-	for i := range len(number) {
-		d := int(number[len(number)-1-i]) - '0'
-		if d < 0 || d > 9 {
-			return false
-		}
-		if i%2 == 1 {
-			d *= 2
-		}
-		sum += d/10 + d%10
-	}
-	return sum%10 == 0
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 func TestCatalogue_embeddedIsConfigs(t *testing.T) {
@@ -104,5 +106,16 @@ func TestCatalogue_knowsEveryDeclineCode(t *testing.T) {
 	}
 	if seen < 14 {
 		t.Errorf("got %d codes from the contract, want at least 14", seen)
+	}
+}
+
+// TestCatalogue_brandsAreTheNumbersOwn: what the documentation says of a test card's brand is what the service finds by its number.
+func TestCatalogue_brandsAreTheNumbersOwn(t *testing.T) {
+	t.Parallel()
+	for _, c := range mustOpen(t, simulator.Config{}).Fixtures() {
+		number := secret.New(c.Number)
+		if b := card.BrandOf(number); string(b) != c.Brand || !b.FitsNumber(number) {
+			t.Errorf("%s: got %s with %d digits, want %s", c.Number, b, len(c.Number), c.Brand)
+		}
 	}
 }

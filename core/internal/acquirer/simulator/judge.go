@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	pan "github.com/causeway-pay/causeway/shared/card"
 )
 
 // judge decides an authorization by the catalogue alone.
@@ -44,7 +45,7 @@ func asCard(s acquirer.Source) acquirer.Card {
 }
 
 func (s *Simulator) judgeCard(c acquirer.Card, now time.Time) verdict {
-	if !luhn(c.Number.Reveal()) {
+	if !pan.Valid(c.Number) {
 		return s.catalogue.invalidNumber
 	}
 	if c.ExpMonth == 0 && c.ExpYear == 0 {
