@@ -25,6 +25,9 @@ type writer struct {
 	errs    []error
 	// lost is why SQLite took the whole group back by itself, as it does when the disk is full: nothing more may be written under it.
 	lost error
+	// doubt is a failure of the group's first command by which SQLite may have taken the group back.
+	doubt error
+	alone bool // the last group had one command
 
 	ids      *id.Generator // of deliveries, which nobody else makes
 	known    map[payment.Tenant]known
@@ -76,7 +79,7 @@ func (w *writer) commitGroup(queue <-chan *command) {
 		_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
 		w.undone()
 	}
-	w.changed = w.changed[:0]
+	w.changed, w.alone = w.changed[:0], len(w.group) == 1
 	w.announce()
 	if w.observe != nil {
 		w.observe(len(w.group), w.clock.Now().Sub(start))
@@ -104,14 +107,19 @@ func (w *writer) announce() {
 }
 
 // fill takes in what waits. It yields once when the queue runs dry, because the callers answered by the last commit are just then
-// on their way back with their next command, and one fsync for more of them is worth more than the yield.
+// on their way back with their next command, and one fsync for more of them is worth more than the yield. Where there was one such caller
+// nobody else is expected.
 func (w *writer) fill(tx *Tx, queue <-chan *command) {
-	yielded := false
+	yielded := w.alone
 	for len(w.group) < maxGroup && w.lost == nil {
 		select {
 		case c := <-queue:
 			w.group = append(w.group, c)
-			w.errs = append(w.errs, w.savepoint(tx, c.fn))
+			if len(w.group) == 1 {
+				w.errs = append(w.errs, w.first(tx, c.fn))
+			} else {
+				w.errs = append(w.errs, w.savepoint(tx, c.fn))
+			}
 		default:
 			if yielded {
 				return
@@ -120,6 +128,25 @@ func (w *writer) fill(tx *Tx, queue <-chan *command) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// first runs the group's first command. Nobody has written before it, so the group itself is its savepoint: when it fails, all is taken
+// back and the group begins anew for those behind it. A lone command needs no savepoint at all that way.
+func (w *writer) first(tx *Tx, fn func(*Tx) error) error {
+	w.doubt = nil
+	err := guarded(tx, fn)
+	if err == nil {
+		err = w.doubt // which fn kept to itself; outside of a transaction the next savepoint would commit by itself
+	}
+	if err == nil {
+		return nil
+	}
+	w.undone()
+	_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
+	if begin := w.exec("BEGIN IMMEDIATE"); begin != nil {
+		w.lost = fmt.Errorf("begin: %w", begin)
+	}
+	return err
 }
 
 // savepoint runs fn so that its failure takes back its own writes and nobody else's.
@@ -187,7 +214,11 @@ func (w *writer) result(text string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.exec(context.Background(), args...)
+	r, err := s.exec(context.Background(), args...)
+	if IsUnavailable(err) {
+		w.doubt = err
+	}
+	return r, err
 }
 
 // change runs an update that must meet exactly one row, else ErrConflict.

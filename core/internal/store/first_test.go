@@ -1,0 +1,75 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// lead starts a command that is the first of its group and waits in it; behind is what comes after it in the same group.
+func (b *bundle) lead(t *testing.T, fn, behind func(*store.Tx) error) (first, second error) {
+	t.Helper()
+	held, free := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- b.db.Update(context.Background(), func(tx *store.Tx) error { close(held); <-free; return fn(tx) })
+	}()
+	<-held
+	queued := b.queue(behind)
+	close(free)
+	return <-done, <-queued
+}
+
+// The first command of a group has no savepoint: its failure takes back the group, which begins anew.
+func TestFirstOfAGroupFails(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	failure := errors.New("no")
+	for i, failing := range []func(*store.Tx) error{
+		func(tx *store.Tx) error { return errors.Join(tx.InsertMerchant(1, "shop"), failure) },
+		func(tx *store.Tx) error { return errors.Join(tx.InsertMerchant(1, "shop"), tx.InsertMerchant(1, "shop")) },
+		func(tx *store.Tx) error { panic(tx.InsertMerchant(1, "shop")) },
+	} {
+		first, second := b.lead(t, failing, merchant(int64(10+i)))
+		if first == nil || second != nil {
+			t.Errorf("%d: got %v and %v, want an error and none", i, first, second)
+		}
+		if got, want := b.MustCount(t, "merchants"), i+1; got != want {
+			t.Errorf("%d: got %d merchants, want %d", i, got, want)
+		}
+	}
+}
+
+// A first command that says nothing of a full disk must not let those behind it write outside of the group's transaction.
+func TestFirstOfAGroupHidesThatTheGroupIsGone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(tx.Exec("PRAGMA max_page_count = 100"), tx.Exec("PRAGMA cache_size = 10"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("no")
+	first, second := b.lead(t, func(tx *store.Tx) error {
+		_ = tx.InsertMerchant(1, strings.Repeat("n", 1<<20))
+		return nil
+	}, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertMerchant(2, "shop"), failure)
+	})
+	if !store.IsUnavailable(first) || !errors.Is(second, failure) {
+		t.Errorf("got %v and %v", first, second)
+	}
+	if first, second = b.lead(t, func(tx *store.Tx) error {
+		_ = tx.InsertMerchant(3, strings.Repeat("n", 1<<20))
+		return nil
+	}, merchant(4)); !store.IsUnavailable(first) || second != nil {
+		t.Errorf("got %v and %v", first, second)
+	}
+	if got, want := b.MustCount(t, "merchants"), 1; got != want {
+		t.Errorf("got %d merchants, want %d", got, want)
+	}
+}
