@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/causeway-pay/causeway/shared/gc"
 )
 
 // Exit codes, which --help names.
@@ -35,6 +37,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(stderr, "standalone: %v\nTry standalone --help.\n", err)
 		return exitUsage
 	}
+	gc.Relax(os.Getenv)
 	if err := New(flags, stdout, stderr).Run(ctx); err != nil {
 		_, _ = fmt.Fprintf(stderr, "standalone: %v\n", err)
 		return exitFailed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
@@ -35,6 +36,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	gc.Relax(os.Getenv)
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
 	c, err := core.Open(ctx, core.Config{
 		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private,
