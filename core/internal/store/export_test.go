@@ -10,7 +10,7 @@ import (
 
 // MigrateTo makes the database file at path with the schema of an older version.
 func MigrateTo(ctx context.Context, path string, version int64) error {
-	write, read, err := openSQLite(ctx, path)
+	write, read, _, err := openSQLite(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,9 @@ func TestFirstOfAGroupFails(t *testing.T) {
 	failure := errors.New("no")
 	for i, failing := range []func(*store.Tx) error{
 		func(tx *store.Tx) error { return errors.Join(tx.InsertMerchant(1, "shop"), failure) },
-		func(tx *store.Tx) error { return errors.Join(tx.InsertMerchant(1, "shop"), tx.InsertMerchant(1, "shop")) },
+		func(tx *store.Tx) error {
+			return errors.Join(tx.InsertMerchant(1, "shop"), tx.InsertMerchant(1, "shop"))
+		},
 		func(tx *store.Tx) error { panic(tx.InsertMerchant(1, "shop")) },
 	} {
 		first, second := b.lead(t, failing, merchant(int64(10+i)))

@@ -35,26 +35,24 @@ func dsn(path string, readOnly bool) string {
 	return u.String()
 }
 
-// openSQLite opens the writing connection and the read pool.
-func openSQLite(ctx context.Context, path string) (write, read *sql.DB, err error) {
+// openSQLite opens the writing connection, through a connector that keeps it, and the read pool.
+func openSQLite(ctx context.Context, path string) (write, read *sql.DB, kept *connector, err error) {
 	if err := makePrivate(path); err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	write, err = sql.Open("sqlite", dsn(path, false))
+	read, err = sql.Open("sqlite", dsn(path, true)) // connects at the first read
 	if err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	write.SetMaxOpenConns(1)
-	if err := write.PingContext(ctx); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close())
-	}
-	read, err = sql.Open("sqlite", dsn(path, true))
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open %s for reading: %w", path, err), write.Close())
+		return nil, nil, nil, fmt.Errorf("open %s for reading: %w", path, err)
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return write, read, nil
+	kept = &connector{driver: read.Driver(), dsn: dsn(path, false)}
+	write = sql.OpenDB(kept)
+	write.SetMaxOpenConns(1)
+	if err := write.PingContext(ctx); err != nil {
+		return nil, nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), read.Close(), write.Close())
+	}
+	return write, read, kept, nil
 }
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all, and its log and shared memory take the file's

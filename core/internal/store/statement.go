@@ -9,14 +9,6 @@ import (
 // statement is a prepared statement that lives as long as the connection or pool it was prepared on, which closes it.
 type statement struct{ prepared *sql.Stmt }
 
-func (s statement) exec(ctx context.Context, args ...any) (sql.Result, error) {
-	r, err := s.prepared.ExecContext(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("exec: %w", err)
-	}
-	return r, nil
-}
-
 func (s statement) row(ctx context.Context, args ...any) *sql.Row {
 	return s.prepared.QueryRowContext(ctx, args...)
 }

@@ -58,7 +58,7 @@ type command struct {
 
 // Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused.
 func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
-	write, read, err := openSQLite(ctx, path)
+	write, read, kept, err := openSQLite(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), db.closePools())
 	}
-	db.lead <- newWriter(conn, c, db.due)
+	db.lead <- newWriter(conn, newDirect(kept.last), c, db.due)
 	return db, nil
 }
 

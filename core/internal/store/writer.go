@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -19,8 +20,9 @@ type writer struct {
 	clock clock.Clock
 	// observe is told of every group commit; nil for nobody.
 	observe func(commands int, took time.Duration)
-	conn    *sql.Conn
-	stmts   map[string]statement
+	direct  *direct              // what returns no rows
+	conn    *sql.Conn            // what does, on the same connection
+	stmts   map[string]statement // on conn
 	group   []*command
 	errs    []error
 	// lost is why SQLite took the whole group back by itself, as it does when the disk is full: nothing more may be written under it.
@@ -36,8 +38,8 @@ type writer struct {
 	due      chan<- struct{}
 }
 
-func newWriter(conn *sql.Conn, c clock.Clock, due chan<- struct{}) *writer {
-	return &writer{clock: c, conn: conn, stmts: map[string]statement{}, ids: id.NewGenerator(c), known: map[payment.Tenant]known{}, due: due}
+func newWriter(conn *sql.Conn, d *direct, c clock.Clock, due chan<- struct{}) *writer {
+	return &writer{clock: c, direct: d, conn: conn, stmts: map[string]statement{}, ids: id.NewGenerator(c), known: map[payment.Tenant]known{}, due: due}
 }
 
 // Tx is one command's part of a group. It is valid only while the function it was given to runs.
@@ -49,7 +51,7 @@ type Tx struct {
 
 // close lets go of the connection and all that was prepared on it.
 func (w *writer) close() error {
-	errs := make([]error, 0, len(w.stmts)+1)
+	errs := []error{w.direct.close()}
 	for _, s := range w.stmts {
 		errs = append(errs, s.prepared.Close())
 	}
@@ -190,7 +192,7 @@ func guarded(tx *Tx, fn func(*Tx) error) (err error) {
 	return fn(tx)
 }
 
-// stmt returns the prepared statement of text. The texts are constants, so the map stays small.
+// stmt returns the prepared statement of a text that returns rows. The texts are constants, so the map stays small.
 func (w *writer) stmt(text string) (statement, error) {
 	if s, ok := w.stmts[text]; ok {
 		return s, nil
@@ -209,12 +211,8 @@ func (w *writer) exec(text string, args ...any) error {
 	return err
 }
 
-func (w *writer) result(text string, args ...any) (sql.Result, error) {
-	s, err := w.stmt(text)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.exec(context.Background(), args...)
+func (w *writer) result(text string, args ...any) (driver.Result, error) {
+	r, err := w.direct.exec(text, args...)
 	if IsUnavailable(err) {
 		w.doubt = err
 	}
