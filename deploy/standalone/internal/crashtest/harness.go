@@ -1,0 +1,148 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// clients is how many tell stories at once.
+const clients = 16
+
+// Keys are the merchant's, in test mode.
+type Keys struct{ Secret, Publishable string }
+
+// Figures count what a run did.
+type Figures struct {
+	Commands    int // acknowledged
+	ByKind      map[Kind]int
+	Lost        int // answers that a crash took
+	Stood       int // of those: the effect was found again, under its key
+	Again       int // of those: done when asked again
+	Unsure      int // of those: asked without a key, so never asked again
+	Replays     int // answers asked for a second time, and compared
+	Events      int
+	Deliveries  int // that the receiver took
+	Duplicates  int // of those: of an event that it had, redeliveries that were asked for included
+	Asked       int // redeliveries that were asked for
+	Authorities int // lines of the acquirer's journal that were compared
+}
+
+// Harness is a merchant whose service is killed. Its methods are called one at a time; Load is what runs many clients.
+type Harness struct {
+	seed uint64
+	keys Keys
+	api  *client
+	hook *receiver
+	hole net.Listener // takes connections and never answers
+
+	mu    sync.Mutex // guards calls, wants and plans while clients run
+	calls []*Call    // of this round
+	wants []want
+	live  map[string]bool // API keys by whether they must work
+
+	all   []*Call // of all rounds
+	since  marks // what was there at the last look
+	before marks // what was there at the one before
+	fig   Figures
+	main  string // id of the endpoint that gets everything
+}
+
+// want is an event of an object that must come to an endpoint.
+type want struct{ path, object string }
+
+// marks are the newest ids of each list.
+type marks struct{ transaction, refund, customer, key, event string }
+
+// New returns a harness. Close it at the end.
+func New(seed uint64, keys Keys) (*Harness, error) {
+	hole, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("dead endpoint: %w", err)
+	}
+	return &Harness{
+		seed: seed, keys: keys, api: newClient(keys.Secret), hook: newReceiver(seed, 0.002), hole: hole,
+		live: map[string]bool{}, fig: Figures{ByKind: map[Kind]int{}},
+	}, nil
+}
+
+// Close ends the receivers.
+func (h *Harness) Close() {
+	h.hook.server.Close()
+	_ = h.hole.Close()
+}
+
+// Attach turns to the process that serves at base now.
+func (h *Harness) Attach(base string) { h.api.move(base) }
+
+// mainPath is where the endpoint is that gets everything.
+const mainPath = "/all"
+
+// Prepare makes the endpoints that stay: one that is alive, and two that are dead beside it.
+func (h *Harness) Prepare(ctx context.Context) error {
+	for i, url := range []string{h.hook.url(mainPath), "http://" + h.hole.Addr().String() + "/", "http://127.0.0.1:1/"} {
+		c := &Call{
+			Kind: EndpointCreate, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Key: fmt.Sprintf("stays-%d", i),
+			Body: fmt.Sprintf(`{"url":%q,"enabled_events":["*"]}`, url),
+		}
+		a, err := h.api.send(ctx, c)
+		if err != nil {
+			return err
+		}
+		if !a.ok() {
+			return fmt.Errorf("endpoint %s: HTTP %d: %s", url, a.Status, a.Body)
+		}
+		if e := read[v1.WebhookEndpoint](a); i == 0 {
+			h.main = e.ID
+			h.hook.trust(mainPath, e.Secret.Reveal())
+		}
+	}
+	return nil
+}
+
+// errGone ends a story: the process is not there any more.
+var errGone = errors.New("crashtest: the process is gone")
+
+// errOver ends a story that cannot go on, as when a payment was declined.
+var errOver = errors.New("crashtest: the story is over")
+
+// Load has every client tell stories until the process dies, and has it killed at the given request: before it is sent, or once it is
+// answered.
+func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
+	h.calls, h.wants = nil, nil
+	var sent, answered atomic.Int64
+	trigger := func(n *atomic.Int64, mine bool) {
+		if n.Add(1) == int64(at) && mine {
+			kill()
+		}
+	}
+	var running sync.WaitGroup
+	for n := range clients {
+		running.Go(func() {
+			t := &teller{
+				h: h, name: fmt.Sprintf("r%d-c%d", round, n),
+				rng:    rand.New(rand.NewPCG(h.seed, uint64(round)<<16|uint64(n))), //nolint:gosec // to be repeatable is the point
+				before: func() { trigger(&sent, before) }, after: func() { trigger(&answered, !before) },
+			}
+			for !errors.Is(t.tell(ctx), errGone) {
+			}
+		})
+	}
+	running.Wait()
+}
+
+// Figures returns what was counted.
+func (h *Harness) Figures() Figures {
+	h.hook.mu.Lock()
+	defer h.hook.mu.Unlock()
+	f := h.fig
+	f.Deliveries, f.Duplicates = h.hook.receipts, h.hook.again
+	return f
+}

@@ -1,0 +1,109 @@
+package crashtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// entry is one line of the acquirer's journal: a request that had its answer.
+type entry struct {
+	kind          byte // a, c, v or r
+	reference     string
+	authorization string // that it follows
+	approved      bool
+	amount        int64
+	at            int // its place in the journal
+}
+
+// journal is what the acquirer knows, by itself.
+type journal struct {
+	entries  []entry
+	twice    []string         // references with more than one line
+	byRef    map[string]entry // by reference
+	released map[string]int   // authorization by the place of the last approved void of it
+	byTxn    map[string][]entry
+}
+
+// readJournal reads the acquirer's journal, which a start has mended.
+func readJournal(folder string) (*journal, error) {
+	var text []byte
+	for _, name := range []string{"simulator.journal.1", "simulator.journal"} {
+		part, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		text = append(text, part...)
+	}
+	j := &journal{byRef: map[string]entry{}, released: map[string]int{}, byTxn: map[string][]entry{}}
+	for line := range bytes.Lines(text) {
+		e, ok := parseEntry(string(line))
+		if !ok {
+			return nil, fmt.Errorf("journal: cannot read %q", line)
+		}
+		e.at = len(j.entries)
+		j.entries = append(j.entries, e)
+		if _, again := j.byRef[e.reference]; again {
+			j.twice = append(j.twice, e.reference)
+		}
+		j.byRef[e.reference] = e
+		if e.kind == 'v' && e.approved {
+			j.released[e.authorization] = e.at
+		}
+		j.byTxn[e.transaction()] = append(j.byTxn[e.transaction()], e)
+	}
+	return j, nil
+}
+
+func parseEntry(line string) (entry, bool) {
+	f := strings.Fields(line)
+	if len(f) != 9 || len(f[0]) != 1 {
+		return entry{}, false
+	}
+	amount, err := strconv.ParseInt(f[5], 10, 64)
+	e := entry{kind: f[0][0], reference: f[1], approved: f[3] == "00", amount: amount}
+	if f[2] != "-" {
+		e.authorization = f[2]
+	}
+	return e, err == nil
+}
+
+// transaction is the v1 id of the transaction that the line belongs to: later attempts to confirm have a number behind it.
+func (e entry) transaction() string {
+	name := e.reference
+	if e.authorization != "" {
+		name = e.authorization
+	}
+	const length = len("txn_") + 13
+	return name[:min(len(name), length)]
+}
+
+// held are the approved authorizations of a transaction that no reversal let go of.
+func (j *journal) held(transaction string) []entry {
+	var out []entry
+	for _, e := range j.byTxn[transaction] {
+		if e.kind != 'a' || !e.approved {
+			continue
+		}
+		if at, gone := j.released[e.reference]; !gone || at < e.at || strings.HasPrefix(j.entries[at].reference, "void_") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// of are the approved lines of a kind that belong to a transaction and whose reference begins with prefix.
+func (j *journal) of(transaction string, kind byte, prefix string) []entry {
+	var out []entry
+	for _, e := range j.byTxn[transaction] {
+		if e.kind == kind && e.approved && strings.HasPrefix(e.reference, prefix) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

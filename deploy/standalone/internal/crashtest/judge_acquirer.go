@@ -1,0 +1,89 @@
+package crashtest
+
+import (
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// acquirerAgrees holds the acquirer's own journal against v1: it holds and moved what v1 shows, once, and nothing else.
+func (j *judge) acquirerAgrees() error {
+	if j.later {
+		return nil // the journal forgets what is old; each round was held against it in its time
+	}
+	for _, reference := range j.journal.twice {
+		j.failf("the acquirer did %s twice", reference)
+	}
+	known := map[string]bool{}
+	for _, t := range j.transactions {
+		known[t.ID] = true
+		j.heldAsShown(t)
+		j.stepsAsShown(t)
+	}
+	for transaction := range j.journal.byTxn {
+		if known[transaction] || transaction <= j.h.before.transaction {
+			continue
+		}
+		for _, e := range j.journal.held(transaction) {
+			j.failf("the acquirer holds %d for %s, which v1 does not know", e.amount, e.reference)
+		}
+		for _, e := range append(j.journal.of(transaction, 'c', ""), j.journal.of(transaction, 'r', "")...) {
+			j.failf("the acquirer did %s for %s, which v1 does not know", e.reference, transaction)
+		}
+	}
+	return nil
+}
+
+// heldAsShown compares the authorization.
+func (j *judge) heldAsShown(t v1.Transaction) {
+	j.h.fig.Authorities += len(j.journal.byTxn[t.ID])
+	held, voids := j.journal.held(t.ID), j.journal.of(t.ID, 'v', "void_")
+	want, wantVoids := 1, 0
+	switch t.Status {
+	case v1.TransactionStatusFailed, v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled, v1.TransactionStatusDeclined:
+		want = 0
+	case v1.TransactionStatusVoided:
+		wantVoids = 1
+	default:
+	}
+	if len(held) != want || len(voids) != wantVoids {
+		j.failf("%s is %s; the acquirer has %d authorizations that nobody reversed and %d voids, want %d and %d: %+v",
+			t.ID, t.Status, len(held), len(voids), want, wantVoids, j.journal.byTxn[t.ID])
+	}
+	for _, e := range held {
+		if e.amount != t.AmountAuthorized {
+			j.failf("%s: authorized %d; the acquirer says %d", t.ID, t.AmountAuthorized, e.amount)
+		}
+	}
+}
+
+// stepsAsShown compares captures and refunds.
+func (j *judge) stepsAsShown(t v1.Transaction) {
+	moved := map[string]int64{}
+	for _, kind := range []byte{'c', 'r'} {
+		for _, e := range j.journal.of(t.ID, kind, "") {
+			moved[e.reference] = e.amount
+		}
+	}
+	for _, c := range j.captures[t.ID] {
+		if c.Reference == nil { // at once, with the authorization
+			continue
+		}
+		done := c.Status == v1.CaptureStatusSucceeded || c.Status == v1.CaptureStatusVoided
+		j.sameAmount(c.ID, string(c.Status), c.Amount, done, moved)
+	}
+	for _, r := range j.refunds {
+		if r.Transaction == t.ID {
+			j.sameAmount(r.ID, string(r.Status), r.Amount, r.Status == v1.RefundStatusSucceeded, moved)
+		}
+	}
+	for reference, amount := range moved {
+		j.failf("the acquirer moved %d for %s of %s, which v1 does not show", amount, reference, t.ID)
+	}
+}
+
+func (j *judge) sameAmount(id, status string, amount int64, done bool, moved map[string]int64) {
+	at, there := moved[id]
+	delete(moved, id)
+	if there != done || done && at != amount {
+		j.failf("%s is %s of %d; at the acquirer it is done: %v, of %d", id, status, amount, there, at)
+	}
+}

@@ -1,0 +1,126 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+)
+
+// teller is one client. It tells one story after the other.
+type teller struct {
+	h             *Harness
+	name          string
+	rng           *rand.Rand
+	n             int // requests made
+	before, after func()
+}
+
+// story is a number of requests that build on each other. It returns errGone as soon as one has no answer.
+type story func(*teller, context.Context) error
+
+// stories are all there are, each with how often it is told.
+var stories = []struct {
+	weight int
+	tell   story
+}{
+	{5, (*teller).sale},
+	{6, (*teller).authorization},
+	{4, (*teller).confirmation},
+	{2, (*teller).race},
+	{1, (*teller).verification},
+	{1, (*teller).trouble},
+	{4, (*teller).tokenStory},
+	{4, (*teller).customerStory},
+	{2, (*teller).keyStory},
+	{2, (*teller).endpointStory},
+	{1, (*teller).day},
+}
+
+func (t *teller) tell(ctx context.Context) error {
+	total := 0
+	for _, s := range stories {
+		total += s.weight
+	}
+	n := t.rng.IntN(total)
+	for _, s := range stories {
+		if n -= s.weight; n < 0 {
+			return s.tell(t, ctx)
+		}
+	}
+	return nil
+}
+
+// marker names the next object.
+func (t *teller) marker() string {
+	t.n++
+	return fmt.Sprintf("%s-n%d", t.name, t.n)
+}
+
+// chance is true in so many of a hundred cases.
+func (t *teller) chance(percent int) bool { return t.rng.IntN(100) < percent }
+
+// post prepares a POST, mostly with a key.
+func (t *teller) post(kind Kind, path, format string, args ...any) *Call {
+	c := &Call{Kind: kind, Method: http.MethodPost, Path: path, Marker: t.marker()}
+	if t.chance(75) {
+		c.Key = "key-" + c.Marker
+	}
+	if format != "" {
+		c.Body = fmt.Sprintf(format, args...)
+	}
+	return c
+}
+
+// keyed makes sure that the request has a key.
+func keyed(c *Call) *Call {
+	c.Key = "key-" + c.Marker
+	return c
+}
+
+// do sends the request, once.
+func (t *teller) do(ctx context.Context, c *Call) error {
+	t.h.mu.Lock()
+	t.h.calls = append(t.h.calls, c)
+	t.h.mu.Unlock()
+	t.before()
+	a, err := t.h.api.send(ctx, c)
+	if err != nil {
+		c.Lost = true
+		return errGone
+	}
+	c.Answer = a
+	t.after()
+	return nil
+}
+
+// must is do for a request that the story cannot go on without.
+func (t *teller) must(ctx context.Context, c *Call) error {
+	if err := t.do(ctx, c); err != nil {
+		return err
+	}
+	if !c.ok() {
+		return errOver
+	}
+	return nil
+}
+
+// together sends requests at once.
+func (t *teller) together(ctx context.Context, calls ...*Call) error {
+	var all sync.WaitGroup
+	errs := make([]error, len(calls))
+	for i, c := range calls {
+		all.Go(func() { errs[i] = t.do(ctx, c) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pick returns one of several.
+func pick[T any](t *teller, of ...T) T { return of[t.rng.IntN(len(of))] }
