@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -64,7 +63,7 @@ func (o *ordeal) restart(t *testing.T) {
 	t.Helper()
 	for o.rng.IntN(3) == 0 {
 		p := launch(t, append([]string{"--json", "--data", o.dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--rate-limit", "0"}, o.args...)...)
-		go func() { _, _ = io.Copy(io.Discard, p.stdout) }() // it may get as far as to print
+		go func() { _, _ = io.Copy(io.Discard, p.stdout) }()            // it may get as far as to print
 		<-time.After(time.Duration(o.rng.IntN(120)) * time.Millisecond) // the moment of the kill
 		p.kill()
 		o.early++
@@ -74,8 +73,9 @@ func (o *ordeal) restart(t *testing.T) {
 }
 
 // round kills the process under load, and judges what is left.
-func (o *ordeal) round(ctx context.Context, t *testing.T, n int) {
+func (o *ordeal) round(t *testing.T, n int) {
 	t.Helper()
+	ctx := t.Context()
 	at, before := 1+o.rng.IntN(450), o.rng.IntN(2) == 0
 	p := o.p
 	o.h.Load(ctx, n, at, before, func() { _ = p.cmd.Process.Kill() }) // it cannot be gone before
@@ -129,7 +129,7 @@ func TestKillOverAllCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range rounds {
-		o.round(t.Context(), t, n)
+		o.round(t, n)
 	}
 	o.found(t, rounds, func() ([]string, error) { return h.Delivered(t.Context()) })
 	o.found(t, rounds, func() ([]string, error) { return h.JudgeAll(t.Context(), o.dir) })

@@ -86,7 +86,9 @@ func (a *Answer) busy() bool {
 }
 
 // is reports whether it is the error of that code.
-func (a *Answer) is(code string) bool { return !a.ok() && strings.Contains(a.Body, `"code":"`+code+`"`) }
+func (a *Answer) is(code string) bool {
+	return !a.ok() && strings.Contains(a.Body, `"code":"`+code+`"`)
+}
 
 // kept reports whether it is one of those that v1 keeps under the request's key.
 func (a *Answer) kept() bool {

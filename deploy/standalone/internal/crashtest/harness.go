@@ -48,11 +48,11 @@ type Harness struct {
 	wants []want
 	live  map[string]bool // API keys by whether they must work
 
-	all   []*Call // of all rounds
-	since  marks // what was there at the last look
-	before marks // what was there at the one before
-	fig   Figures
-	main  string // id of the endpoint that gets everything
+	all    []*Call // of all rounds
+	since  marks   // what was there at the last look
+	before marks   // what was there at the one before
+	fig    Figures
+	main   string // id of the endpoint that gets everything
 }
 
 // want is an event of an object that must come to an endpoint.

@@ -17,7 +17,7 @@ type judge struct {
 	shelf   *shelf
 	journal *journal
 	since   int64 // the newest id of before
-	later   bool // the looked-at objects are of earlier rounds too: time has passed for them
+	later   bool  // the looked-at objects are of earlier rounds too: time has passed for them
 
 	calls        []*Call
 	transactions []v1.Transaction
@@ -168,7 +168,9 @@ func (h *Harness) mark(j *judge) {
 
 func (j *judge) add(faults ...string) { j.faults = append(j.faults, faults...) }
 
-func (j *judge) failf(format string, args ...any) { j.faults = append(j.faults, fmt.Sprintf(format, args...)) }
+func (j *judge) failf(format string, args ...any) {
+	j.faults = append(j.faults, fmt.Sprintf(format, args...))
+}
 
 // replay asks once more for what was answered and kept, and wants the same bytes.
 func (j *judge) replay(c *Call) error {
@@ -203,4 +205,3 @@ func (j *judge) once(c *Call, ids []string) {
 		j.failf("%s %s was refused, and made %s: %s", c.Kind, c.Marker, ids[0], c.Answer.Body)
 	}
 }
-
