@@ -56,6 +56,7 @@ type ordeal struct {
 	p    *process
 
 	early int // kills while the service was starting
+	twice int // kills while clients asked again
 }
 
 // restart brings the process back, and at times kills it while it recovers.
@@ -81,6 +82,13 @@ func (o *ordeal) round(t *testing.T, n int) {
 	o.h.Load(ctx, n, at, before, func() { _ = p.cmd.Process.Kill() }) // it cannot be gone before
 	p.kill()
 	o.restart(t)
+	if o.rng.IntN(3) == 0 { // what is asked again may be lost again
+		p := o.p
+		o.h.RecoverInVain(ctx, 1+o.rng.IntN(12), func() { _ = p.cmd.Process.Kill() })
+		p.kill()
+		o.restart(t)
+		o.twice++
+	}
 	if err := o.h.Recover(ctx); err != nil {
 		t.Errorf("round %d: %v", n, err)
 	}
@@ -138,7 +146,7 @@ func TestKillOverAllCommands(t *testing.T) {
 		t.Errorf("integrity: %s, %v", whole, err)
 	}
 	f := h.Figures()
-	t.Logf("%d rounds and %d kills while starting: %s", rounds, o.early, f)
+	t.Logf("%d rounds, %d more kills while starting and %d while clients asked again: %s", rounds, o.early, o.twice, f)
 	if f.Lost == 0 || f.Stood == 0 || f.Again == 0 {
 		t.Error("no crash took an answer whose effect stood, or none whose effect did not: the load does not test what it should")
 	}

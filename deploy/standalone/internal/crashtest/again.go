@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -42,6 +43,26 @@ func (h *Harness) Recover(ctx context.Context) error {
 	h.learn()
 	h.all = append(h.all, h.calls...)
 	return nil
+}
+
+// RecoverInVain asks once for each answer that the crash took, and has the process killed at the given one.
+func (h *Harness) RecoverInVain(ctx context.Context, at int, kill func()) {
+	var lost []*Call
+	for _, c := range h.calls {
+		if c.Answer == nil && c.again() {
+			lost = append(lost, c)
+		}
+	}
+	var sent atomic.Int64
+	_ = each(lost, func(c *Call) error {
+		if sent.Add(1) == int64(at) {
+			kill()
+		}
+		if a, err := h.api.send(ctx, c); err == nil && !a.busy() && !a.open() {
+			c.Answer = a
+		}
+		return nil
+	})
 }
 
 // askAgain asks until it is told the outcome. One whose answer never comes stays open: each time it is told so, another attempt was made.

@@ -17,6 +17,7 @@ type entry struct {
 	reference     string
 	authorization string // that it follows
 	approved      bool
+	response      string
 	amount        int64
 	at            int // its place in the journal
 }
@@ -66,7 +67,7 @@ func parseEntry(line string) (entry, bool) {
 		return entry{}, false
 	}
 	amount, err := strconv.ParseInt(f[5], 10, 64)
-	e := entry{kind: f[0][0], reference: f[1], approved: f[3] == "00", amount: amount}
+	e := entry{kind: f[0][0], reference: f[1], approved: f[3] == "00", response: f[3], amount: amount}
 	if f[2] != "-" {
 		e.authorization = f[2]
 	}

@@ -78,7 +78,7 @@ func (h *Harness) judged(ctx context.Context, data string, calls []*Call, since 
 	h.mark(j)
 	for _, check := range []func() error{
 		j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight, j.keysAreRight, j.eventsAreRight, j.announced,
-		j.deliveredInPart,
+		j.deliveredInPart, j.lookUp, j.endpointsAreRight,
 	} {
 		if err := check(); err != nil {
 			return nil, err
@@ -187,6 +187,26 @@ func (j *judge) replay(c *Call) error {
 	if again.Status != c.Answer.Status || again.Body != c.Answer.Body || !again.Replayed {
 		j.failf("%s %s, asked again: %d replayed=%v %s; it was answered %d %s (lost: %v)",
 			c.Kind, c.Marker, again.Status, again.Replayed, again.Body, c.Answer.Status, c.Answer.Body, c.Lost)
+	}
+	return nil
+}
+
+// lookUp asks what became of the requests whose answer was lost, as a client does that does not want to send them again.
+func (j *judge) lookUp() error {
+	for _, c := range j.calls {
+		if j.later || !c.Lost || c.Key == "" || c.Answer == nil || !c.Answer.kept() {
+			continue
+		}
+		a, err := j.h.api.get(j.ctx, "/v1/idempotency_keys/"+c.Key, "")
+		if err != nil {
+			return err
+		}
+		k := read[v1.IdempotencyKeyRecord](a)
+		resource := c.Answer.id()
+		if k.Status != v1.IdempotencyKeyRecordStatusCompleted || k.HTTPStatus == nil || *k.HTTPStatus != c.Answer.Status ||
+			c.ok() && resource != "" && (k.Resource == nil || *k.Resource != resource) {
+			j.failf("%s %s was answered %d %s; its key says %s", c.Kind, c.Marker, c.Answer.Status, c.Answer.Body, a.Body)
+		}
 	}
 	return nil
 }

@@ -4,6 +4,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
+// refusedAsVoided is what the simulator answers to what was voided before it came.
+const refusedAsVoided = "12"
+
 // acquirerAgrees holds the acquirer's own journal against v1: it holds and moved what v1 shows, once, and nothing else.
 func (j *judge) acquirerAgrees() error {
 	if j.later {
@@ -11,6 +14,11 @@ func (j *judge) acquirerAgrees() error {
 	}
 	for _, reference := range j.journal.twice {
 		j.failf("the acquirer did %s twice", reference)
+	}
+	for _, e := range j.journal.entries {
+		if e.response == refusedAsVoided {
+			j.failf("the acquirer was asked for %s after it had been told to let go of it", e.reference)
+		}
 	}
 	known := map[string]bool{}
 	for _, t := range j.transactions {

@@ -182,5 +182,8 @@ func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
 			faults = append(faults, fmt.Sprintf("event %s %s came as other bytes than v1 shows: %s", e.Type, e.ID, raw))
 		}
 	}
+	if n := h.hook.events(mainPath); n != len(events) {
+		faults = append(faults, fmt.Sprintf("%d events came, v1 has %d", n, len(events)))
+	}
 	return append(faults, h.hook.complaints()...), nil
 }

@@ -132,6 +132,13 @@ func (r *receiver) receipt(path, event string) (receipt, bool) {
 	return got, ok
 }
 
+// events is how many different events came to a path.
+func (r *receiver) events(path string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.got[path])
+}
+
 // generations is how many secrets of a path are known.
 func (r *receiver) generations(path string) int {
 	r.mu.Lock()
