@@ -15,6 +15,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
+// crashClients is how many legacy clients send at once.
+const crashClients = 16
+
 // legacySale is one sale as a legacy client sends it, which knows no idempotency keys.
 type legacySale struct {
 	invoice string

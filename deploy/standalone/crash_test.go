@@ -1,242 +1,170 @@
 package main_test
 
 import (
-	"context"
-	"fmt"
+	"io"
 	"math/rand/v2"
-	"net/http"
 	"os"
-	"slices"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
+	"time"
 
-	v1 "github.com/causeway-pay/causeway/shared/v1"
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/crashtest"
 )
 
-const (
-	crashClients = 16
-	// crashRounds is how many times the process is killed; CAUSEWAY_CRASH_ROUNDS says otherwise.
-	crashRounds = 5
-)
+// crashRounds is how many times TestKillOverAllCommands kills the process; CAUSEWAY_CRASH_ROUNDS says otherwise.
+const crashRounds = 8
 
-// call is one POST of the load, which is sent again with the same key and body until its answer is known.
-type call struct {
-	path, key, body string
-	answer          *answer // nil until the service acknowledged it
-}
-
-// payment is what one client wants done, step by step, and what v1 must say when all of it is.
-type payment struct {
-	reference string
-	id        string  // known from the first acknowledged answer
-	calls     []*call // paths and bodies with {id} where the id goes
-	status    v1.TransactionStatus
-	captured  int64
-	refunded  int64
-}
-
-// plan returns the n-th payment of a client: each kind of life a payment can have, in turn.
-func plan(reference string, n int) *payment {
-	amount := int64(1000 + n)
-	p := &payment{reference: reference, status: v1.TransactionStatusCaptured, captured: amount}
-	create := fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"card","reference":%q,"capture":"automatic"}`, amount, reference)
-	held := strings.Replace(create, "automatic", "manual", 1)
-	const txn = "/v1/transactions/{id}"
-	switch n % 6 {
-	case 0:
-		p.add("/v1/transactions", create)
-	case 1:
-		p.add("/v1/transactions", held)
-		p.status, p.captured = v1.TransactionStatusAuthorized, 0
-	case 2:
-		p.add("/v1/transactions", held)
-		p.add(txn+"/captures", `{"amount":300}`)
-		p.status, p.captured = v1.TransactionStatusPartiallyCaptured, 300
-	case 3:
-		p.add("/v1/transactions", held)
-		p.add(txn+"/captures", `{"amount":300}`)
-		p.add(txn+"/captures", `{"amount":200,"final":true}`)
-		p.captured = 500
-	case 4:
-		p.add("/v1/transactions", held)
-		p.add(txn+"/void", `{}`)
-		p.status, p.captured = v1.TransactionStatusVoided, 0
-	case 5:
-		p.add("/v1/transactions", create)
-		p.add("/v1/test_helpers/transactions/{id}/settle", "")
-		p.add("/v1/refunds", `{"transaction":"{id}","amount":250}`)
-		p.add("/v1/refunds", `{"transaction":"{id}","amount":150}`)
-		p.refunded = 400
-	}
-	return p
-}
-
-func (p *payment) add(path, body string) {
-	p.calls = append(p.calls, &call{path: path, body: body, key: p.reference + "-" + strconv.Itoa(len(p.calls))})
-}
-
-// proceed sends what has no answer yet, in order, until the connection fails.
-func (p *payment) proceed(ctx context.Context, m *merchant, answered func()) error {
-	for _, c := range p.calls {
-		if c.answer != nil {
-			continue
-		}
-		got, err := m.do(ctx, http.MethodPost, strings.ReplaceAll(c.path, "{id}", p.id), c.key, strings.ReplaceAll(c.body, "{id}", p.id))
-		if err != nil {
-			return err
-		}
-		c.answer = &got
-		if p.id == "" {
-			p.id = idOf(got.body)
-		}
-		answered()
-	}
-	return nil
-}
-
-// idOf returns the first "txn_…" of a body, which is the id of the transaction it shows.
-func idOf(body string) string {
-	_, rest, _ := strings.Cut(body, `"txn_`)
-	id, _, _ := strings.Cut(rest, `"`)
-	return "txn_" + id
-}
-
-// load has every client create payments until the process dies, and kills it once so many calls have been acknowledged.
-func load(tb testing.TB, p *process, m *merchant, round, calls int) []*payment {
-	tb.Helper()
-	var acknowledged atomic.Int64
-	var mu sync.Mutex
-	var all []*payment // guarded by mu
-	var clients sync.WaitGroup
-	for client := range crashClients {
-		clients.Go(func() {
-			for n := 0; ; n++ {
-				next := plan(fmt.Sprintf("r%d-c%d-n%d", round, client, n), n+client)
-				mu.Lock()
-				all = append(all, next)
-				mu.Unlock()
-				err := next.proceed(tb.Context(), m, func() {
-					if acknowledged.Add(1) == int64(calls) {
-						_ = p.cmd.Process.Kill() // it cannot be gone before
-					}
-				})
-				if err != nil {
-					return
-				}
-			}
-		})
-	}
-	clients.Wait()
-	p.kill()
-	return all
-}
-
-// settle sends again what was not acknowledged, and wants the same answer to each when it is asked a second time. It returns how many
-// answers the crash took, and how many of those stood already.
-func settle(tb testing.TB, m *merchant, payments []*payment) (lost, stood int) {
-	tb.Helper()
-	for _, p := range payments {
-		first := slices.IndexFunc(p.calls, func(c *call) bool { return c.answer == nil })
-		if err := p.proceed(tb.Context(), m, func() {}); err != nil {
-			tb.Fatal(err)
-		}
-		if first >= 0 {
-			lost++
-		}
-		if first >= 0 && p.calls[first].answer.replayed {
-			stood++
-		}
-		for i, c := range p.calls {
-			if c.answer.status != http.StatusOK && c.answer.status != http.StatusCreated {
-				tb.Errorf("%s %s: %d %s (lost in the crash: %v)", p.reference, c.path, c.answer.status, c.answer.body, i == first)
-			}
-			again := m.must(tb, http.MethodPost, strings.ReplaceAll(c.path, "{id}", p.id), c.key, strings.ReplaceAll(c.body, "{id}", p.id))
-			if again.status != c.answer.status || again.body != c.answer.body || !again.replayed {
-				tb.Errorf("%s %s, again: %d replayed=%v %s, want %d true %s", p.reference, c.path, again.status, again.replayed, again.body, c.answer.status, c.answer.body)
-			}
-		}
-	}
-	return lost, stood
-}
-
-// checkNothingHangs is for the moment after a start, before anything was sent.
-func checkNothingHangs(tb testing.TB, m *merchant) {
-	tb.Helper()
-	if got := m.must(tb, http.MethodGet, "/v1/health", "", ""); got.status != http.StatusOK {
-		tb.Errorf("health = %d %s", got.status, got.body)
-	}
-	for _, txn := range m.transactions(tb) {
-		if txn.Status == v1.TransactionStatusProcessing || txn.Status == v1.TransactionStatusUnknown {
-			tb.Errorf("%s (%s) is %s after the start", txn.ID, *txn.Reference, txn.Status)
-		}
-	}
-}
-
-// checkBooks compares every payment with what it was meant to come to.
-func checkBooks(tb testing.TB, m *merchant, payments []*payment) {
-	tb.Helper()
-	kept := map[string][]v1.Transaction{}
-	total := 0
-	for _, txn := range m.transactions(tb) {
-		kept[*txn.Reference] = append(kept[*txn.Reference], txn)
-		total++
-	}
-	if total != len(payments) {
-		tb.Errorf("transactions = %d, want %d", total, len(payments))
-	}
-	for _, p := range payments {
-		if got := len(kept[p.reference]); got != 1 {
-			tb.Errorf("%s: transactions = %d, want 1", p.reference, got)
-			continue
-		}
-		txn := kept[p.reference][0]
-		if txn.ID != p.id || txn.Status != p.status || txn.AmountCaptured != p.captured || txn.AmountRefunded != p.refunded {
-			tb.Errorf("%s: %s %s captured %d refunded %d, want %s %s captured %d refunded %d", p.reference,
-				txn.ID, txn.Status, txn.AmountCaptured, txn.AmountRefunded, p.id, p.status, p.captured, p.refunded)
-		}
-	}
-}
-
-// crashRoundsOr is how many rounds CAUSEWAY_CRASH_ROUNDS asks for, n when it does not.
-func crashRoundsOr(t *testing.T, n int) int {
+// crashRoundsOf is how many rounds CAUSEWAY_CRASH_ROUNDS asks for.
+func crashRoundsOf(t *testing.T) int {
 	t.Helper()
-	if text := os.Getenv("CAUSEWAY_CRASH_ROUNDS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("CAUSEWAY_CRASH_ROUNDS: %v", err)
-		}
+	text := os.Getenv("CAUSEWAY_CRASH_ROUNDS")
+	if text == "" {
+		return crashRounds
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("CAUSEWAY_CRASH_ROUNDS: %v", err)
 	}
 	return n
 }
 
-func TestKillAtRandomUnderLoad(t *testing.T) {
-	t.Parallel()
-	rounds := crashRoundsOr(t, crashRounds)
+// hurried is the folder of a simulator that is slow, and fails to answer, for fractions of a second.
+func hurried(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "configs", "simulator.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`delay_ms: 30000`).ReplaceAll(text, []byte("delay_ms: 150"))
+	text = regexp.MustCompile(`delay_ms: 5000`).ReplaceAll(text, []byte("delay_ms: 60"))
 	dir := t.TempDir()
-	var all []*payment
-	lost, stood := 0, 0
-	p := start(t, dir, "--log", "error")
-	for round := range rounds {
-		calls := 50 + rand.IntN(1500)
-		now := load(t, p, merchantOf(t, p), round, calls)
-		p = start(t, dir, "--log", "error")
-		m := merchantOf(t, p)
-		checkNothingHangs(t, m)
-		l, s := settle(t, m, now)
-		lost, stood = lost+l, stood+s
-		all = append(all, now...)
-		checkBooks(t, m, all)
-		if t.Failed() {
-			t.Fatalf("round %d, killed at call %d; stderr:\n%s", round, calls, p.stderr)
+	if err := os.WriteFile(filepath.Join(dir, "simulator.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// crashSeed is CAUSEWAY_CRASH_SEED, or a new one.
+func crashSeed(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("CAUSEWAY_CRASH_SEED")
+	if text == "" {
+		return rand.Uint64()
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("CAUSEWAY_CRASH_SEED: %v", err)
+	}
+	return seed
+}
+
+// ordeal is a service that is killed over and over.
+type ordeal struct {
+	dir  string
+	args []string
+	rng  *rand.Rand
+	h    *crashtest.Harness
+	p    *process
+
+	early int // kills while the service was starting
+	twice int // kills while clients asked again
+}
+
+// restart brings the process back, and at times kills it while it recovers.
+func (o *ordeal) restart(t *testing.T) {
+	t.Helper()
+	for o.rng.IntN(3) == 0 {
+		p := launch(t, append([]string{"--json", "--data", o.dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--rate-limit", "0"}, o.args...)...)
+		go func() { _, _ = io.Copy(io.Discard, p.stdout) }()            // it may get as far as to print
+		<-time.After(time.Duration(o.rng.IntN(120)) * time.Millisecond) // the moment of the kill
+		p.kill()
+		o.early++
+	}
+	o.p = start(t, o.dir, o.args...)
+	o.h.Attach(o.p.HTTP)
+}
+
+// round kills the process under load, and judges what is left.
+func (o *ordeal) round(t *testing.T, n int) {
+	t.Helper()
+	ctx := t.Context()
+	at, before := 1+o.rng.IntN(450), o.rng.IntN(2) == 0
+	p := o.p
+	o.h.Load(ctx, n, at, before, func() { _ = p.cmd.Process.Kill() }) // it cannot be gone before
+	p.kill()
+	o.restart(t)
+	if o.rng.IntN(3) == 0 { // what is asked again may be lost again
+		p := o.p
+		o.h.RecoverInVain(ctx, 1+o.rng.IntN(12), func() { _ = p.cmd.Process.Kill() })
+		p.kill()
+		o.restart(t)
+		o.twice++
+	}
+	if err := o.h.Recover(ctx); err != nil {
+		t.Errorf("round %d: %v", n, err)
+	}
+	o.found(t, n, func() ([]string, error) { return o.h.Judge(ctx, o.dir) })
+	o.found(t, n, func() ([]string, error) { return o.h.Overlap(ctx, n) })
+	if err := o.h.Clear(ctx); err != nil {
+		t.Error(err)
+	}
+	if t.Failed() {
+		t.Fatalf("round %d, killed at request %d (before it: %v); stderr:\n%s", n, at, before, o.p.stderr)
+	}
+}
+
+// found reports what a look found.
+func (o *ordeal) found(t *testing.T, n int, look func() ([]string, error)) {
+	t.Helper()
+	faults, err := look()
+	if err != nil {
+		t.Errorf("round %d: %v", n, err)
+	}
+	for i, f := range faults {
+		if i == 20 {
+			t.Errorf("and %d more", len(faults)-i)
+			break
 		}
+		t.Errorf("round %d: %s", n, f)
 	}
-	t.Logf("%d rounds, %d payments, each there once and as it should be; the crashes took %d answers, of which %d stood already",
-		rounds, len(all), lost, stood)
-	if lost == 0 {
-		t.Error("no crash took an answer: the load does not test what it should")
+}
+
+// TestKillOverAllCommands kills the process while clients use every command of v1 that writes, with and without keys, and while it recovers.
+// Nothing may be lost, nothing done twice, nothing left open; see package crashtest for what that means.
+func TestKillOverAllCommands(t *testing.T) {
+	t.Parallel()
+	rounds, seed := crashRoundsOf(t), crashSeed(t)
+	t.Logf("CAUSEWAY_CRASH_SEED=%d", seed)
+	o := &ordeal{dir: t.TempDir(), args: []string{"--log", "error", allowPrivate, "--configs", hurried(t)}, rng: rand.New(rand.NewPCG(seed, 1))}
+	o.p = start(t, o.dir, o.args...)
+	h, err := crashtest.New(seed, crashtest.Keys{Secret: o.p.Keys.SKTest, Publishable: o.p.Keys.PKTest})
+	if err != nil {
+		t.Fatal(err)
 	}
-	p.stop(t)
+	t.Cleanup(h.Close)
+	o.h = h
+	h.Attach(o.p.HTTP)
+	if err := h.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range rounds {
+		o.round(t, n)
+	}
+	o.found(t, rounds, func() ([]string, error) { return h.Delivered(t.Context()) })
+	o.found(t, rounds, func() ([]string, error) { return h.JudgeAll(t.Context(), o.dir) })
+	o.p.stop(t)
+	if whole, err := crashtest.Integrity(t.Context(), o.dir); err != nil || whole != "ok" {
+		t.Errorf("integrity: %s, %v", whole, err)
+	}
+	f := h.Figures()
+	t.Logf("%d rounds, %d more kills while starting and %d while clients asked again: %s", rounds, o.early, o.twice, f)
+	if f.Lost == 0 || f.Stood == 0 || f.Again == 0 {
+		t.Error("no crash took an answer whose effect stood, or none whose effect did not: the load does not test what it should")
+	}
+	if missing := f.Missing(); rounds >= crashRounds && len(missing) > 0 {
+		t.Errorf("never acknowledged: %s", strings.Join(missing, ", "))
+	}
 }

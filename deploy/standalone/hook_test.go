@@ -158,7 +158,7 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 	endpoint := m.hook(t, l.url)
 	l.trust(t, endpoint.Secret.Reveal())
 	for n := range 12 { // each kind of life twice
-		if err := plan(fmt.Sprintf("hook-%d", n), n).proceed(t.Context(), m, func() {}); err != nil {
+		if err := plan(fmt.Sprintf("hook-%d", n), n).proceed(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,8 +50,7 @@ type Call struct {
 	Auth   string // API key, "" for the merchant's secret key
 	On     string // id of the object that it is about, "" where it makes its own
 
-	WithCVC bool // draws on a token with a security code, which a crash may take with it
-	Hangs   bool // the acquirer does not answer it in time
+	Hangs bool // the acquirer does not answer it in time
 
 	Answer *Answer // nil until it came
 	Lost   bool    // the process died before it did

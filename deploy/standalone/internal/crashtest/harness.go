@@ -43,7 +43,7 @@ type Harness struct {
 	hook *receiver
 	hole net.Listener // takes connections and never answers
 
-	mu    sync.Mutex // guards calls, wants and plans while clients run
+	mu    sync.Mutex // guards calls and wants while clients run
 	calls []*Call    // of this round
 	wants []want
 	live  map[string]bool // API keys by whether they must work

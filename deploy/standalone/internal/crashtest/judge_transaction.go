@@ -149,13 +149,13 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 
 // outcome are the statuses that a create may leave.
 func outcome(c *Call, t v1.Transaction) []v1.TransactionStatus {
-	any := []v1.TransactionStatus{
+	every := []v1.TransactionStatus{
 		v1.TransactionStatusFailed, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusDeclined,
 		v1.TransactionStatusRequiresConfirmation,
 	}
 	switch {
 	case c.Answer == nil, c.Answer.open():
-		return any
+		return every
 	case c.Answer.transaction().ID != t.ID: // an attempt that failed, before the one that was answered
 		return []v1.TransactionStatus{v1.TransactionStatusFailed}
 	}

@@ -22,7 +22,6 @@ func (t *teller) token(withCVC bool) *Call {
 	if !withCVC && t.chance(20) {
 		c.Body = fmt.Sprintf(`{"bank_account":{"account_number":"000123456789","routing_number":"021000021","account_type":"checking","holder":%q}}`, c.Marker)
 	}
-	c.WithCVC = withCVC
 	return c
 }
 
@@ -37,7 +36,6 @@ func (t *teller) tokenStory(ctx context.Context) error {
 		p := t.post(Create, "/v1/transactions", "")
 		p.Body = fmt.Sprintf(`{"amount":%d,"currency":"usd","capture":"automatic","reference":%q,"payment_method":%q}`,
 			1000+t.rng.Int64N(9000), p.Marker, c.Answer.id())
-		p.WithCVC = withCVC
 		return p
 	}
 	if t.chance(50) {
