@@ -1292,7 +1292,7 @@ type CardBrand string
 
 // CardInput defines model for CardInput.
 type CardInput struct {
-	// Cvc Gone after the first authorization. A token keeps it, encrypted, until its first use and no longer than its hour.
+	// Cvc 4 digits on American Express, 3 on all others. Gone after the first authorization. A token keeps it, encrypted, until its first use and no longer than its hour.
 	Cvc      *secret.String `json:"cvc,omitempty"`
 	ExpMonth int            `json:"exp_month"`
 
@@ -1611,7 +1611,7 @@ type NetworkTokenInput struct {
 	// ExpYear Four digits.
 	ExpYear int `json:"exp_year"`
 
-	// Number The token, digits only. It is no card number and is told apart from one.
+	// Number The token. It is no card number and is told apart from one.
 	Number secret.String `json:"number"`
 
 	// RequestorID Whom the network gave the token to.

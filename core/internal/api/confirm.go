@@ -82,6 +82,9 @@ func (a *API) confirmTransaction(w http.ResponseWriter, r *http.Request, k *stor
 	if f := a.confirmFault(k, n, &in); f != nil {
 		return f
 	}
+	if in.PaymentMethod == "" && given(body, "payment_method") { // a client that lost the id would pay with what the create named
+		return &fault{code: codeMissingField, param: "payment_method"}
+	}
 	t, err := a.Store.Transaction(r.Context(), k.Tenant, n)
 	if err != nil {
 		return err

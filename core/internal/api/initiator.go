@@ -20,7 +20,7 @@ func initiatorFault(in *v1.Initiator) *fault {
 		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates needs a reason."}
 	case in.Reason != nil && in.Type == v1.InitiatorTypeCustomer && merchantsAlone(*in.Reason):
 		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "Only the merchant can have this reason."}
-	case in.PreviousNetworkTransactionID != nil && !printable(*in.PreviousNetworkTransactionID, 64):
+	case in.PreviousNetworkTransactionID != nil && !printable(*in.PreviousNetworkTransactionID):
 		return &fault{
 			code: codeInvalidValue, param: "initiator.previous_network_transaction_id",
 			message: "The id is 1 to 64 printable ASCII characters without spaces.",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
@@ -96,8 +97,8 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 
 // givenScopes are the scopes of a request in the contract's order, each once.
 func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
-	if len(in) == 0 {
-		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "A key needs at least one scope."}
+	if all := len(apikey.AllScopes()); len(in) == 0 || len(in) > all {
+		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "A key has 1 to " + strconv.Itoa(all) + " scopes."}
 	}
 	for _, s := range in {
 		switch {

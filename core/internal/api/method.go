@@ -102,14 +102,19 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *store.Key) 
 	if err != nil {
 		return err
 	}
-	p, err := page(r, id.PaymentMethod, "fingerprint")
+	const filter = "fingerprint"
+	p, err := page(r, id.PaymentMethod, filter)
 	if err != nil {
 		return err
+	}
+	fingerprint := r.URL.Query().Get(filter)
+	if r.URL.Query().Has(filter) && !printable(fingerprint) {
+		return &fault{code: codeInvalidValue, param: filter}
 	}
 	if _, err := a.Store.Customer(r.Context(), k.Tenant, n); err != nil {
 		return err
 	}
-	found, err := a.Store.Methods(r.Context(), k.Tenant, n, r.URL.Query().Get("fingerprint"), p)
+	found, err := a.Store.Methods(r.Context(), k.Tenant, n, fingerprint, p)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 		return &fault{code: codeMissingField, param: "three_d_secure.eci"}
 	case in.Cavv != nil && !base64Text(in.Cavv.Reveal()):
 		return &fault{code: codeInvalidValue, param: "three_d_secure.cavv", message: "A CAVV is 1 to 64 characters of base64."}
-	case in.DsTransactionID != nil && !printable(*in.DsTransactionID, 64):
+	case in.DsTransactionID != nil && !printable(*in.DsTransactionID):
 		return &fault{
 			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id is 1 to 64 printable ASCII characters without spaces.",
 		}
@@ -74,14 +74,14 @@ func base64Text(s string) bool {
 	return len(s) <= 64 && bare != "" && strings.Trim(bare, alphabet) == ""
 }
 
-// printable reports whether s is 1 to longest printable ASCII characters other than the space.
-func printable(s string, longest int) bool {
+// printable reports whether s is 1 to 64 printable ASCII characters other than the space.
+func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {
 			return false
 		}
 	}
-	return s != "" && len(s) <= longest
+	return s != "" && len(s) <= 64
 }
 
 // textOf is a field's text, "" when it was not given.

@@ -104,7 +104,7 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 	if _, ok := money.Lookup(in.Currency); !ok {
 		return &fault{code: codeUnknownCurrency, param: "currency"}
 	}
-	if in.PaymentMethod == "" && !unconfirmed(in) {
+	if in.PaymentMethod == "" && (!unconfirmed(in) || given(body, "payment_method")) {
 		return &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if in.Capture != nil && !in.Capture.Valid() {

@@ -25,7 +25,7 @@ func transactionFilter(q url.Values) (f store.TransactionFilter, err error) {
 		"reference": func(s string) bool {
 			return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
 		},
-		"card_fingerprint": func(s string) bool { return printable(s, 64) },
+		"card_fingerprint": func(s string) bool { return printable(s) },
 		"currency":         func(s string) bool { _, ok := money.Lookup(s); return ok },
 	} {
 		if q.Has(name) && !allowed(q.Get(name)) {

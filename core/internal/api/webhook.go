@@ -106,8 +106,7 @@ func (a *API) changeEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 		return err
 	}
 	var in v1.WebhookEndpointUpdate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
+	if _, err := decode(w, r, &in, false); err != nil {
 		return err
 	}
 	f := a.endpointFault(k.Tenant.Live, in.URL, in.EnabledEvents, in.Description, in.Metadata)
@@ -117,11 +116,7 @@ func (a *API) changeEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if f != nil {
 		return f
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.ChangeEndpoint(r.Context(), req, n, func(e *store.Endpoint) { edit(e, &in) })
+	out, err := a.Engine.ChangeEndpoint(r.Context(), unkeyed(r, k), n, func(e *store.Endpoint) { edit(e, &in) })
 	return a.answer(w, r, out, err)
 }
 
@@ -152,15 +147,10 @@ func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err != nil {
 		return err
 	}
-	body, err := decode(w, r, &struct{}{}, true)
-	if err != nil {
+	if _, err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.DeleteEndpoint(r.Context(), req, n)
+	out, err := a.Engine.DeleteEndpoint(r.Context(), unkeyed(r, k), n)
 	return a.answer(w, r, out, err)
 }
 

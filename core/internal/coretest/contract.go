@@ -33,8 +33,8 @@ type contractDocument struct {
 	router routers.Router
 }
 
-// Contract is a transport that holds every answer to the contract: those of a described operation to its responses, all others to the
-// shape of an error. What was accepted must also have been a request the contract allows.
+// Contract is a transport that holds every answer, header and body, to the contract: those of a described operation to its responses, all
+// others to the shape of an error. What was accepted must also have been a request the contract allows.
 type Contract struct {
 	tb   testing.TB
 	next http.RoundTripper
@@ -111,6 +111,9 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 			return fmt.Errorf("what was accepted is outside the contract: %w", err)
 		}
 	}
+	if err := checkHeaders(r, resp, headersOf(route.Operation, resp.StatusCode)); err != nil {
+		return err
+	}
 	return openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header,
 		Body: io.NopCloser(bytes.NewReader(got)), Options: in.Options,
@@ -121,6 +124,9 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 func (c *Contract) checkUndescribed(resp *http.Response, got []byte) error {
 	if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusMethodNotAllowed {
 		return fmt.Errorf("an undescribed operation answers %d", resp.StatusCode)
+	}
+	if err := checkHeaders(resp.Request, resp, c.doc.doc.Components.Responses["Refusal"].Value.Headers); err != nil {
+		return err
 	}
 	var v any
 	if err := json.Unmarshal(got, &v); err != nil {

@@ -1,0 +1,35 @@
+package v1_test
+
+import (
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// TestEveryResponseDeclaresItsHeaders: what is not declared a client cannot rely on, and coretest refuses.
+func TestEveryResponseDeclaresItsHeaders(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			open := op.Security != nil && len(*op.Security) == 0
+			for status, response := range op.Responses.Map() {
+				want := map[string]bool{"Request-Id": true, "RateLimit": !open || status == "default", "RateLimit-Policy": !open || status == "default"}
+				if status == "default" {
+					want["Retry-After"], want["Allow"], want["WWW-Authenticate"] = true, true, true
+				}
+				want["Idempotent-Replayed"] = status == "default" || op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil
+				for name, there := range want {
+					if _, got := response.Value.Headers[name]; got != there {
+						t.Errorf("%s %s %s declares %s: got %t, want %t", method, path, status, name, got, there)
+					}
+				}
+			}
+		}
+	}
+}
