@@ -6,6 +6,8 @@ require (
 	github.com/causeway-pay/causeway/compat-proxy v0.0.0
 	github.com/causeway-pay/causeway/core v0.0.0
 	github.com/causeway-pay/causeway/shared v0.0.0
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.22.1
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	modernc.org/sqlite v1.60.1
 )

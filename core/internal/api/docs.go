@@ -13,28 +13,34 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// contentSecurity lets the page load its own style sheet and nothing else, from nowhere else.
-const contentSecurity = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// contentSecurity lets the page load its own style sheet and script and nothing else, from nowhere else, and send nothing anywhere.
+const contentSecurity = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // The paths that need no key and show the contract.
 const (
 	contractPath = "/v1/openapi.json"
 	pagePath     = "/docs"
 	stylePath    = "/docs/style.css"
+	scriptPath   = "/docs/script.js"
 )
 
 // showContract registers what shows the contract and returns its paths.
 func (a *API) showContract(m *mux.Router) []string {
-	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Faults: faults()})
-	style := func() ([]byte, error) { return docs.Style, nil }
+	scopes := map[string]string{}
+	for _, r := range a.routes() {
+		scopes[r.method+" "+r.path] = r.scope
+	}
+	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Faults: faults(), Scopes: scopes})
+	fixed := func(content []byte) func() ([]byte, error) { return func() ([]byte, error) { return content, nil } }
 	for path, serve := range map[string]http.HandlerFunc{
 		contractPath: a.document("application/json", d.Contract),
 		pagePath:     a.document("text/html; charset=utf-8", d.Page),
-		stylePath:    a.document("text/css; charset=utf-8", style),
+		stylePath:    a.document("text/css; charset=utf-8", fixed(docs.Style)),
+		scriptPath:   a.document("text/javascript; charset=utf-8", fixed(docs.Script)),
 	} {
 		m.Methods(http.MethodGet, http.MethodHead).Path(path).HandlerFunc(serve)
 	}
-	return []string{contractPath, pagePath, stylePath}
+	return []string{contractPath, pagePath, stylePath, scriptPath}
 }
 
 // document serves what content makes.

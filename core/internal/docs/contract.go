@@ -13,6 +13,7 @@ type contract struct {
 	Intro   []string // paragraphs
 	Groups  []group
 	Schemas []schema
+	Headers []field // that answers have
 }
 
 // group is the endpoints of one tag.
@@ -28,11 +29,16 @@ type endpoint struct {
 	Path        string
 	Summary     string
 	Description []string
-	Open        bool // needs no API key
+	Open        bool   // needs no API key
+	Scope       string // that its key needs, "" for none
 	Parameters  []field
-	Body        string // name of the schema sent, "" for none
+	Body        *schema // what is sent, nil for nothing
+	Example     string  // a request for a shell
 	Answers     []response
 }
+
+// Status is what the endpoint answers when all went well.
+func (e *endpoint) Status() string { return e.Answers[0].Status }
 
 // response is what an endpoint answers.
 type response struct {
@@ -45,6 +51,8 @@ type response struct {
 type schema struct {
 	Name        string
 	Type        string
+	Limits      string
+	Values      []string
 	Description []string
 	Fields      []field
 }
@@ -53,8 +61,10 @@ type schema struct {
 type field struct {
 	Name        string
 	Type        string
-	Link        string // name of the schema it is, "" for a plain value
-	Place       string // query, header or path, for parameters
+	Link        string   // name of the schema it is, "" for a plain value
+	Limits      string   // in words, "" for none
+	Values      []string // all it may be, nil where that is not listed
+	Place       string   // query, header or path, for parameters
 	Required    bool
 	Description string
 }
@@ -72,17 +82,47 @@ func read(document []byte) (*contract, error) {
 	for _, item := range doc.child("components").child("schemas") {
 		c.Schemas = append(c.Schemas, readSchema(name(item), asNode(item.Value)))
 	}
+	c.explain()
+	for _, item := range doc.child("components").child("headers") {
+		c.Headers = append(c.Headers, readField(name(item), asNode(item.Value)))
+	}
 	parameters := doc.child("components").child("parameters")
 	for _, item := range doc.child("paths") {
 		path := asNode(item.Value)
 		for _, method := range []string{"get", "post", "patch", "put", "delete"} {
 			if op := path.child(method); op != nil {
-				e := readEndpoint(method, name(item), path, op, parameters)
-				c.add(op.first("tags"), e)
+				c.add(op.first("tags"), c.readEndpoint(method, name(item), path, op, parameters))
 			}
 		}
 	}
 	return c, nil
+}
+
+// explain has a field that says nothing of itself say what its schema says, and spares the reader a jump.
+func (c *contract) explain() {
+	for i := range c.Schemas {
+		for j := range c.Schemas[i].Fields {
+			c.Schemas[i].Fields[j] = c.explained(c.Schemas[i].Fields[j])
+		}
+	}
+}
+
+func (c *contract) explained(f field) field {
+	i := slices.IndexFunc(c.Schemas, func(s schema) bool { return s.Name == f.Link })
+	if i < 0 || strings.HasPrefix(f.Type, "list") {
+		return f
+	}
+	s := c.Schemas[i]
+	if f.Description == "" && len(s.Description) > 0 {
+		f.Description = s.Description[0]
+	}
+	if f.Limits == "" {
+		f.Limits = s.Limits
+	}
+	if len(s.Values) <= 6 {
+		f.Values = s.Values
+	}
+	return f
 }
 
 func (c *contract) add(tag string, e endpoint) {
@@ -94,19 +134,20 @@ func (c *contract) add(tag string, e endpoint) {
 	c.Groups[i].Endpoints = append(c.Groups[i].Endpoints, e)
 }
 
-func readEndpoint(method, path string, shared, op, parameters node) endpoint {
+func (c *contract) readEndpoint(method, path string, shared, op, parameters node) endpoint {
 	e := endpoint{
 		ID: op.text("operationId"), Method: strings.ToUpper(method), Path: path, Summary: op.text("summary"),
 		Description: paragraphs(op.text("description")), Open: op.has("security"),
-		Body: reference(op.child("requestBody").child("content").child("application/json").child("schema")),
+	}
+	sent := reference(op.child("requestBody").child("content").child("application/json").child("schema"))
+	if i := slices.IndexFunc(c.Schemas, func(s schema) bool { return s.Name == sent }); i >= 0 {
+		e.Body = &c.Schemas[i]
 	}
 	for _, p := range append(shared.list("parameters"), op.list("parameters")...) {
 		if ref := reference(p); ref != "" {
 			p = parameters.child(ref)
 		}
-		e.Parameters = append(e.Parameters, field{
-			Name: p.text("name"), Place: p.text("in"), Type: kind(p.child("schema")), Required: p.flag("required"), Description: p.text("description"),
-		})
+		e.Parameters = append(e.Parameters, c.explained(readField(p.text("name"), p)))
 	}
 	for _, item := range op.child("responses") {
 		if name(item) == "default" {
@@ -120,41 +161,82 @@ func readEndpoint(method, path string, shared, op, parameters node) endpoint {
 	return e
 }
 
+// readField reads a parameter or header, whose type is one level further down than a property's.
+func readField(title string, n node) field {
+	s := n.child("schema")
+	return field{
+		Name: title, Place: n.text("in"), Type: kind(s), Limits: limits(s), Values: s.texts("enum"), Link: link(s), Required: n.flag("required"),
+		Description: n.text("description"),
+	}
+}
+
 func readSchema(title string, s node) schema {
-	out := schema{Name: title, Type: kind(s), Description: paragraphs(s.text("description"))}
+	out := schema{Name: title, Type: kind(s), Limits: limits(s), Values: s.texts("enum"), Description: paragraphs(s.text("description"))}
 	required := s.texts("required")
 	for _, item := range s.child("properties") {
 		p := asNode(item.Value)
-		link := reference(p)
-		if link == "" {
-			link = reference(p.child("items"))
-		}
-		for _, one := range p.list("allOf") {
-			link = reference(one)
-		}
 		out.Fields = append(out.Fields, field{
-			Name: name(item), Type: kind(p), Link: link, Required: slices.Contains(required, name(item)), Description: p.text("description"),
+			Name: name(item), Type: kind(p), Limits: limits(p), Values: p.texts("enum"), Link: link(p), Required: slices.Contains(required, name(item)),
+			Description: p.text("description"),
 		})
 	}
 	return out
 }
 
-// kind words a schema's type and bounds.
+// link is the name of the schema that a value is, or a list is of.
+func link(s node) string {
+	for _, one := range s.list("allOf") {
+		return reference(one)
+	}
+	if ref := reference(s); ref != "" {
+		return ref
+	}
+	return reference(s.child("items"))
+}
+
+// kind words a schema's type.
 func kind(s node) string {
-	words := s.text("type")
-	if words == "array" {
-		words = "list of " + kind(s.child("items"))
+	switch t := s.text("type"); {
+	case t == "array":
+		return strings.TrimSpace("list of " + kind(s.child("items")))
+	case s.text("format") == "date-time":
+		return "time"
+	default:
+		return t
 	}
-	if enum := s.texts("enum"); len(enum) > 0 {
-		words = strings.Join(enum, " | ")
+}
+
+// limits words a schema's bounds.
+func limits(s node) string {
+	var words []string
+	for _, l := range []struct{ least, most, unit string }{
+		{"minLength", "maxLength", "characters"}, {"minItems", "maxItems", "entries"}, {"minProperties", "maxProperties", "entries"}, {"minimum", "maximum", ""},
+	} {
+		if w := span(s.text(l.least), s.text(l.most)); w != "" {
+			words = append(words, strings.TrimSpace(w+" "+l.unit))
+		}
 	}
-	if most := s.text("maxLength"); most != "" {
-		words += ", up to " + most + " characters"
+	if p := s.text("pattern"); p != "" {
+		words = append(words, "matches `"+p+"`")
 	}
-	if least, most := s.text("minimum"), s.text("maximum"); least != "" || most != "" {
-		words += ", " + least + " … " + most
+	if d := s.text("default"); d != "" {
+		words = append(words, "default `"+d+"`")
 	}
-	return strings.TrimSuffix(words, " ")
+	return strings.Join(words, ", ")
+}
+
+func span(least, most string) string {
+	switch {
+	case least != "" && least == most:
+		return least
+	case least != "" && most != "":
+		return least + " to " + most
+	case most != "":
+		return "up to " + most
+	case least != "":
+		return "at least " + least
+	}
+	return ""
 }
 
 // reference is the last part of a $ref, "" for none.

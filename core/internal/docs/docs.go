@@ -19,6 +19,11 @@ var pageSource string
 //go:embed style.css
 var Style []byte
 
+// Script is what the page runs. It works without.
+//
+//go:embed script.js
+var Script []byte
+
 // Card is a test card of the simulator.
 type Card struct {
 	PaymentMethod string // "" where the card is reached by its number only
@@ -41,6 +46,7 @@ type Source struct {
 	Contract []byte // OpenAPI 3.0 in YAML
 	Cards    []Card
 	Faults   []Fault
+	Scopes   map[string]string // what a key needs, by method, space, path
 }
 
 // Docs makes the contract's two forms, each once. It is safe for concurrent use.
@@ -66,7 +72,7 @@ func New(s Source) *Docs {
 // Contract returns the OpenAPI document as JSON.
 func (d *Docs) Contract() ([]byte, error) { return d.contract() }
 
-// Page returns the page as HTML. It wants Style beside it as style.css.
+// Page returns the page as HTML. It wants Style and Script beside it, as style.css and script.js.
 func (d *Docs) Page() ([]byte, error) { return d.page() }
 
 // part is a piece of a text, or of code where the text had backquotes.
@@ -86,21 +92,61 @@ func marked(s string) []part {
 	return out
 }
 
+// piece is a run of an example, and which part of it the reader's own takes the place of.
+type piece struct{ Class, Text string }
+
+// pieces splits an example at the address and the key.
+func pieces(s string) []piece {
+	var out []piece
+	for i, around := range strings.Split(s, exampleOrigin) {
+		if i > 0 {
+			out = append(out, piece{"origin", exampleOrigin})
+		}
+		for j, text := range strings.Split(around, exampleKey) {
+			if j > 0 {
+				out = append(out, piece{"key", exampleKey})
+			}
+			out = append(out, piece{"", text})
+		}
+	}
+	return out
+}
+
+// complete adds to the endpoints what the contract does not say.
+func (c *contract) complete(s Source) error {
+	for _, g := range c.Groups {
+		for i := range g.Endpoints {
+			e := &g.Endpoints[i]
+			e.Scope = s.Scopes[e.Method+" "+e.Path]
+			var err error
+			if e.Example, err = shell(*e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func render(s Source) ([]byte, error) {
 	c, err := read(s.Contract)
 	if err != nil {
 		return nil, err
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"marked": marked}).Parse(pageSource)
+	if err := c.complete(s); err != nil {
+		return nil, err
+	}
+	words := func(s string) string { return strings.ReplaceAll(s, "_", " ") }
+	t, err := template.New("page").Funcs(template.FuncMap{"marked": marked, "pieces": pieces, "words": words}).Parse(pageSource)
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, struct {
 		*contract
-		Cards  []Card
-		Faults []Fault
-	}{c, s.Cards, s.Faults}); err != nil {
+		Cards                []Card
+		Faults               []Fault
+		First, Keyed, Listed string // examples of the guide
+	}{c, s.Cards, s.Faults, guide("POST", "/v1/transactions", "", sale), guide("POST", "/v1/transactions", "order-1042", sale), guide("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil

@@ -1,0 +1,171 @@
+package docs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// What stands in the examples until the page's script puts the reader's own in its place.
+const (
+	exampleOrigin = "http://127.0.0.1:8080"
+	exampleKey    = "sk_test_…"
+)
+
+// example is a request that works when it is pasted into a shell.
+type example struct {
+	needs []string          // what must be there first, by the names of recipes
+	path  map[string]string // the path's variables, by the shell variables or texts that they are
+	query string
+	key   string // the Idempotency-Key it is sent under
+	body  string // JSON; a shell variable stands as '$name'
+}
+
+// recipe makes an object and keeps its id in a shell variable of its own name.
+type recipe struct {
+	prefix string // of the id
+	path   string
+	key    string
+	body   string // "" for a GET
+	needs  []string
+}
+
+const (
+	sale       = `{"amount": 1250, "currency": "usd", "payment_method": "card"}`
+	authorized = `{"amount": 1250, "currency": "usd", "payment_method": "card", "capture": "manual"}`
+	card       = `{"card": {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}}`
+	endpointOf = `{"url": "https://shop.example/webhooks", "enabled_events": ["*"]}`
+)
+
+var recipes = map[string]recipe{
+	"transaction":      {prefix: "txn", path: "/v1/transactions", body: sale},
+	"authorized":       {prefix: "txn", path: "/v1/transactions", body: authorized},
+	"waiting":          {prefix: "txn", path: "/v1/transactions", body: `{"amount": 1250, "currency": "usd", "confirm": false}`},
+	"keyed":            {prefix: "txn", path: "/v1/transactions", key: "order-1042", body: sale},
+	"capture":          {prefix: "cap", path: "/v1/transactions/$authorized/captures", body: `{"amount": 1000}`, needs: []string{"authorized"}},
+	"refund":           {prefix: "re", path: "/v1/refunds", body: `{"transaction": "'$transaction'"}`, needs: []string{"transaction"}},
+	"token":            {prefix: "tok", path: "/v1/tokens", body: card},
+	"customer":         {prefix: "cus", path: "/v1/customers", body: `{"first_name": "Ada", "email": "ada@example.com"}`},
+	"payment_method":   {prefix: "pm", path: "/v1/customers/$customer/payment_methods", body: `{"token": "'$token'"}`, needs: []string{"customer", "token"}},
+	"api_key":          {prefix: "key", path: "/v1/api_keys", body: `{"kind": "secret", "scopes": ["transactions:read"]}`},
+	"webhook_endpoint": {prefix: "we", path: "/v1/webhook_endpoints", body: endpointOf},
+	"event":            {prefix: "evt", path: "/v1/events?limit=1", needs: []string{"customer"}},
+}
+
+// examples are those of operations that need anything beside their path.
+var examples = map[string]example{
+	"createTransaction":       {body: `{"amount": 1250, "currency": "usd", "payment_method": "card", "reference": "order-1043"}`},
+	"listTransactions":        {query: "?status=captured&limit=3"},
+	"getTransaction":          of("transaction"),
+	"confirmTransaction":      {needs: []string{"waiting"}, path: id("waiting"), body: `{"payment_method": "pm_card_visa"}`},
+	"voidTransaction":         of("authorized"),
+	"listTransactionCaptures": of("transaction"),
+	"createCapture":           {needs: []string{"authorized"}, path: id("authorized"), body: `{"amount": 1000, "final": true}`},
+	"getCapture":              of("capture"),
+	"createRefund":            {needs: []string{"transaction"}, body: `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`},
+	"getRefund":               of("refund"),
+	"createToken":             {body: card},
+	"getToken":                of("token"),
+	"createCustomer":          {body: `{"first_name": "Ada", "email": "ada@example.com", "metadata": {"plan": "gold"}}`},
+	"getCustomer":             of("customer"),
+	"updateCustomer":          {needs: []string{"customer"}, path: id("customer"), body: `{"phone": "+43 1 5550100"}`},
+	"deleteCustomer":          of("customer"),
+	"listPaymentMethods":      of("customer"),
+	"attachPaymentMethod":     {needs: []string{"customer", "token"}, path: id("customer"), body: `{"token": "'$token'"}`},
+	"getPaymentMethod":        method(),
+	"detachPaymentMethod":     method(),
+	"createAPIKey":            {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
+	"revokeAPIKey":            of("api_key"),
+	"rollAPIKey":              {needs: []string{"api_key"}, path: id("api_key"), body: `{"expires_in": 3600}`},
+	"getIdempotencyKey":       {needs: []string{"keyed"}, path: map[string]string{"key": "order-1042"}},
+	"getEvent":                of("event"),
+	"redeliverEvent":          of("event"),
+	"createWebhookEndpoint":   {body: `{"url": "https://shop.example/webhooks", "enabled_events": ["transaction.captured", "refund.succeeded"]}`},
+	"getWebhookEndpoint":      of("webhook_endpoint"),
+	"updateWebhookEndpoint":   {needs: []string{"webhook_endpoint"}, path: id("webhook_endpoint"), body: `{"enabled_events": ["*"]}`},
+	"deleteWebhookEndpoint":   of("webhook_endpoint"),
+	"rollWebhookSecret":       of("webhook_endpoint"),
+	"listWebhookDeliveries":   of("webhook_endpoint"),
+	"settleTransaction":       of("transaction"),
+	"expireTransaction":       of("authorized"),
+	"advanceTestClock":        {body: `{"seconds": 86400}`},
+}
+
+func id(name string) map[string]string { return map[string]string{"id": "$" + name} }
+
+// of is an example that needs one object, which its path names.
+func of(name string) example { return example{needs: []string{name}, path: id(name)} }
+
+func method() example {
+	e := of("customer")
+	e.needs = []string{"customer", "token", "payment_method"}
+	e.path["payment_method"] = "$payment_method"
+	return e
+}
+
+// shell is the example of an endpoint, and an error where the table above lacks what the path needs.
+func shell(e endpoint) (string, error) {
+	x := examples[e.ID]
+	var b strings.Builder
+	done := map[string]bool{}
+	for _, need := range x.needs {
+		prepare(&b, need, done)
+	}
+	path := variable.ReplaceAllStringFunc(e.Path, func(name string) string { return x.path[strings.Trim(name, "{}")] })
+	if strings.Contains(path, "//") || strings.HasSuffix(path, "/") {
+		return "", fmt.Errorf("docs: %s has no example for its path", e.ID)
+	}
+	if e.Open {
+		b.WriteString("curl -sS " + exampleOrigin + path)
+		return b.String(), nil
+	}
+	request(&b, e.Method, path+x.query, x.key, x.body)
+	return b.String(), nil
+}
+
+var variable = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// prepare writes what makes an object, after what makes those that it needs itself, each once.
+func prepare(b *strings.Builder, name string, done map[string]bool) {
+	if done[name] {
+		return
+	}
+	done[name] = true
+	r := recipes[name]
+	for _, need := range r.needs {
+		prepare(b, need, done)
+	}
+	method := "POST"
+	if r.body == "" {
+		method = "GET"
+	}
+	b.WriteString(name + "=$(")
+	request(b, method, r.path, r.key, r.body)
+	b.WriteString(" \\\n  | grep -o '" + r.prefix + "_[0-9a-z]*' | head -n 1)\n")
+}
+
+// request writes one call of curl.
+func request(b *strings.Builder, method, path, key, body string) {
+	b.WriteString("curl -sS ")
+	if method != "GET" && (method != "POST" || body == "") {
+		b.WriteString("-X " + method + " ")
+	}
+	target := exampleOrigin + path
+	if strings.ContainsAny(path, "$?&") {
+		target = `"` + target + `"`
+	}
+	b.WriteString(target + " \\\n  -H 'Authorization: Bearer " + exampleKey + "'")
+	if key != "" {
+		b.WriteString(" \\\n  -H 'Idempotency-Key: " + key + "'")
+	}
+	if body != "" {
+		b.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + body + "'")
+	}
+}
+
+// guide is an example that belongs to no single endpoint.
+func guide(method, path, key, body string) string {
+	var b strings.Builder
+	request(&b, method, path, key, body)
+	return b.String()
+}
