@@ -141,6 +141,12 @@ const structureScript = `(() => {
   return faults;
 })()`
 
+// focused is where the keyboard is: an id, or the text of what has none.
+func (b *tab) focused(t *testing.T) string {
+	t.Helper()
+	return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
+}
+
 func TestBrowserDocsByKeyboard(t *testing.T) {
 	t.Parallel()
 	b, p := openDocs(t)
@@ -178,9 +184,16 @@ func TestBrowserDocsByKeyboard(t *testing.T) {
 	if got, want := read[string](t, b, "location.hash"), "#start"; got != want {
 		t.Errorf("followed = %q, want %q", got, want)
 	}
-	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab))
-	for range 12 { // through the links of the introduction, if any, to the first button
-		if strings.HasPrefix(focused(), "Copy") {
+	b.wantQuiet(t, p.HTTP)
+}
+
+func TestBrowserDocsCopiesByKeyboard(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	b.allowClipboard(t, p.HTTP)
+	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
+	for range 12 {                                                   // through the example and the links before it to the first button
+		if strings.HasPrefix(b.focused(t), "Copy") {
 			break
 		}
 		b.run(t, chromedp.KeyEvent(kb.Tab))
@@ -190,6 +203,12 @@ func TestBrowserDocsByKeyboard(t *testing.T) {
 	if !strings.HasPrefix(copied, "curl -sS "+p.HTTP+"/v1/transactions") {
 		t.Errorf("copied = %q, want the first example with this server's address", copied)
 	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+func TestBrowserDocsLinksLeadThere(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
 	for _, e := range operations(t, p) {
 		b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('nav a[href=\"#%s\"]').click()", e.id)))
 		if top := read[float64](t, b, fmt.Sprintf("document.getElementById(%q).getBoundingClientRect().top", e.id)); top < -1 || top > 800 {
