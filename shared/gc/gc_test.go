@@ -9,7 +9,7 @@ import (
 
 // Not parallel: the setting is the process's.
 func TestRelax(t *testing.T) {
-	for env, want := range map[string]int{"": 200, "50": 100, "off": 100} {
+	for env, want := range map[string]int{"": 150, "50": 100, "off": 100} {
 		before := debug.SetGCPercent(100)
 		gc.Relax(func(name string) string {
 			if name != "GOGC" {
