@@ -63,7 +63,7 @@ func learned(t *testing.T, spoil ...string) *bare.Template {
 
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=busy_timeout(5000)") // core writes too, on its own time
 	if err != nil {
 		t.Fatal(err)
 	}
