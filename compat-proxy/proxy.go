@@ -21,6 +21,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 	Concurrency int
 	// Log receives one event for every request. Nil means nothing is logged.
 	Log *slog.Logger
+	// Tracer makes the spans. Nil means none.
+	Tracer *telemetry.Tracer
 	// Clock tells the time. Nil means the machine's.
 	Clock clock.Clock
 }
@@ -86,6 +89,7 @@ func New(cfg Config) (*Proxy, error) {
 	}
 	executor, err := command.New(command.Config{
 		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
+		Tracer: cfg.Tracer,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
@@ -116,7 +120,7 @@ func (p *Proxy) Handler() http.Handler {
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, onlyClean(mux))
-	return httpx.RequestID(ids, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered)))
+	return httpx.RequestID(ids, httpx.Trace(p.cfg.Tracer, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))))
 }
 
 // Reload reads the credentials file again, with the secrets it names, also when the file itself did not change. An error leaves

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/auth"
@@ -22,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // The names in the data folder.
@@ -54,6 +56,9 @@ type Config struct {
 	RateLimit int
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
 	VaultKEK secret.String
+
+	// Tracer makes the spans; nil for none.
+	Tracer *telemetry.Tracer
 
 	// WebhooksAllowPrivate lets webhook endpoints be on this machine and in private networks. It is for development and tests: whoever
 	// has an API key could else have requests made to what only this machine reaches.
@@ -166,9 +171,10 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	}
 	series := metrics.New(c.db.Waiting)
 	c.db.Observe(series.Group)
+	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
-		Test: series.Acquirer(c.sim, cfg.Clock), Pepper: c.pepper, Sealer: c.sealer,
+		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer,
 	})
 	recovery := eng.NewRecovery()
 	if err := recovery.CatchUp(ctx, startPatience); err != nil {
@@ -181,8 +187,8 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.metrics = series.Handler()
 	c.handler = api.New(api.Config{
-		Observe: series.Request,
-		Store:   c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
+		Observe: series.Request, Tracer: cfg.Tracer,
+		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: concurrent, RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})
@@ -204,7 +210,7 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine)
 		return nil, err
 	}
 	hooks := webhook.New(webhook.Config{
-		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Secrets: webhook.NewSecrets(secrets),
+		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Secrets: webhook.NewSecrets(secrets),
 		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint,
 	})
 	return hooks, hooks.TakeOver(ctx)

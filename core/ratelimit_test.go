@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +45,11 @@ func TestRateLimit(t *testing.T) {
 	b.clock.Advance(500 * time.Millisecond)
 	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed("k")), 201) // the refusal was not kept
 	wantRefusal(t, b.get(t, "/v1/transactions"), limited)
+	operations := httptest.NewServer(b.core.Operations())
+	t.Cleanup(operations.Close)
+	if series, _ := read(t, operations.URL+"/metrics"); !strings.Contains(series, "causeway_refused_requests_total{reason=\"rate_limited\"} 2\n") {
+		t.Errorf("two were turned away, and the metrics are\n%s", series)
+	}
 }
 
 func TestDefaultRateLimit(t *testing.T) {

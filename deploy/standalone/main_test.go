@@ -74,7 +74,13 @@ type process struct {
 // start runs the binary with --json on free ports and dir, and returns when it is ready. The test's end kills it.
 func start(tb testing.TB, dir string, args ...string) *process {
 	tb.Helper()
-	p := launch(tb, append([]string{
+	return startWith(tb, nil, dir, args...)
+}
+
+// startWith is start in another environment than the test's own.
+func startWith(tb testing.TB, env []string, dir string, args ...string) *process {
+	tb.Helper()
+	p := launchWith(tb, env, append([]string{
 		"--json", "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0",
 		"--rate-limit", "0", // one key makes all the load
 	}, args...)...)
@@ -98,9 +104,15 @@ func start(tb testing.TB, dir string, args ...string) *process {
 // launch runs the binary.
 func launch(tb testing.TB, args ...string) *process {
 	tb.Helper()
+	return launchWith(tb, nil, args...)
+}
+
+// launchWith runs the binary in an environment; nil for the test's own.
+func launchWith(tb testing.TB, env []string, args ...string) *process {
+	tb.Helper()
 	p := &process{stderr: &lockedBuffer{}}
 	p.cmd = exec.CommandContext(context.Background(), binary, args...)
-	p.cmd.Stderr = p.stderr
+	p.cmd.Stderr, p.cmd.Env = p.stderr, env
 	reader, writer := io.Pipe()
 	p.stdout, p.cmd.Stdout = reader, writer
 	if err := p.cmd.Start(); err != nil {

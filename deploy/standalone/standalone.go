@@ -19,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -28,6 +29,8 @@ type Main struct {
 	stdout io.Writer
 	clock  clock.Clock
 	log    *slog.Logger
+	stderr io.Writer
+	traces *export.Provider
 
 	data    string // absolute
 	closers []func() error
@@ -36,7 +39,7 @@ type Main struct {
 // New returns a program that has opened nothing. Greetings go to stdout, logs to stderr.
 func New(f Flags, stdout, stderr io.Writer) *Main {
 	return &Main{
-		flags: f, stdout: stdout, clock: clock.System(),
+		flags: f, stdout: stdout, stderr: stderr, clock: clock.System(),
 		log: slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: f.Log})),
 	}
 }
@@ -79,6 +82,9 @@ type up struct {
 // open starts each part when the ones it needs are up.
 func (m *Main) open(ctx context.Context) (*up, error) {
 	if err := m.openFolder(); err != nil {
+		return nil, err
+	}
+	if err := m.openTraces(ctx); err != nil {
 		return nil, err
 	}
 	v1, err := m.openCore(ctx) // first, for it keeps every other process out of the folder
@@ -127,6 +133,15 @@ func (m *Main) openFolder() (err error) {
 	return nil
 }
 
+// openTraces makes what records spans, the first to be opened and so the last to be closed: it has the spans of all that stops before it.
+func (m *Main) openTraces(ctx context.Context) (err error) {
+	m.traces, err = export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "standalone", Log: m.log, Console: m.stderr, Clock: m.clock})
+	if err == nil {
+		m.onClose(func() error { m.traces.Close(ctx); return nil })
+	}
+	return err
+}
+
 func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	kek, err := core.VaultKEK(os.Getenv)
 	if err != nil {
@@ -135,6 +150,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
+		Tracer:               m.traces.Tracer("core"),
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {
@@ -161,6 +177,7 @@ func (m *Main) openProxy(base string, c *devcreds.Credentials) (*compatproxy.Pro
 	}
 	p, err := compatproxy.New(compatproxy.Config{
 		V1: base, Credentials: path, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
+		Tracer: m.traces.Tracer("compat-proxy"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy: %w", err)

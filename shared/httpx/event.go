@@ -50,10 +50,12 @@ type Sample struct {
 	Route  string // the pattern; "" when none matched
 	Status int
 	Took   time.Duration
+	// Outcome is that of the request's log event.
+	Outcome string
 }
 
 // LogRequests writes one event "request" for every request, when it ends: method, route, status, tenant, request_id,
-// duration_ms, bytes (of the answer's body), outcome. Never the path, the query, a header or a body. Level Info, and Error
+// duration_ms, bytes (of the answer's body), outcome, and trace_id inside Trace, if there is a trace. Never the path, the query, a header or a body. Level Info, and Error
 // for a status of 500 and above. A handler that did not return has the outcome "aborted" unless it set one. Each observer is told
 // of every request too.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
@@ -74,7 +76,7 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers .
 			took := c.Now().Sub(start)
 			status := s.write(log, r, took, returned)
 			for _, observe := range observers {
-				observe(Sample{Method: knownMethod(r.Method), Route: s.event.route, Status: status, Took: took})
+				observe(Sample{Method: knownMethod(r.Method), Route: s.event.route, Status: status, Took: took, Outcome: s.event.outcome})
 			}
 		}()
 		next.ServeHTTP(&s.recorder, r)
@@ -92,7 +94,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 	if status >= http.StatusInternalServerError || !returned {
 		level = slog.LevelError
 	}
-	log.LogAttrs(r.Context(), level, "request",
+	attrs := [...]slog.Attr{
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("route", s.event.route),
 		slog.Int("status", status),
@@ -101,7 +103,13 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", s.recorder.bytes),
 		slog.String("outcome", s.event.outcome),
-	)
+		slog.String("trace_id", s.traceID),
+	}
+	shown := attrs[:]
+	if s.traceID == "" {
+		shown = shown[:len(shown)-1]
+	}
+	log.LogAttrs(r.Context(), level, "request", shown...)
 	return status
 }
 

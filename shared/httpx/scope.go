@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // scope is what the middlewares know of one request. They share it, whichever comes first, to put one value into the
@@ -13,6 +14,8 @@ type scope struct {
 	requestID string
 	logged    bool // a LogRequests will write event
 	event     Event
+	caller    telemetry.Remote // the trace context of who called
+	traceID   string           // 32 hexadecimal digits, "" for none
 	recorder  recorder
 }
 

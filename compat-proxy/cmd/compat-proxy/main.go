@@ -14,6 +14,7 @@ import (
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
 )
 
 func main() {
@@ -42,10 +43,15 @@ func NewMain() *Main { return &Main{Stderr: os.Stderr} }
 // Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
 func (m *Main) Run(ctx context.Context) error {
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
+	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "compat-proxy", Log: log, Console: m.Stderr})
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	defer traces.Close(ctx)
 	proxy, err := compatproxy.New(compatproxy.Config{
 		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
 		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,
-		Concurrency: m.Config.Concurrency, Log: log,
+		Concurrency: m.Config.Concurrency, Log: log, Tracer: traces.Tracer("compat-proxy"),
 	})
 	if err != nil {
 		return fmt.Errorf("start: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -35,7 +36,7 @@ type send func(ctx context.Context) (*http.Response, error)
 func (x *Executor) call(ctx context.Context, again string, send send) answer {
 	var last answer
 	for attempt := 1; ; attempt++ {
-		a, after := x.attempt(ctx, send)
+		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
 		a.maybe = a.maybe || last.maybe && !a.settles()
 		last = a
 		repeat := a.transient() || again != "" && a.err.Code == again

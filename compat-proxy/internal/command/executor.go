@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -19,6 +21,8 @@ type Config struct {
 	V1 string
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Tracer makes a span for every attempt. Nil means none; what the legacy client sent is passed on to v1 all the same.
+	Tracer *telemetry.Tracer
 	// CallTimeout bounds one attempt. Zero means 30 seconds.
 	CallTimeout time.Duration
 	// TotalTimeout bounds one command with all its attempts and waits. Zero means 50 seconds: our servers cut an
@@ -61,7 +65,7 @@ func New(cfg Config) (*Executor, error) {
 	cfg.FollowPause = cmp.Or(cfg.FollowPause, 250*time.Millisecond)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 50*time.Millisecond)
 
-	doer := &http.Client{Transport: cfg.Transport, CheckRedirect: refuseRedirect}
+	doer := &http.Client{Transport: httpx.Traced(cfg.Tracer, template, cfg.Transport), CheckRedirect: refuseRedirect}
 	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer))
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)

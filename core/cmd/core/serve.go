@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
 )
 
 // drain is how long a stopping server waits for requests under way.
@@ -38,8 +39,13 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	gc.Relax(os.Getenv)
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
+	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "core", Log: log, Console: m.Stderr})
+	if err != nil {
+		return err
+	}
+	defer traces.Close(ctx)
 	c, err := core.Open(ctx, core.Config{
-		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private,
+		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private, Tracer: traces.Tracer("core"),
 	})
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // maxBody is the longest body in bytes.
@@ -33,7 +34,7 @@ type TestMethods interface {
 	DefaultPaymentMethod() string
 }
 
-// Config is what an API is made of. All fields are required but RateLimit.
+// Config is what an API is made of. All fields are required but RateLimit and those that say so.
 type Config struct {
 	Store          *store.DB
 	Engine         *engine.Engine
@@ -42,6 +43,7 @@ type Config struct {
 	IDs            *id.Generator
 	Log            *slog.Logger
 	Observe        func(httpx.Sample) // is told of every request; nil for nobody
+	Tracer         *telemetry.Tracer  // nil for no spans
 	Test           TestMethods
 	Cards          []docs.Card        // the test cards, to show
 	FingerprintKey []byte             // for card fingerprints
@@ -90,7 +92,7 @@ func New(c Config) *API {
 		observers = append(observers, c.Observe)
 	}
 	h = httpx.LogRequests(c.Log, c.Clock, h, observers...)
-	a.handler = httpx.RequestID(c.IDs, h)
+	a.handler = httpx.RequestID(c.IDs, httpx.Trace(c.Tracer, h))
 	return a
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // Why a request was refused without an answer to store. The request had no effect.
@@ -93,7 +94,7 @@ type Presenter interface {
 	Deliveries(made []*store.Delivery) Answer
 }
 
-// Config is what an Engine is made of. All fields are required but Live.
+// Config is what an Engine is made of. All fields are required but Live and Tracer.
 type Config struct {
 	Store   *store.DB
 	Vault   *vault.Vault
@@ -101,6 +102,7 @@ type Config struct {
 	IDs     *id.Generator
 	Present Presenter
 	Log     *slog.Logger
+	Tracer  *telemetry.Tracer // nil for no spans
 	Pepper  []byte            // API keys are hashed with it
 	Sealer  *seal.Sealer      // for stored answers that show a secret
 	Test    acquirer.Acquirer // serves test mode

@@ -4,16 +4,15 @@ package metrics
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
@@ -24,7 +23,9 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	groups   prometheus.Histogram
 	commits  prometheus.Histogram
+	waits    prometheus.Histogram
 	calls    *prometheus.HistogramVec
+	refused  *prometheus.CounterVec
 }
 
 // latencies are the bucket bounds of everything that takes time, in seconds.
@@ -43,11 +44,20 @@ func New(waiting func() int) *Metrics {
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "causeway_store_group_seconds", Help: "Time from the begin to the end of a group commit.", Buckets: latencies,
 		}),
+		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group had waited for the writer.", Buckets: latencies,
+		}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_refused_requests_total", Help: "Requests turned away unserved: over their key's rate limit, or over what is served at once.",
+		}, []string{"reason"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
 		}, []string{"operation", "outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.groups, m.commits, m.calls,
+	for _, reason := range []string{"rate_limited", "overloaded"} {
+		m.refused.WithLabelValues(reason) // so that it is 0 before the first
+	}
+	m.registry.MustRegister(m.refused, m.requests, m.groups, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
 		}, func() float64 { return float64(waiting()) }),
@@ -66,13 +76,17 @@ func (m *Metrics) Request(s httpx.Sample) {
 	if route == "" {
 		route = "none"
 	}
+	if s.Outcome == "rate_limited" || s.Outcome == "overloaded" {
+		m.refused.WithLabelValues(s.Outcome).Inc()
+	}
 	m.requests.WithLabelValues(route, strconv.Itoa(s.Status)).Observe(s.Took.Seconds())
 }
 
-// Group counts a group commit of so many commands.
-func (m *Metrics) Group(commands int, took time.Duration) {
-	m.groups.Observe(float64(commands))
-	m.commits.Observe(took.Seconds())
+// Group counts a group commit.
+func (m *Metrics) Group(g store.Group) {
+	m.groups.Observe(float64(g.Commands))
+	m.commits.Observe(g.Took.Seconds())
+	m.waits.Observe(g.Waited.Seconds())
 }
 
 // Acquirer returns a, measured.
@@ -109,21 +123,6 @@ func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Answ
 func (a *measured) time(operation string, call func() (acquirer.Answer, error)) (acquirer.Answer, error) {
 	start := a.clock.Now()
 	answer, err := call()
-	a.calls.WithLabelValues(operation, outcome(answer, err)).Observe(a.clock.Now().Sub(start).Seconds())
+	a.calls.WithLabelValues(operation, acquirer.Outcome(answer, err)).Observe(a.clock.Now().Sub(start).Seconds())
 	return answer, err
-}
-
-func outcome(a acquirer.Answer, err error) string {
-	switch {
-	case errors.Is(err, acquirer.ErrNotFound):
-		return "not_found"
-	case errors.Is(err, acquirer.ErrUnavailable):
-		return "unavailable"
-	case err != nil:
-		return "unknown"
-	case a.Approved:
-		return "approved"
-	default:
-		return "declined"
-	}
 }

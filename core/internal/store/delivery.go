@@ -56,6 +56,7 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 			n, endpoint, event, toMillis(tx.Now))
 		if !errors.Is(err, ErrDuplicate) {
 			tx.w.delivers = true
+			tx.w.origins.put(n, tx.w.from)
 			return n, err
 		}
 	}

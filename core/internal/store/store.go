@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // What reads and writes return besides values.
@@ -43,6 +44,9 @@ type DB struct {
 
 	due chan struct{} // deliveries were committed
 
+	tracer  *telemetry.Tracer // nil for no spans
+	origins *origins          // nil without a tracer
+
 	mu     sync.RWMutex // guards closed against a send on queue
 	closed bool
 
@@ -54,6 +58,8 @@ type DB struct {
 type command struct {
 	fn   func(*Tx) error
 	done chan error
+	at   time.Time        // when it was queued
+	from telemetry.Origin // the span it was queued in
 }
 
 // Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused.
@@ -84,8 +90,11 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
-	c := &command{fn: fn, done: make(chan error, 1)}
+	c := &command{fn: fn, done: make(chan error, 1), at: db.clock.Now(), from: db.tracer.OriginOf(ctx)}
+	_, span := db.tracer.Step(ctx, "store commit")
+	defer span.End()
 	if err := db.enqueue(c); err != nil {
+		span.Fail("store_busy")
 		return err
 	}
 	for {
@@ -143,8 +152,15 @@ func (db *DB) closePools() error {
 	return errors.Join(db.read.Close(), db.write.Close())
 }
 
-// Observe has fn told of every group commit from now on: how many commands it had, and how long it took. fn must not block.
-func (db *DB) Observe(fn func(commands int, took time.Duration)) {
+// Group is one group commit.
+type Group struct {
+	Commands int           // how many shared it
+	Waited   time.Duration // how long the first of them had waited when it began
+	Took     time.Duration // from its begin to its end
+}
+
+// Observe has fn told of every group commit from now on. fn must not block.
+func (db *DB) Observe(fn func(Group)) {
 	w := <-db.lead
 	w.observe = fn
 	db.lead <- w

@@ -13,13 +13,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // writer writes. There is one, and who holds it owns its connection and prepared statements.
 type writer struct {
 	clock clock.Clock
 	// observe is told of every group commit; nil for nobody.
-	observe func(commands int, took time.Duration)
+	observe func(Group)
 	direct  *direct              // what returns no rows
 	conn    *sql.Conn            // what does, on the same connection
 	stmts   map[string]statement // on conn
@@ -36,6 +37,9 @@ type writer struct {
 	changed  []payment.Tenant // whose endpoints this group changes
 	delivers bool             // this group has made deliveries
 	due      chan<- struct{}
+
+	origins *origins         // nil without a tracer
+	from    telemetry.Origin // of the command that runs
 }
 
 func newWriter(conn *sql.Conn, d *direct, c clock.Clock, due chan<- struct{}) *writer {
@@ -84,7 +88,7 @@ func (w *writer) commitGroup(queue <-chan *command) {
 	w.changed, w.alone = w.changed[:0], len(w.group) == 1
 	w.announce()
 	if w.observe != nil {
-		w.observe(len(w.group), w.clock.Now().Sub(start))
+		w.observe(Group{Commands: len(w.group), Waited: start.Sub(w.group[0].at), Took: w.clock.Now().Sub(start)})
 	}
 	for i, c := range w.group {
 		if w.errs[i] == nil {
@@ -116,7 +120,7 @@ func (w *writer) fill(tx *Tx, queue <-chan *command) {
 	for len(w.group) < maxGroup && w.lost == nil {
 		select {
 		case c := <-queue:
-			w.group = append(w.group, c)
+			w.group, w.from = append(w.group, c), c.from
 			if len(w.group) == 1 {
 				w.errs = append(w.errs, w.first(tx, c.fn))
 			} else {

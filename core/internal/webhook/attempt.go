@@ -15,6 +15,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // The classes of failure that the delivery log tells.
@@ -71,7 +72,7 @@ func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l sto
 	if err != nil {
 		return err
 	}
-	a := d.send(ctx, e, id.Format(id.Event, l.Event), d.Body(event))
+	a := d.traced(ctx, e, l, d.Body(event))
 	d.learn(e.ID, a.Error == "")
 	return d.Store.Update(over, func(tx *store.Tx) error {
 		if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
@@ -81,8 +82,25 @@ func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l sto
 	})
 }
 
+// traced makes the request in a span. The first attempt belongs to the trace of the request that made the event, as far as that is
+// remembered; a later one may come when that is long over.
+func (d *Deliverer) traced(ctx context.Context, e *store.Endpoint, l store.Lease, body []byte) store.Attempt {
+	ctx, span := d.Tracer.ClientOf(ctx, "webhook delivery", d.Store.Origin(l.Delivery), l.Attempt > 1)
+	defer span.End()
+	a := d.send(ctx, span, e, id.Format(id.Event, l.Event), body)
+	span.Word(telemetry.Method, http.MethodPost)
+	span.Int(telemetry.Attempt, int(l.Attempt))
+	if a.Status != 0 {
+		span.Int(telemetry.Status, a.Status)
+	}
+	if a.Error != "" {
+		span.Fail(a.Error)
+	}
+	return a
+}
+
 // send makes the request.
-func (d *Deliverer) send(ctx context.Context, e *store.Endpoint, message string, body []byte) store.Attempt {
+func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *store.Endpoint, message string, body []byte) store.Attempt {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
 	a := store.Attempt{At: d.Clock.Now()}
@@ -98,6 +116,7 @@ func (d *Deliverer) send(ctx context.Context, e *store.Endpoint, message string,
 	} {
 		r.Header.Set(name, value)
 	}
+	span.SetHeaders(r.Header)
 	answer, err := d.client.Do(r)
 	a.Duration = d.Clock.Now().Sub(a.At)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // The bounds of what is under way at once.
@@ -47,10 +48,11 @@ type Config struct {
 	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
 	Disable func(*store.Tx, *store.Endpoint, store.EndpointReason) error
 
-	TLS      *tls.Config   // nil: the system's authorities
-	Resolver *net.Resolver // nil: the system's
-	Poll     time.Duration // 0: one second
-	Timeout  time.Duration // of one attempt; 0: 15 s
+	Tracer   *telemetry.Tracer // nil: no spans
+	TLS      *tls.Config       // nil: the system's authorities
+	Resolver *net.Resolver     // nil: the system's
+	Poll     time.Duration     // 0: one second
+	Timeout  time.Duration     // of one attempt; 0: 15 s
 }
 
 // Deliverer delivers what is due, for as long as it runs. Several may run on one store.

@@ -1,0 +1,70 @@
+package acquirer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/causeway-pay/causeway/shared/telemetry"
+)
+
+// Traced returns a with a span for every call, which says what was asked and what came of it, and nothing of the payment. With a nil tracer it
+// is a itself.
+func Traced(a Acquirer, t *telemetry.Tracer) Acquirer {
+	if t == nil {
+		return a
+	}
+	return &traced{a, t}
+}
+
+type traced struct {
+	next   Acquirer
+	tracer *telemetry.Tracer
+}
+
+func (a *traced) Authorize(ctx context.Context, r Authorize) (Answer, error) {
+	return a.span(ctx, "acquirer authorize", func(ctx context.Context) (Answer, error) { return a.next.Authorize(ctx, r) })
+}
+
+func (a *traced) Capture(ctx context.Context, r Follow) (Answer, error) {
+	return a.span(ctx, "acquirer capture", func(ctx context.Context) (Answer, error) { return a.next.Capture(ctx, r) })
+}
+
+func (a *traced) Void(ctx context.Context, r Follow) (Answer, error) {
+	return a.span(ctx, "acquirer void", func(ctx context.Context) (Answer, error) { return a.next.Void(ctx, r) })
+}
+
+func (a *traced) Refund(ctx context.Context, r Follow) (Answer, error) {
+	return a.span(ctx, "acquirer refund", func(ctx context.Context) (Answer, error) { return a.next.Refund(ctx, r) })
+}
+
+func (a *traced) Inquire(ctx context.Context, reference string) (Answer, error) {
+	return a.span(ctx, "acquirer inquire", func(ctx context.Context) (Answer, error) { return a.next.Inquire(ctx, reference) })
+}
+
+func (a *traced) span(ctx context.Context, name string, call func(context.Context) (Answer, error)) (Answer, error) {
+	ctx, span := a.tracer.Client(ctx, name)
+	defer span.End()
+	answer, err := call(ctx)
+	outcome := Outcome(answer, err)
+	span.Word(telemetry.Outcome, outcome)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		span.Fail(outcome)
+	}
+	return answer, err
+}
+
+// Outcome is what came of a call, in a word: approved, declined, not_found, unavailable or unknown.
+func Outcome(a Answer, err error) string {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return "not_found"
+	case errors.Is(err, ErrUnavailable):
+		return "unavailable"
+	case err != nil:
+		return "unknown"
+	case a.Approved:
+		return "approved"
+	default:
+		return "declined"
+	}
+}

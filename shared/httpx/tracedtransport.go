@@ -1,0 +1,83 @@
+package httpx
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/causeway-pay/causeway/shared/telemetry"
+)
+
+type resendKey struct{}
+
+// WithResend says in ctx that the request about to be sent repeats an earlier one, for the nth time.
+func WithResend(ctx context.Context, n int) context.Context {
+	if n == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, resendKey{}, n)
+}
+
+// Traced returns a transport that makes a span for every request it sends with next, until the answer's header has come, and has the
+// receiver continue the trace. template turns a path into one of few, without ids. With a nil tracer it passes on what the caller of the
+// request under way sent; when that is nothing, it adds nothing. Baggage is never sent.
+func Traced(t *telemetry.Tracer, template func(path string) string, next http.RoundTripper) http.RoundTripper {
+	return &traced{t, template, next}
+}
+
+type traced struct {
+	tracer   *telemetry.Tracer
+	template func(string) string
+	next     http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *traced) RoundTrip(r *http.Request) (*http.Response, error) {
+	var caller telemetry.Remote
+	if s := scopeFrom(r.Context()); s != nil {
+		caller = s.caller
+	}
+	if t.tracer == nil {
+		if !caller.IsZero() {
+			r = r.Clone(r.Context()) // a transport must not change the request
+			caller.SetHeaders(r.Header)
+		}
+		return t.next.RoundTrip(r)
+	}
+	method, route := knownMethod(r.Method), t.template(r.URL.Path)
+	ctx, span := t.tracer.Client(r.Context(), method+" "+route)
+	defer span.End()
+	r = r.Clone(ctx)
+	span.SetHeaders(r.Header)
+	caller.SetState(r.Header)
+	span.Word(telemetry.Method, method)
+	span.Word(telemetry.Route, route)
+	if n, _ := ctx.Value(resendKey{}).(int); n > 0 {
+		span.Int(telemetry.Resend, n)
+	}
+	answer, err := t.next.RoundTrip(r)
+	switch {
+	case err != nil:
+		span.Fail(sendClass(err))
+	default:
+		span.Int(telemetry.Status, answer.StatusCode)
+		if answer.StatusCode >= http.StatusBadRequest {
+			span.Fail(strconv.Itoa(answer.StatusCode))
+		}
+	}
+	return answer, err
+}
+
+// sendClass names what kept a request from being answered, without its text, which holds the URL.
+func sendClass(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	}
+	return "connection"
+}
