@@ -50,6 +50,7 @@ type Call struct {
 	Auth   string // API key, "" for the merchant's secret key
 	On     string // id of the object that it is about, "" where it makes its own
 
+	Twin  bool // is sent a second time beside the first, as by a client that lost patience
 	Hangs bool // the acquirer does not answer it in time
 
 	Answer *Answer // nil until it came

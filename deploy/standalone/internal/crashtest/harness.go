@@ -43,9 +43,10 @@ type Harness struct {
 	hook *receiver
 	hole net.Listener // takes connections and never answers
 
-	mu    sync.Mutex // guards calls and wants while clients run
+	mu    sync.Mutex // guards calls, wants and twins while clients run
 	calls []*Call    // of this round
 	wants []want
+	twins []string        // what was wrong with requests that were sent twice at once
 	live  map[string]bool // API keys by whether they must work
 
 	all    []*Call // of all rounds
@@ -116,7 +117,7 @@ var errOver = errors.New("crashtest: the story is over")
 // Load has every client tell stories until the process dies, and has it killed at the given request: before it is sent, or once it is
 // answered.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
-	h.calls, h.wants = nil, nil
+	h.calls, h.wants, h.twins = nil, nil, nil
 	var sent, answered atomic.Int64
 	trigger := func(n *atomic.Int64, mine bool) {
 		if n.Add(1) == int64(at) && mine {

@@ -87,6 +87,9 @@ func (h *Harness) judged(ctx context.Context, data string, calls []*Call, since 
 	wrong, err := s.faults(ctx, j.since)
 	j.add(wrong...)
 	j.add(h.hook.complaints()...)
+	if !all {
+		j.add(h.twins...)
+	}
 	return j.faults, err
 }
 

@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -66,6 +67,7 @@ func (t *teller) post(kind Kind, path, format string, args ...any) *Call {
 	c := &Call{Kind: kind, Method: http.MethodPost, Path: path, Marker: t.marker()}
 	if t.chance(75) {
 		c.Key = "key-" + c.Marker
+		c.Twin = t.chance(6)
 	}
 	if format != "" {
 		c.Body = fmt.Sprintf(format, args...)
@@ -85,7 +87,7 @@ func (t *teller) do(ctx context.Context, c *Call) error {
 	t.h.calls = append(t.h.calls, c)
 	t.h.mu.Unlock()
 	t.before()
-	a, err := t.h.api.send(ctx, c)
+	a, err := t.send(ctx, c)
 	if err != nil {
 		c.Lost = true
 		return errGone
@@ -93,6 +95,31 @@ func (t *teller) do(ctx context.Context, c *Call) error {
 	c.Answer = a
 	t.after()
 	return nil
+}
+
+// send sends the request, and its twin beside it: both are told the same, or one is told that the other runs.
+func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
+	if !c.Twin || c.Key == "" {
+		return t.h.api.send(ctx, c)
+	}
+	var twin *Answer
+	var lost error
+	var running sync.WaitGroup
+	running.Go(func() { twin, lost = t.h.api.send(ctx, c) })
+	a, err := t.h.api.send(ctx, c)
+	running.Wait()
+	if err = errors.Join(err, lost); err != nil {
+		return nil, err
+	}
+	if !a.kept() && (twin.kept() || twin.open()) {
+		return twin, nil // the first was told to be patient, and had no effect
+	}
+	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || a.Replayed == twin.Replayed) {
+		t.h.mu.Lock()
+		defer t.h.mu.Unlock()
+		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s was answered %d %s and at once %d %s", c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))
+	}
+	return a, nil
 }
 
 // must is do for a request that the story cannot go on without.

@@ -1,0 +1,21 @@
+package crashtest
+
+// Held is what the acquirer's journal in folder says it holds or took for a transaction.
+func Held(folder, transaction string) (int64, error) {
+	j, err := readJournal(folder)
+	if err != nil {
+		return 0, err
+	}
+	sum := int64(0)
+	for _, e := range j.held(transaction) {
+		sum += e.amount
+	}
+	return sum, nil
+}
+
+// OpenReceiver returns the URL of a receiver that refuses nothing, how to trust a secret at a path, and what it complains of.
+func OpenReceiver(tb interface{ Cleanup(f func()) }) (url string, trust func(path, secret string), complaints func() []string) {
+	r := newReceiver(1, 0)
+	tb.Cleanup(r.server.Close)
+	return r.server.URL, r.trust, r.complaints
+}
