@@ -1,10 +1,7 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -33,67 +30,6 @@ func MustMakeKey(t *testing.T, s *coretest.Service) int64 {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// TestRollsAtOnce: of two rolls of one key, one wins, however they fall.
-func TestRollsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	const rounds = 1000
-	for range rounds {
-		key := MustMakeKey(t, s)
-		statuses := make([]int, 2)
-		var wg sync.WaitGroup
-		for i := range statuses {
-			wg.Go(func() {
-				a, err := s.Engine.RollKey(context.WithoutCancel(t.Context()), s.Request(""), apikey.AllScopes(), key, time.Hour)
-				if err != nil {
-					t.Error(err)
-				}
-				statuses[i] = a.Status
-			})
-		}
-		wg.Wait()
-		if slices.Sort(statuses); statuses[0] != 201 || statuses[1] != 409 {
-			t.Fatalf("got %v", statuses)
-		}
-	}
-	if got, want := s.Number(t, "SELECT COUNT(*) FROM api_keys WHERE replaced_by IS NOT NULL"), int64(rounds); got != want {
-		t.Errorf("rolled: got %d, want %d", got, want)
-	}
-	if got, want := s.Number(t, "SELECT COUNT(*) FROM events WHERE type = 'api_key.rolled'"), int64(rounds); got != want {
-		t.Errorf("events: got %d, want %d", got, want)
-	}
-}
-
-// TestRollAgainstRevoke: a key that was revoked has no successor, and one that has a successor can still be revoked.
-func TestRollAgainstRevoke(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	for range 200 {
-		key := MustMakeKey(t, s)
-		var rolled engine.Answer
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			var err error
-			if rolled, err = s.Engine.RollKey(context.WithoutCancel(t.Context()), s.Request(""), apikey.AllScopes(), key, time.Hour); err != nil {
-				t.Error(err)
-			}
-		})
-		wg.Go(func() {
-			if _, err := s.Engine.RevokeKey(context.WithoutCancel(t.Context()), s.Tenant, key, false); err != nil {
-				t.Error(err)
-			}
-		})
-		wg.Wait()
-		successors := s.Number(t, "SELECT replaced_by IS NOT NULL FROM api_keys WHERE id = ?", key)
-		if won := rolled.Status == 201; won != (successors == 1) || !won && rolled.Status != 409 {
-			t.Fatalf("got %d with %d successors", rolled.Status, successors)
-		}
-		if s.Number(t, "SELECT revoked_at IS NULL FROM api_keys WHERE id = ?", key) != 0 {
-			t.Fatal("the key is not revoked")
-		}
-	}
 }
 
 func TestRollForTooLong(t *testing.T) {

@@ -1,96 +1,113 @@
 package engine_test
 
 import (
-	"sync"
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// mustAtOnce takes steps on a transaction at once, and returns their HTTP statuses in order.
-func mustAtOnce(t *testing.T, steps ...func() (engine.Answer, error)) []int {
-	t.Helper()
-	got := make([]int, len(steps))
-	var wg sync.WaitGroup
-	for i, step := range steps {
-		wg.Go(func() {
-			a, err := step()
-			if err != nil {
-				t.Error(err)
-			}
-			got[i] = a.Status
-		})
+// The steps that race.
+func refunding(s *coretest.Service, txn, amount int64) action {
+	return func(ctx context.Context) (engine.Answer, error) {
+		return s.Engine.Refund(ctx, s.Request(""), txn, amount, []byte("{}"))
 	}
-	wg.Wait()
-	if t.Failed() {
-		t.FailNow()
-	}
-	return got
 }
 
-// count is how many of the statuses are the wanted one. All others must be of the refusal.
-func count(t *testing.T, got []int, want, refusal int) int {
-	t.Helper()
-	n := 0
-	for _, status := range got {
-		switch status {
-		case want:
-			n++
-		case refusal:
-		default:
-			t.Fatalf("got %v, want %d and %d", got, want, refusal)
-		}
+func capturing(s *coretest.Service, txn, amount int64, final bool) action {
+	return func(ctx context.Context) (engine.Answer, error) {
+		return s.Engine.Capture(ctx, s.Request(""), txn, amount, final, nil)
 	}
-	return n
+}
+
+func voiding(s *coretest.Service, txn int64) action {
+	return func(ctx context.Context) (engine.Answer, error) { return s.Engine.Void(ctx, s.Request(""), txn) }
 }
 
 // TestRefundsAtOnce: of many refunds of 60 %, one fits.
 func TestRefundsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	for range raceRounds {
-		txn := mustPay(t, s, 100, true)
-		refund := func() (engine.Answer, error) {
-			return s.Engine.Refund(t.Context(), s.Request(""), txn, 60, []byte("{}"))
-		}
-		answers := mustAtOnce(t, refund, refund, refund, refund)
-		if got := mustTransaction(t, s, txn); count(t, answers, 201, 400) != 1 || got.Refunded != 60 || got.RefundPending != 0 {
-			t.Fatalf("got %v, refunded %d, pending %d", answers, got.Refunded, got.RefundPending)
-		}
-	}
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, err := paid(ctx, s, 100, true)
+		refund := refunding(s, txn, 60)
+		return contest{[]action{refund, refund, refund, refund}, books(t, s, txn)}, err
+	}}.run(t)
+	const after = ": captured, 100 captured, 60 refunded, 0 settled"
+	wantOutcomes(t, got, []string{"201 400 400 400" + after, "400 400 400 201" + after}, "400 201 400 400"+after, "400 400 201 400"+after)
 	if got, want := s.Acquirer.Moved(coretest.Refund), int64(60*raceRounds); got != want {
 		t.Errorf("moved: got %d, want %d", got, want)
 	}
 	wantSettledBooks(t, s)
 }
 
+// TestRefundsOfOneCaptureAtOnce: of several refunds of 60 % of one capture one fits, while the transaction has more to give.
+func TestRefundsOfOneCaptureAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, capture, err := capturedTwice(ctx, s)
+		refund := func(ctx context.Context) (engine.Answer, error) {
+			return s.Engine.RefundCapture(ctx, s.Request(""), txn, capture, 60, []byte("{}"))
+		}
+		return contest{[]action{refund, refund, refund}, func() string {
+			c, err := s.DB.Capture(t.Context(), s.Tenant, capture)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("%s, %d of the capture, %d pending", books(t, s, txn)(), c.Refunded, c.RefundPending)
+		}}, err
+	}}.run(t)
+	const after = ": captured, 200 captured, 60 refunded, 0 settled, 60 of the capture, 0 pending"
+	wantOutcomes(t, got, []string{"201 400 400" + after, "400 400 201" + after}, "400 201 400"+after)
+	wantSettledBooks(t, s)
+}
+
+// capturedTwice makes a payment of 200 that is captured by halves, and returns the second half too.
+func capturedTwice(ctx context.Context, s *coretest.Service) (txn, capture int64, err error) {
+	if txn, err = paid(ctx, s, 200, false); err != nil {
+		return 0, 0, err
+	}
+	for range 2 {
+		a, err := capturing(s, txn, 100, false)(ctx)
+		if capture, err = made(id.Capture, a, err); err != nil {
+			return 0, 0, err
+		}
+	}
+	return txn, capture, nil
+}
+
 // TestCaptureAgainstVoid: a void that goes through is the end, whether the capture came before it or was refused.
 func TestCaptureAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	for range raceRounds {
-		txn := mustPay(t, s, 100, false)
-		answers := mustAtOnce(t,
-			func() (engine.Answer, error) {
-				return s.Engine.Capture(t.Context(), s.Request(""), txn, 100, true, nil)
-			},
-			func() (engine.Answer, error) { return s.Engine.Void(t.Context(), s.Request(""), txn) },
-		)
-		captured, voided := count(t, answers[:1], 201, 409) == 1, count(t, answers[1:], 200, 409) == 1
-		got := mustTransaction(t, s, txn)
-		want, money, version := payment.Voided, int64(0), int64(2)
-		if !voided {
-			want, money = payment.Captured, 100
-		}
-		if captured && voided {
-			version = 3
-		}
-		if !captured && !voided || got.Status != want || got.Captured != money || got.Version != version {
-			t.Fatalf("got %v, %s captured %d version %d", answers, got.Status, got.Captured, got.Version)
-		}
-	}
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, err := paid(ctx, s, 100, false)
+		return contest{[]action{capturing(s, txn, 100, true), voiding(s, txn)}, books(t, s, txn)}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{
+		"201 409: captured, 100 captured, 0 refunded, 0 settled", "409 200: voided, 0 captured, 0 refunded, 0 settled",
+	}, "201 200: voided, 0 captured, 0 refunded, 0 settled")
+	wantSettledBooks(t, s)
+}
+
+// TestFinalAgainstPartialCapture: a final capture ends it. What came before it counts, and what comes while another is asked for is told to
+// come again.
+func TestFinalAgainstPartialCapture(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, err := paid(ctx, s, 100, false)
+		return contest{[]action{capturing(s, txn, 40, true), capturing(s, txn, 50, false)}, books(t, s, txn)}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{
+		"201 409: captured, 40 captured, 0 refunded, 0 settled", "409 201: partially_captured, 50 captured, 0 refunded, 0 settled",
+	}, "201 201: captured, 90 captured, 0 refunded, 0 settled")
 	wantSettledBooks(t, s)
 }
 
@@ -98,20 +115,97 @@ func TestCaptureAgainstVoid(t *testing.T) {
 func TestConfirmsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	for range raceRounds {
-		if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
-			t.Fatalf("got %d, %v", a.Status, err)
-		}
-		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
-		confirm := func() (engine.Answer, error) { return s.Confirm(t.Context(), s.Request(""), txn) }
-		answers := mustAtOnce(t, confirm, confirm)
-		got := mustTransaction(t, s, txn)
-		if count(t, answers, 200, 409) != 1 || got.Status != payment.Captured || got.Captured != 100 || got.Version != 1 {
-			t.Fatalf("got %v, %s captured %d version %d", answers, got.Status, got.Captured, got.Version)
-		}
-	}
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		a, err := s.Prepare(ctx, s.Request(""), 100, true)
+		txn, err := made(id.Transaction, a, err)
+		confirm := func(ctx context.Context) (engine.Answer, error) { return s.Confirm(ctx, s.Request(""), txn) }
+		return contest{[]action{confirm, confirm}, books(t, s, txn)}, err
+	}}.run(t)
+	const after = ": captured, 100 captured, 0 refunded, 0 settled"
+	wantOutcomes(t, got, []string{"200 409" + after, "409 200" + after})
 	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*raceRounds); got != want {
 		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestSettlementAgainstVoid: one of them wins, and what the books say fits the winner.
+func TestSettlementAgainstVoid(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, err := paid(ctx, s, 100, true)
+		return contest{[]action{voiding(s, txn)}, books(t, s, txn)}, err
+	}}.runDaily(t, s)
+	wantOutcomes(t, got, []string{"200: voided, 0 captured, 0 refunded, 0 settled", "409: captured, 100 captured, 0 refunded, 100 settled"})
+	wantSettledBooks(t, s)
+}
+
+// runDaily is run with a day that ends between the making of a group and the race.
+func (r race) runDaily(t *testing.T, s *coretest.Service) map[string]int {
+	t.Helper()
+	pass := r.pass
+	r.pass = func(ctx context.Context) (int, error) {
+		s.Clock.Advance(24 * time.Hour)
+		return pass(ctx)
+	}
+	return r.run(t)
+}
+
+// TestSettlementAgainstRefund: neither is in the other's way, and both count whichever was first.
+func TestSettlementAgainstRefund(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, err := paid(ctx, s, 100, true)
+		since := s.IDs.Next()
+		return contest{[]action{refunding(s, txn, 60)}, func() string {
+			first := s.Texts(t, `SELECT type FROM events WHERE id > ? AND (object_id = ? AND type = 'transaction.settled'
+				OR type = 'refund.created' AND object_id = (SELECT id FROM refunds WHERE transaction_id = ?)) ORDER BY id LIMIT 1`, since, txn, txn)
+			return fmt.Sprint(books(t, s, txn)(), ", first ", first)
+		}}, err
+	}}.runDaily(t, s)
+	const after = "201: captured, 100 captured, 60 refunded, 100 settled, first "
+	wantOutcomes(t, got, []string{after + "[transaction.settled]", after + "[refund.created]"})
+	if got, want := s.Acquirer.Moved(coretest.Refund), int64(60*raceRounds); got != want {
+		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestVoidAgainstRefundAtSettlement: money goes back by the one or the other, never by both, whatever the hour.
+func TestVoidAgainstRefundAtSettlement(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
+		txn, err := paid(ctx, s, 100, true)
+		return contest{[]action{voiding(s, txn), refunding(s, txn, 100)}, books(t, s, txn)}, err
+	}}.runDaily(t, s)
+	wantOutcomes(t, got, []string{
+		"200 409: voided, 0 captured, 0 refunded, 0 settled", "409 201: captured, 100 captured, 100 refunded, 100 settled",
+	})
+	wantSettledBooks(t, s)
+}
+
+// TestCaptureAgainstExpiry: a capture that goes through counts; what it leaves is released, now or with the next pass.
+func TestCaptureAgainstExpiry(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{pass: s.Engine.ExpireDue, prepare: func(ctx context.Context, i int) (contest, error) {
+		txn, err := paid(ctx, s, 100, false)
+		if err == nil {
+			err = s.DB.Update(ctx, func(tx *store.Tx) error { return tx.SetExpiry(s.Tenant, txn, s.Clock.Now()) })
+		}
+		return contest{[]action{capturing(s, txn, []int64{100, 40}[i/2%2], false)}, books(t, s, txn)}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{
+		"409: expired, 0 captured, 0 refunded, 0 settled", "201: captured, 100 captured, 0 refunded, 0 settled",
+	}, "201: partially_captured, 40 captured, 0 refunded, 0 settled", "201: captured, 40 captured, 0 refunded, 0 settled")
+	if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status IN ('authorized', 'partially_captured')"); got != 0 {
+		t.Errorf("%d authorizations outlive their time", got)
 	}
 	wantSettledBooks(t, s)
 }

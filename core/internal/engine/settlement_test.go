@@ -1,13 +1,10 @@
 package engine_test
 
 import (
-	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
@@ -124,76 +121,6 @@ func TestSettleDueAgain(t *testing.T) {
 	wantSettledBooks(t, next)
 }
 
-// race runs two things at once and returns when both are done.
-func race(a, b func()) {
-	var wg sync.WaitGroup
-	wg.Go(a)
-	wg.Go(b)
-	wg.Wait()
-}
-
-const raceRounds = 1000
-
-// TestSettlementAgainstVoid: one of them wins, and what the books say fits the winner.
-func TestSettlementAgainstVoid(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	voids := 0
-	for range raceRounds / 10 {
-		txn := mustPay(t, s, 100, true)
-		s.Clock.Advance(24 * time.Hour)
-		var a engine.Answer
-		var errVoid, errSettle error
-		race(
-			func() { a, errVoid = s.Engine.Void(t.Context(), s.Request(""), txn) },
-			func() { _, errSettle = s.Engine.SettleDue(t.Context()) },
-		)
-		if err := errors.Join(errVoid, errSettle); err != nil {
-			t.Fatal(err)
-		}
-		got := mustTransaction(t, s, txn)
-		won := a.Status == 200
-		if won {
-			voids++
-		}
-		if won != (got.Status == payment.Voided) || won == (got.Settled == 100) {
-			t.Fatalf("void answered %d; got %s with %d settled", a.Status, got.Status, got.Settled)
-		}
-	}
-	t.Logf("%d voids won", voids)
-	wantSettledBooks(t, s)
-}
-
-func TestCaptureAgainstExpiry(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	for i := range raceRounds {
-		txn := mustPay(t, s, 100, false)
-		amount := int64(100 - i%2*60)
-		lapse(t, s, txn)
-		var a engine.Answer
-		var errCapture, errExpire error
-		race(
-			func() { a, errCapture = s.Engine.Capture(t.Context(), s.Request(""), txn, amount, false, nil) },
-			func() { _, errExpire = s.Engine.ExpireDue(t.Context()) },
-		)
-		if err := errors.Join(errCapture, errExpire); err != nil {
-			t.Fatal(err)
-		}
-		got := mustTransaction(t, s, txn)
-		if won := a.Status == 201; won != (got.Captured == amount) || won == (got.Status == payment.Expired) {
-			t.Fatalf("capture answered %d; got %s with %d captured", a.Status, got.Status, got.Captured)
-		}
-	}
-	if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status IN ('authorized', 'partially_captured')"); got != 0 {
-		t.Errorf("%d authorizations outlive their time", got)
-	}
-	wantSettledBooks(t, s)
-}
-
 // lapse lets the authorization of a transaction end now.
 func lapse(t *testing.T, s *coretest.Service, txn int64) {
 	t.Helper()
@@ -227,38 +154,4 @@ func TestExpiryLeavesStepsAlone(t *testing.T) {
 		t.Errorf("got %s with %d captured, %d capturable", got.Status, got.Captured, got.Capturable())
 	}
 	wantSettledBooks(t, s)
-}
-
-// TestRefundsOfOneCaptureRace: of several refunds of 60 % of one capture exactly one goes through, while the transaction has more to give.
-func TestRefundsOfOneCaptureRace(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	for range raceRounds / 10 {
-		txn := mustPay(t, s, 300, false)
-		var capture int64
-		for range 3 {
-			if a, err := s.Engine.Capture(t.Context(), s.Request(""), txn, 100, false, nil); err != nil || a.Status != 201 {
-				t.Fatalf("capture: got %d, %v", a.Status, err)
-			}
-			capture = s.Number(t, "SELECT MAX(id) FROM captures")
-		}
-		var answers [4]engine.Answer
-		var wg sync.WaitGroup
-		for i := range answers {
-			wg.Go(func() {
-				answers[i], _ = s.Engine.RefundCapture(t.Context(), s.Request(""), txn, capture, 60, []byte("{}"))
-			})
-		}
-		wg.Wait()
-		won := 0
-		for _, a := range answers {
-			if a.Status == 201 {
-				won++
-			}
-		}
-		c, err := s.DB.Capture(t.Context(), s.Tenant, capture)
-		if err != nil || won != 1 || c.Refunded != 60 || c.RefundPending != 0 {
-			t.Fatalf("%d won; got %+v, %v", won, c, err)
-		}
-	}
 }

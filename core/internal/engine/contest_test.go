@@ -1,0 +1,192 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// Each race is run raceRounds times on one store. raceGroup of them are prepared together, and raceWidth run at a time, so that they share
+// commits too.
+const (
+	raceRounds = 1000
+	raceGroup  = 50
+	raceWidth  = 16
+)
+
+// action is a step that somebody takes.
+type action = func(context.Context) (engine.Answer, error)
+
+// contest is one repetition of a race.
+type contest struct {
+	steps []action
+	after func() string // says how it left things
+}
+
+// race is what is run over and over.
+type race struct {
+	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; those of a group are prepared at once
+	pass    func(context.Context) (int, error)                // goes over all of a group at once, amid their steps; nil for none
+}
+
+// run returns how often each outcome came: what every step was told, and how that left things. Every other repetition begins with its last
+// step, so that a race that one side always wins does not stand for a race.
+func (r race) run(t *testing.T) map[string]int {
+	t.Helper()
+	outcomes := map[string]int{}
+	for first := 0; first < raceRounds; first += raceGroup {
+		contests := make([]contest, raceGroup)
+		atOnce(t, raceGroup, func(ctx context.Context, i int) (err error) {
+			contests[i], err = r.prepare(ctx, first+i)
+			return err
+		})
+		for i, told := range r.take(t, contests) {
+			outcomes[strings.Join(told, " ")+": "+contests[i].after()]++
+		}
+	}
+	return outcomes
+}
+
+// take takes the steps of the contests, each contest's at once, and returns what they were told.
+func (r race) take(t *testing.T, contests []contest) [][]string {
+	t.Helper()
+	told := make([][]string, len(contests))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range raceWidth {
+		wg.Go(func() {
+			for i := range next {
+				told[i] = contests[i].take(t, i%2 == 1)
+			}
+		})
+	}
+	for i := range contests {
+		if r.pass != nil && i == raceWidth { // some are through by then, and some have not begun
+			wg.Go(func() {
+				if _, err := r.pass(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return told
+}
+
+// take takes the steps at once, begun in their order or the other way round.
+func (c contest) take(t *testing.T, backwards bool) []string {
+	t.Helper()
+	told := make([]string, len(c.steps))
+	var wg sync.WaitGroup
+	for i := range c.steps {
+		if backwards {
+			i = len(c.steps) - 1 - i
+		}
+		wg.Go(func() {
+			a, err := c.steps[i](t.Context())
+			told[i] = mustSay(t, a, err)
+		})
+	}
+	wg.Wait()
+	return told
+}
+
+// atOnce runs n of a thing at once.
+func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			if err := do(t.Context(), i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// mustSay is an answer in a word: its status, or the name of a refusal that a race may end in.
+func mustSay(t *testing.T, a engine.Answer, err error) string {
+	t.Helper()
+	for name, refusal := range map[string]error{
+		"token_used": engine.ErrTokenUsed, "no_source": engine.ErrNoSource, "not_found": engine.ErrNotFound,
+		"key_reused": engine.ErrKeyReused, "key_in_use": engine.ErrKeyInUse,
+	} {
+		if errors.Is(err, refusal) {
+			return name
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if a.Replayed {
+		return "replay"
+	}
+	return fmt.Sprint(a.Status)
+}
+
+// wantOutcomes wants no outcomes but these, and each of must at least once.
+func wantOutcomes(t *testing.T, got map[string]int, must []string, may ...string) {
+	t.Helper()
+	for outcome, n := range got {
+		t.Logf("%4d times %s", n, outcome)
+		if !slices.Contains(must, outcome) && !slices.Contains(may, outcome) {
+			t.Errorf("%d times %q, want never", n, outcome)
+		}
+	}
+	for _, outcome := range must {
+		if got[outcome] == 0 {
+			t.Errorf("in %d rounds never %q: this is no race", raceRounds, outcome)
+		}
+	}
+}
+
+// made is the number of the object that an answer shows, or an error when the answer is not the wanted one.
+func made(prefix id.Prefix, a engine.Answer, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	var shown struct {
+		ID   string         `json:"id"`
+		Rest map[string]any `json:",embed"`
+	}
+	if err := json.Unmarshal(a.Body, &shown); err != nil || a.Status != 201 {
+		return 0, fmt.Errorf("prepare: %d, %w", a.Status, err)
+	}
+	return id.Parse(prefix, shown.ID)
+}
+
+// paid makes a payment and returns its number.
+func paid(ctx context.Context, s *coretest.Service, amount int64, capture bool) (int64, error) {
+	a, err := s.Pay(ctx, s.Request(""), amount, capture)
+	return made(id.Transaction, a, err)
+}
+
+// books is where a transaction stands, for an outcome.
+func books(t *testing.T, s *coretest.Service, txn int64) func() string {
+	return func() string {
+		got := mustTransaction(t, s, txn)
+		if got.CapturePending+got.RefundPending != 0 {
+			t.Errorf("pending: %d to capture, %d to refund", got.CapturePending, got.RefundPending)
+		}
+		return fmt.Sprintf("%s, %d captured, %d refunded, %d settled", got.Status, got.Captured, got.Refunded, got.Settled)
+	}
+}

@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// tokenOf stores a card for one use and returns its id.
+func tokenOf(ctx context.Context, s *coretest.Service) (string, error) {
+	a, err := s.Engine.CreateToken(ctx, s.Request(""), payment.KindCard, []byte("{}"), vault.Secrets{Number: secret.New(pan), CVC: secret.New(cvc)})
+	n, err := made(id.Token, a, err)
+	return id.Format(id.Token, n), err
+}
+
+// customerOf makes a customer and returns the number.
+func customerOf(ctx context.Context, s *coretest.Service) (int64, error) {
+	a, err := s.Engine.CreateCustomer(ctx, s.Request(""), []byte("{}"))
+	return made(id.Customer, a, err)
+}
+
+func attaching(s *coretest.Service, customer int64, token string) action {
+	return func(ctx context.Context) (engine.Answer, error) {
+		found, err := s.Engine.Stored(ctx, s.Tenant, token)
+		if err != nil {
+			return engine.Answer{}, err
+		}
+		return s.Engine.Attach(ctx, s.Request(""), customer, found, func(details []byte) ([]byte, string) { return details, "print" })
+	}
+}
+
+func payingBy(s *coretest.Service, method string) action {
+	return func(ctx context.Context) (engine.Answer, error) { return payBy(ctx, s, "", method) }
+}
+
+// TestTokenAtOnce: a token pays once, or is attached once, whoever asks.
+func TestTokenAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	customer, err := customerOf(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := payment.MaxMethods // the customer has room for so many; from then on it is payments alone
+	got := race{prepare: func(ctx context.Context, i int) (contest, error) {
+		token, err := tokenOf(ctx, s)
+		steps := []action{payingBy(s, token), payingBy(s, token)}
+		if i < other {
+			steps[1] = attaching(s, customer, token)
+		}
+		return contest{steps, func() string { return map[bool]string{true: "attached or paid", false: "paid"}[i < other] }}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{
+		"201 token_used: paid", "token_used 201: paid", "201 token_used: attached or paid", "token_used 201: attached or paid",
+	})
+	effects := s.Number(t, "SELECT (SELECT COUNT(*) FROM transactions WHERE status = 'captured') + (SELECT COUNT(*) FROM payment_methods)")
+	if effects != raceRounds || s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status <> 'captured'") != 0 {
+		t.Errorf("effects: got %d, want %d and nothing half", effects, raceRounds)
+	}
+	if got, want := s.Acquirer.Moved(coretest.Authorize), 100*s.Number(t, "SELECT COUNT(*) FROM transactions"); got != want {
+		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestDetachAgainstPay: a payment by a payment method that goes at the same time is made or refused, never half of it.
+func TestDetachAgainstPay(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		customer, method, err := methodOf(ctx, s)
+		detach := func(ctx context.Context) (engine.Answer, error) {
+			return s.Engine.Detach(ctx, s.Request(""), customer, method)
+		}
+		return contest{[]action{payingBy(s, id.Format(id.PaymentMethod, method)), detach}, attachedTo(t, s, customer)}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{"201 200: 0 attached", "no_source 200: 0 attached"})
+	paid := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'captured'")
+	if got, want := s.Acquirer.Moved(coretest.Authorize), 100*paid; got != want {
+		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	if want := int64(got["201 200: 0 attached"]); paid != want {
+		t.Errorf("paid: got %d, want %d", paid, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// methodOf makes a customer with a payment method and returns both numbers.
+func methodOf(ctx context.Context, s *coretest.Service) (customer, method int64, err error) {
+	if customer, err = customerOf(ctx, s); err != nil {
+		return 0, 0, err
+	}
+	token, err := tokenOf(ctx, s)
+	if err != nil {
+		return 0, 0, err
+	}
+	a, err := attaching(s, customer, token)(ctx)
+	method, err = made(id.PaymentMethod, a, err)
+	return customer, method, err
+}
+
+// attachedTo is how much a customer can pay with, for an outcome.
+func attachedTo(t *testing.T, s *coretest.Service, customer int64) func() string {
+	return func() string {
+		return fmt.Sprint(s.Number(t, "SELECT COUNT(*) FROM payment_methods WHERE customer_id = ? AND detached_at = 0", customer), " attached")
+	}
+}
+
+// TestDeleteAgainstAttach: a customer who is gone has nothing attached, and a token that came too late is as it was.
+func TestDeleteAgainstAttach(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		customer, err := customerOf(ctx, s)
+		if err != nil {
+			return contest{}, err
+		}
+		token, err := tokenOf(ctx, s)
+		remove := func(ctx context.Context) (engine.Answer, error) {
+			return s.Engine.DeleteCustomer(ctx, s.Request(""), customer)
+		}
+		attached := attachedTo(t, s, customer)
+		return contest{[]action{attaching(s, customer, token), remove}, func() string {
+			found, err := s.Engine.Stored(t.Context(), s.Tenant, token)
+			return fmt.Sprintf("%s, token to be used %t", attached(), err == nil && !found.Secrets.CVC.IsZero())
+		}}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{"201 200: 0 attached, token to be used false", "not_found 200: 0 attached, token to be used true"})
+	if got := s.Number(t, "SELECT COUNT(*) FROM payment_methods WHERE number IS NOT NULL"); got != 0 {
+		t.Errorf("%d numbers of gone customers stay", got)
+	}
+	wantSettledBooks(t, s)
+}

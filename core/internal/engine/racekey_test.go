@@ -1,0 +1,117 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// payingUnder pays under an idempotency key, with the amount as the request's fingerprint.
+func payingUnder(s *coretest.Service, e *engine.Engine, key string, amount int64) action {
+	return func(ctx context.Context) (engine.Answer, error) {
+		here := *s
+		here.Engine = e
+		r := s.Request(key)
+		r.Fingerprint = fmt.Append(nil, amount)
+		return here.Pay(ctx, r, amount, true)
+	}
+}
+
+// TestKeyWithTwoBodiesAtOnce: the key is the first one's, and the other is told so, though it was not there when the other began. Two
+// engines on one store are two processes: neither knows what the other is running.
+func TestKeyWithTwoBodiesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	other := engine.New(s.Engine.Config)
+	got := race{prepare: func(_ context.Context, i int) (contest, error) {
+		key := fmt.Sprint("two bodies ", i)
+		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 60)}, func() string { return "one payment" }}, nil
+	}}.run(t)
+	wantOutcomes(t, got, []string{"201 key_reused: one payment", "key_reused 201: one payment"})
+	first, second := got["201 key_reused: one payment"], got["key_reused 201: one payment"]
+	for amount, want := range map[int]int{100: first, 60: second} {
+		if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE amount_captured = ?", amount); got != int64(want) {
+			t.Errorf("payments of %d: got %d, want %d", amount, got, want)
+		}
+	}
+	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*first+60*second); got != want {
+		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestKeyAtOnce: the same request twice is one payment. The second is told that the first is running, or what it was told.
+func TestKeyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	other := engine.New(s.Engine.Config)
+	got := race{prepare: func(_ context.Context, i int) (contest, error) {
+		key := fmt.Sprint("same body ", i)
+		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 100)}, func() string { return "one payment" }}, nil
+	}}.run(t)
+	wantOutcomes(t, got, []string{"201 key_in_use: one payment", "key_in_use 201: one payment"}, "201 replay: one payment", "replay 201: one payment")
+	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*raceRounds); got != want || s.Number(t, "SELECT COUNT(*) FROM transactions") != raceRounds {
+		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	wantSettledBooks(t, s)
+}
+
+// rolling rolls an API key for an hour.
+func rolling(s *coretest.Service, key int64) action {
+	return func(ctx context.Context) (engine.Answer, error) {
+		return s.Engine.RollKey(ctx, s.Request(""), apikey.AllScopes(), key, time.Hour)
+	}
+}
+
+// keyOf makes an API key and returns its number.
+func keyOf(ctx context.Context, s *coretest.Service) (int64, error) {
+	a, err := s.Engine.CreateKey(ctx, s.Request(""), apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+	return made(id.APIKey, a, err)
+}
+
+// keyState is what has become of an API key, for an outcome.
+func keyState(t *testing.T, s *coretest.Service, key int64) func() string {
+	return func() string {
+		return fmt.Sprintf("%d successors, revoked %t", s.Number(t, "SELECT replaced_by IS NOT NULL FROM api_keys WHERE id = ?", key),
+			s.Number(t, "SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = ?", key) == 1)
+	}
+}
+
+// TestRollsAtOnce: of two rolls of one key, one wins, however they fall.
+func TestRollsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		key, err := keyOf(ctx, s)
+		return contest{[]action{rolling(s, key), rolling(s, key)}, keyState(t, s, key)}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{"201 409: 1 successors, revoked false", "409 201: 1 successors, revoked false"})
+	for what, query := range map[string]string{
+		"rolled": "SELECT COUNT(*) FROM api_keys WHERE replaced_by IS NOT NULL", "events": "SELECT COUNT(*) FROM events WHERE type = 'api_key.rolled'",
+	} {
+		if got := s.Number(t, query); got != raceRounds {
+			t.Errorf("%s: got %d, want %d", what, got, raceRounds)
+		}
+	}
+}
+
+// TestRollAgainstRevoke: a key that was revoked has no successor, and one that has a successor can still be revoked.
+func TestRollAgainstRevoke(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		key, err := keyOf(ctx, s)
+		revoke := func(ctx context.Context) (engine.Answer, error) {
+			_, err := s.Engine.RevokeKey(ctx, s.Tenant, key, false)
+			return engine.Answer{Status: 200}, err
+		}
+		return contest{[]action{rolling(s, key), revoke}, keyState(t, s, key)}, err
+	}}.run(t)
+	wantOutcomes(t, got, []string{"201 200: 1 successors, revoked true", "409 200: 0 successors, revoked true"})
+}
