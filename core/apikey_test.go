@@ -330,24 +330,3 @@ func TestLastUse(t *testing.T) {
 		b.restart(t)
 	}
 }
-
-// TestRollAgainstUse: a payment under a key that is being rolled without overlap is taken or refused, and nothing is taken by it after the
-// roll was answered.
-func TestRollAgainstUse(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for round := range 150 {
-		k, key := b.createKey(t, `{"kind":"secret","scopes":["payments:authorize"]}`)
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			a, err := b.try(t, "POST", "/v1/transactions", create(5, ""), as(key))
-			if err != nil || a.status != 201 && a.status != 401 {
-				t.Errorf("round %d: got %d %s, %v", round, a.status, a.body, err)
-			}
-		})
-		MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+k.ID+"/roll", `{"expires_in":0}`), 201)
-		b.wantDead(t, key)
-		wg.Wait()
-		b.wantDead(t, key)
-	}
-}

@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// rounds is how often each race is run.
+// rounds is how often each race is seen from outside. The engine's own tests run them a thousand times.
 const rounds = 100
 
 // race sends requests at once and returns their answers in the order given.

@@ -29,13 +29,14 @@ type action = func(context.Context) (engine.Answer, error)
 
 // contest is one repetition of a race.
 type contest struct {
-	steps []action
-	after func() string // says how it left things
+	steps   []action
+	objects []int64 // what they are about
 }
 
 // race is what is run over and over.
 type race struct {
 	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; those of a group are prepared at once
+	after   func(objects []int64) string                      // says how it left things
 	pass    func(context.Context) (int, error)                // goes over all of a group at once, amid their steps; nil for none
 }
 
@@ -51,7 +52,7 @@ func (r race) run(t *testing.T) map[string]int {
 			return err
 		})
 		for i, told := range r.take(t, contests) {
-			outcomes[strings.Join(told, " ")+": "+contests[i].after()]++
+			outcomes[strings.Join(told, " ")+": "+r.after(contests[i].objects)]++
 		}
 	}
 	return outcomes
@@ -180,10 +181,11 @@ func paid(ctx context.Context, s *coretest.Service, amount int64, capture bool) 
 	return made(id.Transaction, a, err)
 }
 
-// books is where a transaction stands, for an outcome.
-func books(t *testing.T, s *coretest.Service, txn int64) func() string {
-	return func() string {
-		got := mustTransaction(t, s, txn)
+// books says where a transaction stands.
+func books(t *testing.T, s *coretest.Service) func(objects []int64) string {
+	t.Helper()
+	return func(objects []int64) string {
+		got := mustTransaction(t, s, objects[0])
 		if got.CapturePending+got.RefundPending != 0 {
 			t.Errorf("pending: %d to capture, %d to refund", got.CapturePending, got.RefundPending)
 		}

@@ -33,10 +33,10 @@ func voiding(s *coretest.Service, txn int64) action {
 func TestRefundsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+	got := race{after: books(t, s), prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, err := paid(ctx, s, 100, true)
 		refund := refunding(s, txn, 60)
-		return contest{[]action{refund, refund, refund, refund}, books(t, s, txn)}, err
+		return contest{[]action{refund, refund, refund, refund}, []int64{txn}}, err
 	}}.run(t)
 	const after = ": captured, 100 captured, 60 refunded, 0 settled"
 	wantOutcomes(t, got, []string{"201 400 400 400" + after, "400 400 400 201" + after}, "400 201 400 400"+after, "400 400 201 400"+after)
@@ -55,13 +55,13 @@ func TestRefundsOfOneCaptureAtOnce(t *testing.T) {
 		refund := func(ctx context.Context) (engine.Answer, error) {
 			return s.Engine.RefundCapture(ctx, s.Request(""), txn, capture, 60, []byte("{}"))
 		}
-		return contest{[]action{refund, refund, refund}, func() string {
-			c, err := s.DB.Capture(t.Context(), s.Tenant, capture)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return fmt.Sprintf("%s, %d of the capture, %d pending", books(t, s, txn)(), c.Refunded, c.RefundPending)
-		}}, err
+		return contest{[]action{refund, refund, refund}, []int64{txn, capture}}, err
+	}, after: func(objects []int64) string {
+		c, err := s.DB.Capture(t.Context(), s.Tenant, objects[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s, %d of the capture, %d pending", books(t, s)(objects), c.Refunded, c.RefundPending)
 	}}.run(t)
 	const after = ": captured, 200 captured, 60 refunded, 0 settled, 60 of the capture, 0 pending"
 	wantOutcomes(t, got, []string{"201 400 400" + after, "400 400 201" + after}, "400 201 400"+after)
@@ -86,9 +86,9 @@ func capturedTwice(ctx context.Context, s *coretest.Service) (txn, capture int64
 func TestCaptureAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+	got := race{after: books(t, s), prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, err := paid(ctx, s, 100, false)
-		return contest{[]action{capturing(s, txn, 100, true), voiding(s, txn)}, books(t, s, txn)}, err
+		return contest{[]action{capturing(s, txn, 100, true), voiding(s, txn)}, []int64{txn}}, err
 	}}.run(t)
 	wantOutcomes(t, got, []string{
 		"201 409: captured, 100 captured, 0 refunded, 0 settled", "409 200: voided, 0 captured, 0 refunded, 0 settled",
@@ -101,9 +101,9 @@ func TestCaptureAgainstVoid(t *testing.T) {
 func TestFinalAgainstPartialCapture(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+	got := race{after: books(t, s), prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, err := paid(ctx, s, 100, false)
-		return contest{[]action{capturing(s, txn, 40, true), capturing(s, txn, 50, false)}, books(t, s, txn)}, err
+		return contest{[]action{capturing(s, txn, 40, true), capturing(s, txn, 50, false)}, []int64{txn}}, err
 	}}.run(t)
 	wantOutcomes(t, got, []string{
 		"201 409: captured, 40 captured, 0 refunded, 0 settled", "409 201: partially_captured, 50 captured, 0 refunded, 0 settled",
@@ -115,11 +115,11 @@ func TestFinalAgainstPartialCapture(t *testing.T) {
 func TestConfirmsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+	got := race{after: books(t, s), prepare: func(ctx context.Context, _ int) (contest, error) {
 		a, err := s.Prepare(ctx, s.Request(""), 100, true)
 		txn, err := made(id.Transaction, a, err)
 		confirm := func(ctx context.Context) (engine.Answer, error) { return s.Confirm(ctx, s.Request(""), txn) }
-		return contest{[]action{confirm, confirm}, books(t, s, txn)}, err
+		return contest{[]action{confirm, confirm}, []int64{txn}}, err
 	}}.run(t)
 	const after = ": captured, 100 captured, 0 refunded, 0 settled"
 	wantOutcomes(t, got, []string{"200 409" + after, "409 200" + after})
@@ -133,9 +133,9 @@ func TestConfirmsAtOnce(t *testing.T) {
 func TestSettlementAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
+	got := race{after: books(t, s), pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, err := paid(ctx, s, 100, true)
-		return contest{[]action{voiding(s, txn)}, books(t, s, txn)}, err
+		return contest{[]action{voiding(s, txn)}, []int64{txn}}, err
 	}}.runDaily(t, s)
 	wantOutcomes(t, got, []string{"200: voided, 0 captured, 0 refunded, 0 settled", "409: captured, 100 captured, 0 refunded, 100 settled"})
 	wantSettledBooks(t, s)
@@ -158,12 +158,12 @@ func TestSettlementAgainstRefund(t *testing.T) {
 	s := coretest.Open(t)
 	got := race{pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, err := paid(ctx, s, 100, true)
-		since := s.IDs.Next()
-		return contest{[]action{refunding(s, txn, 60)}, func() string {
-			first := s.Texts(t, `SELECT type FROM events WHERE id > ? AND (object_id = ? AND type = 'transaction.settled'
-				OR type = 'refund.created' AND object_id = (SELECT id FROM refunds WHERE transaction_id = ?)) ORDER BY id LIMIT 1`, since, txn, txn)
-			return fmt.Sprint(books(t, s, txn)(), ", first ", first)
-		}}, err
+		return contest{[]action{refunding(s, txn, 60)}, []int64{txn, s.IDs.Next()}}, err
+	}, after: func(objects []int64) string {
+		txn, since := objects[0], objects[1]
+		first := s.Texts(t, `SELECT type FROM events WHERE id > ? AND (object_id = ? AND type = 'transaction.settled'
+			OR type = 'refund.created' AND object_id = (SELECT id FROM refunds WHERE transaction_id = ?)) ORDER BY id LIMIT 1`, since, txn, txn)
+		return fmt.Sprint(books(t, s)(objects), ", first ", first)
 	}}.runDaily(t, s)
 	const after = "201: captured, 100 captured, 60 refunded, 100 settled, first "
 	wantOutcomes(t, got, []string{after + "[transaction.settled]", after + "[refund.created]"})
@@ -177,9 +177,9 @@ func TestSettlementAgainstRefund(t *testing.T) {
 func TestVoidAgainstRefundAtSettlement(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
+	got := race{after: books(t, s), pass: s.Engine.SettleDue, prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, err := paid(ctx, s, 100, true)
-		return contest{[]action{voiding(s, txn), refunding(s, txn, 100)}, books(t, s, txn)}, err
+		return contest{[]action{voiding(s, txn), refunding(s, txn, 100)}, []int64{txn}}, err
 	}}.runDaily(t, s)
 	wantOutcomes(t, got, []string{
 		"200 409: voided, 0 captured, 0 refunded, 0 settled", "409 201: captured, 100 captured, 100 refunded, 100 settled",
@@ -191,12 +191,12 @@ func TestVoidAgainstRefundAtSettlement(t *testing.T) {
 func TestCaptureAgainstExpiry(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	got := race{pass: s.Engine.ExpireDue, prepare: func(ctx context.Context, i int) (contest, error) {
+	got := race{after: books(t, s), pass: s.Engine.ExpireDue, prepare: func(ctx context.Context, i int) (contest, error) {
 		txn, err := paid(ctx, s, 100, false)
 		if err == nil {
 			err = s.DB.Update(ctx, func(tx *store.Tx) error { return tx.SetExpiry(s.Tenant, txn, s.Clock.Now()) })
 		}
-		return contest{[]action{capturing(s, txn, []int64{100, 40}[i/2%2], false)}, books(t, s, txn)}, err
+		return contest{[]action{capturing(s, txn, []int64{100, 40}[i/2%2], false)}, []int64{txn}}, err
 	}}.run(t)
 	wantOutcomes(t, got, []string{
 		"409: expired, 0 captured, 0 refunded, 0 settled", "201: captured, 100 captured, 0 refunded, 0 settled",

@@ -48,14 +48,16 @@ func TestTokenAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := payment.MaxMethods // the customer has room for so many; from then on it is payments alone
+	const other = int64(payment.MaxMethods) // the customer has room for so many; from then on it is payments alone
 	got := race{prepare: func(ctx context.Context, i int) (contest, error) {
 		token, err := tokenOf(ctx, s)
 		steps := []action{payingBy(s, token), payingBy(s, token)}
-		if i < other {
+		if int64(i) < other {
 			steps[1] = attaching(s, customer, token)
 		}
-		return contest{steps, func() string { return map[bool]string{true: "attached or paid", false: "paid"}[i < other] }}, err
+		return contest{steps, []int64{int64(i)}}, err
+	}, after: func(objects []int64) string {
+		return map[bool]string{true: "attached or paid", false: "paid"}[objects[0] < other]
 	}}.run(t)
 	wantOutcomes(t, got, []string{
 		"201 token_used: paid", "token_used 201: paid", "201 token_used: attached or paid", "token_used 201: attached or paid",
@@ -79,8 +81,8 @@ func TestDetachAgainstPay(t *testing.T) {
 		detach := func(ctx context.Context) (engine.Answer, error) {
 			return s.Engine.Detach(ctx, s.Request(""), customer, method)
 		}
-		return contest{[]action{payingBy(s, id.Format(id.PaymentMethod, method)), detach}, attachedTo(t, s, customer)}, err
-	}}.run(t)
+		return contest{[]action{payingBy(s, id.Format(id.PaymentMethod, method)), detach}, []int64{customer}}, err
+	}, after: attachedTo(t, s)}.run(t)
 	wantOutcomes(t, got, []string{"201 200: 0 attached", "no_source 200: 0 attached"})
 	paid := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'captured'")
 	if got, want := s.Acquirer.Moved(coretest.Authorize), 100*paid; got != want {
@@ -106,10 +108,11 @@ func methodOf(ctx context.Context, s *coretest.Service) (customer, method int64,
 	return customer, method, err
 }
 
-// attachedTo is how much a customer can pay with, for an outcome.
-func attachedTo(t *testing.T, s *coretest.Service, customer int64) func() string {
-	return func() string {
-		return fmt.Sprint(s.Number(t, "SELECT COUNT(*) FROM payment_methods WHERE customer_id = ? AND detached_at = 0", customer), " attached")
+// attachedTo says how much a customer can pay with.
+func attachedTo(t *testing.T, s *coretest.Service) func(objects []int64) string {
+	t.Helper()
+	return func(objects []int64) string {
+		return fmt.Sprint(s.Number(t, "SELECT COUNT(*) FROM payment_methods WHERE customer_id = ? AND detached_at = 0", objects[0]), " attached")
 	}
 }
 
@@ -126,11 +129,11 @@ func TestDeleteAgainstAttach(t *testing.T) {
 		remove := func(ctx context.Context) (engine.Answer, error) {
 			return s.Engine.DeleteCustomer(ctx, s.Request(""), customer)
 		}
-		attached := attachedTo(t, s, customer)
-		return contest{[]action{attaching(s, customer, token), remove}, func() string {
-			found, err := s.Engine.Stored(t.Context(), s.Tenant, token)
-			return fmt.Sprintf("%s, token to be used %t", attached(), err == nil && !found.Secrets.CVC.IsZero())
-		}}, err
+		number, _ := id.Parse(id.Token, token)
+		return contest{[]action{attaching(s, customer, token), remove}, []int64{customer, number}}, err
+	}, after: func(objects []int64) string {
+		found, err := s.Engine.Stored(t.Context(), s.Tenant, id.Format(id.Token, objects[1]))
+		return fmt.Sprintf("%s, token to be used %t", attachedTo(t, s)(objects), err == nil && !found.Secrets.CVC.IsZero())
 	}}.run(t)
 	wantOutcomes(t, got, []string{"201 200: 0 attached, token to be used false", "not_found 200: 0 attached, token to be used true"})
 	if got := s.Number(t, "SELECT COUNT(*) FROM payment_methods WHERE number IS NOT NULL"); got != 0 {

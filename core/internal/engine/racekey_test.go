@@ -31,8 +31,8 @@ func TestKeyWithTwoBodiesAtOnce(t *testing.T) {
 	other := engine.New(s.Engine.Config)
 	got := race{prepare: func(_ context.Context, i int) (contest, error) {
 		key := fmt.Sprint("two bodies ", i)
-		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 60)}, func() string { return "one payment" }}, nil
-	}}.run(t)
+		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 60)}, nil}, nil
+	}, after: func([]int64) string { return "one payment" }}.run(t)
 	wantOutcomes(t, got, []string{"201 key_reused: one payment", "key_reused 201: one payment"})
 	first, second := got["201 key_reused: one payment"], got["key_reused 201: one payment"]
 	for amount, want := range map[int]int{100: first, 60: second} {
@@ -53,8 +53,8 @@ func TestKeyAtOnce(t *testing.T) {
 	other := engine.New(s.Engine.Config)
 	got := race{prepare: func(_ context.Context, i int) (contest, error) {
 		key := fmt.Sprint("same body ", i)
-		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 100)}, func() string { return "one payment" }}, nil
-	}}.run(t)
+		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 100)}, nil}, nil
+	}, after: func([]int64) string { return "one payment" }}.run(t)
 	wantOutcomes(t, got, []string{"201 key_in_use: one payment", "key_in_use 201: one payment"}, "201 replay: one payment", "replay 201: one payment")
 	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*raceRounds); got != want || s.Number(t, "SELECT COUNT(*) FROM transactions") != raceRounds {
 		t.Errorf("moved: got %d, want %d", got, want)
@@ -75,9 +75,11 @@ func keyOf(ctx context.Context, s *coretest.Service) (int64, error) {
 	return made(id.APIKey, a, err)
 }
 
-// keyState is what has become of an API key, for an outcome.
-func keyState(t *testing.T, s *coretest.Service, key int64) func() string {
-	return func() string {
+// keyState says what has become of an API key.
+func keyState(t *testing.T, s *coretest.Service) func(objects []int64) string {
+	t.Helper()
+	return func(objects []int64) string {
+		key := objects[0]
 		return fmt.Sprintf("%d successors, revoked %t", s.Number(t, "SELECT replaced_by IS NOT NULL FROM api_keys WHERE id = ?", key),
 			s.Number(t, "SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = ?", key) == 1)
 	}
@@ -89,8 +91,8 @@ func TestRollsAtOnce(t *testing.T) {
 	s := coretest.Open(t)
 	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
 		key, err := keyOf(ctx, s)
-		return contest{[]action{rolling(s, key), rolling(s, key)}, keyState(t, s, key)}, err
-	}}.run(t)
+		return contest{[]action{rolling(s, key), rolling(s, key)}, []int64{key}}, err
+	}, after: keyState(t, s)}.run(t)
 	wantOutcomes(t, got, []string{"201 409: 1 successors, revoked false", "409 201: 1 successors, revoked false"})
 	for what, query := range map[string]string{
 		"rolled": "SELECT COUNT(*) FROM api_keys WHERE replaced_by IS NOT NULL", "events": "SELECT COUNT(*) FROM events WHERE type = 'api_key.rolled'",
@@ -111,7 +113,7 @@ func TestRollAgainstRevoke(t *testing.T) {
 			_, err := s.Engine.RevokeKey(ctx, s.Tenant, key, false)
 			return engine.Answer{Status: 200}, err
 		}
-		return contest{[]action{rolling(s, key), revoke}, keyState(t, s, key)}, err
-	}}.run(t)
+		return contest{[]action{rolling(s, key), revoke}, []int64{key}}, err
+	}, after: keyState(t, s)}.run(t)
 	wantOutcomes(t, got, []string{"201 200: 1 successors, revoked true", "409 200: 0 successors, revoked true"})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// mustPay makes a payment and returns its number.
-func mustPay(t *testing.T, s *coretest.Service, amount int64, capture bool) int64 {
+// mustPay makes a payment of 100 and returns its number.
+func mustPay(t *testing.T, s *coretest.Service, capture bool) int64 {
 	t.Helper()
-	a, err := s.Pay(t.Context(), s.Request(""), amount, capture)
+	a, err := s.Pay(t.Context(), s.Request(""), 100, capture)
 	if err != nil || a.Status != 201 {
 		t.Fatalf("pay: %d %s, %v", a.Status, a.Body, err)
 	}
@@ -40,14 +40,14 @@ func TestSettleDue(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // 09:30 UTC; days end at midnight
 	for range 3 {
-		mustPay(t, s, 100, true)
+		mustPay(t, s, true)
 	}
-	held := mustPay(t, s, 100, false)
+	held := mustPay(t, s, false)
 	mustSettle(t, s, 0)
 	s.Clock.Advance(14*time.Hour + 30*time.Minute) // midnight
-	mustPay(t, s, 100, true)                       // exactly then
+	mustPay(t, s, true)                            // exactly then
 	s.Clock.Advance(time.Second)
-	late := mustPay(t, s, 100, true)
+	late := mustPay(t, s, true)
 	mustSettle(t, s, 4)
 	mustSettle(t, s, 0)
 	s.Clock.Advance(24 * time.Hour)
@@ -76,8 +76,8 @@ func TestSettleDue(t *testing.T) {
 func TestSettleDueWaitsForAVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	txn := mustPay(t, s, 100, true)
-	other := mustPay(t, s, 100, true)
+	txn := mustPay(t, s, true)
+	other := mustPay(t, s, true)
 	lose(s, coretest.Void, false, nil)
 	if a, err := s.Engine.Void(t.Context(), s.Request(""), txn); err != nil || a.Status != 504 {
 		t.Fatalf("void: got %d, %v", a.Status, err)
@@ -105,7 +105,7 @@ func TestSettleDueAgain(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	for range 120 {
-		mustPay(t, s, 100, true)
+		mustPay(t, s, true)
 	}
 	s.Clock.Advance(24 * time.Hour)
 	coretest.MustExec(t, s.Dir, `CREATE TRIGGER killed BEFORE INSERT ON settlement_marks BEGIN SELECT RAISE(ABORT, 'killed'); END`)
@@ -134,7 +134,7 @@ func lapse(t *testing.T, s *coretest.Service, txn int64) {
 func TestExpiryLeavesStepsAlone(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	txn := mustPay(t, s, 100, false)
+	txn := mustPay(t, s, false)
 	lapse(t, s, txn)
 	lose(s, coretest.Capture, true, nil)
 	if a, err := s.Engine.Capture(t.Context(), s.Request(""), txn, 40, false, nil); err != nil || a.Status != 504 {

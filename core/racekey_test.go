@@ -1,0 +1,152 @@
+package core_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// keyRounds is how often the races are run that only this side of HTTP can see; repetitions share a service, and some run beside each other.
+const keyRounds = 1000
+
+// repeat runs a repetition keyRounds times. It returns what each came to, counted.
+func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
+	t.Helper()
+	var mu sync.Mutex
+	var next atomic.Int64
+	outcomes := map[string]int{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := next.Add(1); i <= keyRounds && !t.Failed(); i = next.Add(1) {
+				outcome, err := once(int(i))
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				outcomes[outcome]++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	t.Log(outcomes)
+	return outcomes
+}
+
+// both takes two steps at once, begun in this order or the other way round, and returns what they were told.
+func both(backwards bool, one, two func() (answer, error)) (a, b answer, err error) {
+	var errOne, errTwo error
+	steps := []func(){func() { a, errOne = one() }, func() { b, errTwo = two() }}
+	if backwards {
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+	var wg sync.WaitGroup
+	wg.Go(steps[0])
+	steps[1]()
+	wg.Wait()
+	if errOne != nil {
+		return a, b, errOne
+	}
+	return a, b, errTwo
+}
+
+// made decodes the answer to a create.
+func made[T any](a answer, err error) (out T, _ error) {
+	if err == nil && a.status != http.StatusCreated {
+		err = fmt.Errorf("got %d %s", a.status, a.body)
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(a.body, &out)
+}
+
+// keyAgainstUse pays by a key while it ends: the payment is taken or refused, and once the end was answered the key is dead.
+func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error)) {
+	t.Helper()
+	got := repeat(t, func(i int) (string, error) {
+		k, err := made[v1.APIKey](b.try(t, "POST", "/v1/api_keys", `{"kind":"secret","scopes":["payments:authorize"]}`))
+		if err != nil {
+			return "", err
+		}
+		key := as(k.Secret.Reveal())
+		used, ended, err := both(i%2 == 0,
+			func() (answer, error) { return b.try(t, "POST", "/v1/transactions", create(5, ""), key) },
+			func() (answer, error) {
+				ended, err := end(k.ID)
+				if err == nil {
+					ended.body, err = b.whoIs(t, key)
+				}
+				return ended, err
+			})
+		return fmt.Sprintf("%d %d, then %s", used.status, ended.status/100, ended.body), err
+	})
+	taken, refused := "201 2, then 401", "401 2, then 401"
+	if got[taken] == 0 || got[refused] == 0 || got[taken]+got[refused] != keyRounds {
+		t.Errorf("got %v, want %q and %q and nothing else", got, taken, refused)
+	}
+	if paid := b.number(t, "SELECT COUNT(*) FROM transactions"); paid != int64(got[taken]) {
+		t.Errorf("payments: got %d, want %d", paid, got[taken])
+	}
+}
+
+// whoIs asks with a key what it is, and returns the status.
+func (b *bundle) whoIs(t *testing.T, key option) ([]byte, error) {
+	t.Helper()
+	a, err := b.try(t, "GET", "/v1/api_keys/current", "", key)
+	return fmt.Append(nil, a.status), err
+}
+
+// TestRollAgainstUse: a payment under a key that is being rolled without overlap is taken or refused, and nothing is taken by it after the
+// roll was answered.
+func TestRollAgainstUse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.keyAgainstUse(t, func(key string) (answer, error) {
+		return b.try(t, "POST", "/v1/api_keys/"+key+"/roll", `{"expires_in":0}`)
+	})
+}
+
+// TestRevokeAgainstUse: the same of a key that is revoked.
+func TestRevokeAgainstUse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.keyAgainstUse(t, func(key string) (answer, error) { return b.try(t, "DELETE", "/v1/api_keys/"+key, "") })
+}
+
+// TestPayersConfirmAtOnce: a payer who clicks twice pays once.
+func TestPayersConfirmAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pk := b.publishable(t)
+	got := repeat(t, func(i int) (string, error) {
+		txn, err := made[v1.Transaction](b.try(t, "POST", "/v1/transactions", waiting("")))
+		if err != nil {
+			return "", err
+		}
+		u := unconfirmed{txn.ID, txn.ClientSecret.Reveal()}
+		confirm := func() (answer, error) {
+			return b.try(t, "POST", "/v1/transactions/"+u.id+"/confirm", u.proven(typedCard), pk)
+		}
+		one, two, err := both(i%2 == 0, confirm, confirm)
+		return fmt.Sprint(one.status, two.status), err
+	})
+	if got["200 409"] == 0 || got["409 200"] == 0 || got["200 409"]+got["409 200"] != keyRounds {
+		t.Errorf("got %v, want one of two to win, now this, now that", got)
+	}
+	for what, query := range map[string]string{
+		"captured": "SELECT COUNT(*) FROM transactions WHERE status = 'captured' AND amount_captured = 500 AND version = 1",
+		"events":   "SELECT COUNT(*) FROM events WHERE type = 'transaction.captured'",
+	} {
+		if n := b.number(t, query); n != keyRounds {
+			t.Errorf("%s: got %d, want %d", what, n, keyRounds)
+		}
+	}
+}
