@@ -35,6 +35,8 @@ type Acquirer struct {
 	Before func(ctx context.Context, c Call) error
 	// Decide gives the decline code of a new effect, "" to approve; nil approves.
 	Decide func(c Call) string
+	// Grant gives how much of a new authorization is approved; nil is all of it.
+	Grant func(c Call) int64
 	// After runs once the effect happened; with an error the answer is lost.
 	After func(ctx context.Context, c Call) error
 
@@ -115,6 +117,9 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 		if code := a.Decide(c); code != "" {
 			answer.Approved, answer.Code, answer.ResponseCode, answer.DeclineCode, answer.Amount = false, "", "05", code, 0
 		}
+	}
+	if a.Grant != nil && answer.Approved && c.Verb == Authorize {
+		answer.Amount = a.Grant(c)
 	}
 	if a.answers == nil {
 		a.answers, a.moved = map[string]acquirer.Answer{}, map[Verb]int64{}

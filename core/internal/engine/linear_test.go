@@ -51,12 +51,12 @@ func (m model) after(in asked) (model, bool) {
 			return m, false
 		}
 		m.status, m.authorized = "authorized", 100
-	case "capture":
+	case "capture", "final":
 		if in.amount > m.capturable() {
 			return m, false
 		}
 		m.status = "partially_captured"
-		if m.captured += in.amount; m.captured == m.authorized {
+		if m.captured += in.amount; m.captured == m.authorized || in.verb == "final" {
 			m.status = "captured"
 		}
 	case "refund":
@@ -85,8 +85,8 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
 	switch in.verb {
 	case "confirm":
 		a, err = s.Confirm(t.Context(), s.Request(""), txn)
-	case "capture":
-		a, err = s.Engine.Capture(t.Context(), s.Request(""), txn, in.amount, false, nil)
+	case "capture", "final":
+		a, err = s.Engine.Capture(t.Context(), s.Request(""), txn, in.amount, in.verb == "final", nil)
 	case "refund":
 		a, err = s.Engine.Refund(t.Context(), s.Request(""), txn, in.amount, []byte("{}"))
 	case "void":
@@ -123,7 +123,7 @@ func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 16, 60
 	s := coretest.Open(t)
-	menu := []asked{{"confirm", 0}, {"capture", 30}, {"read", 0}, {"refund", 20}, {"capture", 40}, {"refund", 50}, {"read", 0}, {"void", 0}}
+	menu := []asked{{"confirm", 0}, {"capture", 30}, {"read", 0}, {"refund", 20}, {"capture", 40}, {"refund", 50}, {"read", 0}, {"void", 0}, {"final", 20}}
 	for round := range rounds {
 		if a, err := s.Prepare(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
 			t.Fatalf("got %d, %v", a.Status, err)

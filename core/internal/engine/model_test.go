@@ -26,7 +26,16 @@ const (
 	losesBefore
 	losesAfter
 	isAway
+	approvesPart // of an authorization: half of it, rounded up
 )
+
+// granted is how much of an authorization of amount is approved, when it is.
+func (f fate) granted(amount int64) int64 {
+	if f == approvesPart {
+		return (amount + 1) / 2
+	}
+	return amount
+}
 
 // model is what a transaction should be, in the simplest words.
 type model struct {
@@ -63,7 +72,8 @@ type machine struct {
 	order []int64
 	last  int64 // the transaction of the latest command, 0 for none
 
-	waiting map[int64]wish // of the transactions that were made to be confirmed
+	waiting  map[int64]wish    // of the transactions that were made to be confirmed
+	captures map[int64][]*part // of the transactions that were captured, oldest first
 }
 
 // TestRandomHistories: whatever merchants and acquirers do in whatever order, the books agree with a model of a few lines.
@@ -71,23 +81,23 @@ func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // one for all histories: their transactions do not meet
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]wish{}}
+		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]wish{}, captures: map[int64][]*part{}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": m.create, "prepare": m.prepare, "confirm": m.confirm, "capture": m.capture, "void": m.void, "refund": m.refund,
-			"settle": m.settle, "expire": m.expire, "": m.checkLast,
+			"refund a capture": m.refundCapture, "settle": m.settle, "end the day": m.endDay, "expire": m.expire, "lapse": m.lapse, "": m.checkLast,
 		})
-		for txn := range m.txns {
-			m.check(rt, txn)
-		}
+		m.checkAll(rt)
 	})
 }
 
 // arrange draws a fate and tells the acquirer of it.
 func (m *machine) arrange(rt *rapid.T) fate {
-	f := fate(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3, 4}).Draw(rt, "fate"))
+	f := fate(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3, 4, 5}).Draw(rt, "fate"))
 	heal(m.s)
 	switch f {
 	case approves:
+	case approvesPart:
+		m.s.Acquirer.Grant = func(c coretest.Call) int64 { return f.granted(c.Amount) }
 	case declines:
 		m.s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
 	case losesBefore:
@@ -102,7 +112,7 @@ func (m *machine) arrange(rt *rapid.T) fate {
 
 // end checks the answer of a step that the model allows, finishes what was lost, and tells whether the step took place.
 func (m *machine) end(rt *rapid.T, f fate, success int, a engine.Answer, err error) bool {
-	want := map[fate]int{approves: success, declines: 402, losesBefore: 504, losesAfter: 504, isAway: 0}[f]
+	want := map[fate]int{approves: success, approvesPart: success, declines: 402, losesBefore: 504, losesAfter: 504, isAway: 0}[f]
 	if a.Status != want || (f == isAway) != errors.Is(err, engine.ErrAcquirerUnavailable) {
 		rt.Fatalf("got %d, %v, want %d: %s", a.Status, err, want, a.Body)
 	}
@@ -132,11 +142,12 @@ func (m *machine) create(rt *rapid.T) {
 	case f == losesBefore: // without a key it is closed as failed
 		now.status = "failed"
 	case happened && capture:
-		now.status, now.authorized, now.captured = "captured", amount, amount
+		now.status, now.authorized, now.captured = "captured", f.granted(amount), f.granted(amount)
 	case happened:
-		now.status, now.authorized = "authorized", amount
+		now.status, now.authorized = "authorized", f.granted(amount)
 	}
 	m.txns[txn], m.order, m.last = now, append(m.order, txn), txn
+	m.noteCapture(rt, txn)
 }
 
 // pick draws one of the transactions so far.
@@ -181,6 +192,7 @@ func (m *machine) capture(rt *rapid.T) {
 			now.status = "captured"
 		}
 	}
+	m.noteCapture(rt, txn)
 }
 
 func (m *machine) void(rt *rapid.T) {
@@ -197,6 +209,7 @@ func (m *machine) void(rt *rapid.T) {
 	if m.end(rt, f, 200, a, err) {
 		now.status, now.captured = map[bool]v1.TransactionStatus{true: "canceled", false: "voided"}[now.status == "requires_confirmation"], 0
 		now.version++
+		delete(m.captures, txn)
 	}
 }
 
@@ -217,6 +230,9 @@ func (m *machine) refund(rt *rapid.T) {
 	}
 	if m.end(rt, f, 201, a, err) {
 		now.refunded += amount
+		if of := m.captures[txn]; len(of) == 1 { // there is no other that it could be of
+			of[0].refunded += amount
+		}
 	}
 }
 
@@ -244,11 +260,7 @@ func (m *machine) expire(rt *rapid.T) {
 	if err != nil || a.Status != 200 {
 		rt.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
 	}
-	now.status = "expired"
-	if now.captured > 0 {
-		now.status = "captured"
-	}
-	now.version++
+	now.end()
 }
 
 // checkLast checks the transaction of the latest command. All are checked at the end.

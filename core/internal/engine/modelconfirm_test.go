@@ -39,8 +39,9 @@ func (m *machine) confirm(rt *rapid.T) {
 		now.status, now.version = "declined", 1
 	case !happened, f == losesBefore: // it waits again
 	case w.capture:
-		now.status, now.version, now.authorized, now.captured = "captured", 1, w.amount, w.amount
+		now.status, now.version, now.authorized, now.captured = "captured", 1, f.granted(w.amount), f.granted(w.amount)
 	default:
-		now.status, now.version, now.authorized = "authorized", 1, w.amount
+		now.status, now.version, now.authorized = "authorized", 1, f.granted(w.amount)
 	}
+	m.noteCapture(rt, txn)
 }
