@@ -178,7 +178,7 @@ func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 		"shipping":{"company":"privately"},"initiator":{"type":"customer","previous_network_transaction_id":"privately"}`
 	allowed := []string{
 		"id", "object", "mode", "status", "amount", "currency", "amount_authorized", "amount_captured", "amount_refunded", "amount_capturable",
-		"amount_refundable", "settlement", "capture", "payment_method", "card", "statement_descriptor", "decline_code", "metadata", "version",
+		"amount_refundable", "settlement", "capture", "partial_authorization", "payment_method", "card", "statement_descriptor", "decline_code", "metadata", "version",
 		"created_at", "updated_at",
 	}
 	check := func(name string, body []byte) {

@@ -36,6 +36,7 @@ type scenario struct {
 	Operation     string         `yaml:"operation"`
 	Amount        int64          `yaml:"amount"`
 	Approve       int64          `yaml:"approve_amount"`
+	Balance       *int64         `yaml:"balance"`
 	DeclineCode   v1.DeclineCode `yaml:"decline_code"`
 	ResponseCode  string         `yaml:"response_code"`
 	Check         v1.CheckResult `yaml:"check"`
@@ -121,12 +122,19 @@ func TestScenarioChecks(t *testing.T) {
 		t.Run("postal code "+code, func(t *testing.T) {
 			t.Parallel()
 			billing := `,"billing":{"address":{"line1":"1 Main Street","postal_code":"` + code + `"}}`
-			got := s.want(t, b, b.post(t, "/v1/transactions", typed("4111111111111111", "", billing)))
+			got := s.want(t, b, b.post(t, "/v1/transactions", typed("4111111111111111", "", billing+partially)))
 			if got.Checks.AddressLine != s.AddressLine || got.Checks.PostalCode != s.PostalCode || got.Checks.Cvc != "not_provided" {
 				t.Errorf("got %+v, want %s and %s", got.Checks, s.AddressLine, s.PostalCode)
 			}
 			if want := cmp.Or(s.Approve, 500); s.DeclineCode == "" && got.AmountAuthorized != want {
 				t.Errorf("authorized: got %d, want %d", got.AmountAuthorized, want)
+			}
+			if left := got.Authorization.Balance; (left == nil) != (s.Balance == nil) || left != nil && *left != *s.Balance {
+				t.Errorf("balance: got %v, want %v", left, s.Balance)
+			}
+			if s.Approve > 0 { // without leave to take less, nothing is taken
+				tooLittle := scenario{DeclineCode: "insufficient_funds", ResponseCode: "51"}
+				tooLittle.want(t, b, b.post(t, "/v1/transactions", typed("4111111111111111", "", billing)))
 			}
 		})
 	}

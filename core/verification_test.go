@@ -49,30 +49,3 @@ func TestZeroIsNoPayment(t *testing.T) {
 		{"null", `{"amount":null,"currency":"usd","payment_method":"card","capture":"manual"}`, invalid("invalid_amount", "amount"), nil},
 	})
 }
-
-func TestPartialApproval(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	const zip = `,"billing":{"address":{"postal_code":"46225"}}`
-	for _, c := range []struct{ asked, approved int64 }{{1, 1}, {123, 123}, {124, 123}, {5000, 123}} {
-		taken := b.MustCreate(t, c.asked, zip)
-		b.wantTransaction(t, taken.ID, v1.TransactionStatusCaptured, amounts{c.approved, c.approved, 0, 0, c.approved})
-		captures := MustDecode[v1.CaptureList](t, b.get(t, "/v1/transactions/"+taken.ID+"/captures"), 200)
-		if len(captures.Data) != 1 || captures.Data[0].Amount != c.approved {
-			t.Errorf("captures: got %+v, want one of %d", captures.Data, c.approved)
-		}
-		held := b.MustCreate(t, c.asked, manual+zip)
-		if held.Amount != c.asked {
-			t.Errorf("amount: got %d, want %d, as asked", held.Amount, c.asked)
-		}
-		b.wantTransaction(t, held.ID, v1.TransactionStatusAuthorized, amounts{c.approved, 0, 0, c.approved, 0})
-	}
-	held := b.MustCreate(t, 5000, manual+zip).ID
-	wantRefusal(t, b.capture(t, held, `{"amount":124}`), refusal{400, v1.ErrorTypeInvalidRequestError, "amount_exceeds_capturable", "amount"})
-	if got := MustDecode[v1.Capture](t, b.capture(t, held, ""), 201); got.Amount != 123 {
-		t.Errorf("capture of the rest: got %d, want 123", got.Amount)
-	}
-	wantRefusal(t, b.refund(t, held, `,"amount":124`), refusal{400, v1.ErrorTypeInvalidRequestError, "amount_exceeds_refundable", "amount"})
-	MustDecode[v1.Refund](t, b.refund(t, held, ""), 201)
-	b.wantTransaction(t, held, v1.TransactionStatusCaptured, amounts{123, 123, 123, 0, 0})
-}

@@ -594,6 +594,24 @@ func (e Mode) Valid() bool {
 	}
 }
 
+// Defines values for PartialAuthorization.
+const (
+	PartialAuthorizationIfAvailable PartialAuthorization = "if_available"
+	PartialAuthorizationNever       PartialAuthorization = "never"
+)
+
+// Valid indicates whether the value is a known member of the PartialAuthorization enum.
+func (e PartialAuthorization) Valid() bool {
+	switch e {
+	case PartialAuthorizationIfAvailable:
+		return true
+	case PartialAuthorizationNever:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentMethodObject.
 const (
 	PaymentMethodObjectPaymentMethod PaymentMethodObject = "payment_method"
@@ -1170,6 +1188,10 @@ type Authorization struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
+
+	// Balance What is left on the card after this payment, in the minor unit of its currency, where the acquirer told: mostly of prepaid cards.
+	// Below 0 when it is overdrawn.
+	Balance *int64 `json:"balance,omitempty"`
 }
 
 // BankAccount What may be known of a bank account.
@@ -1636,6 +1658,10 @@ type Order struct {
 	TaxExempt *bool  `json:"tax_exempt,omitempty"`
 }
 
+// PartialAuthorization Whether less than the amount may be approved, as of a prepaid card that has less left. `never` declines such a payment;
+// `if_available` takes what there is: `amount_authorized` is then less than `amount`, and the rest is to be paid by other means.
+type PartialAuthorization string
+
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
 	// ID Example: pm_01jd8m3k2q4r5
@@ -1919,6 +1945,10 @@ type Transaction struct {
 	// Capture Whether an approved payment is captured at once.
 	Capture CaptureMode `json:"capture"`
 
+	// PartialAuthorization Whether less than the amount may be approved, as of a prepaid card that has less left. `never` declines such a payment;
+	// `if_available` takes what there is: `amount_authorized` is then less than `amount`, and the rest is to be paid by other means.
+	PartialAuthorization PartialAuthorization `json:"partial_authorization"`
+
 	// PaymentMethod Absent while a payment that requires confirmation has none.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
@@ -2041,7 +2071,8 @@ type TransactionCreate struct {
 	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
 
 	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
-	Order *Order `json:"order,omitempty"`
+	Order                *Order                `json:"order,omitempty"`
+	PartialAuthorization *PartialAuthorization `json:"partial_authorization,omitempty"`
 
 	// PaymentMethod Required unless `confirm` is false. A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
 	// `network_token` or `bank_account`. Or a token (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as

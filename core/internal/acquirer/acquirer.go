@@ -40,6 +40,7 @@ type Authorize struct {
 	Amount    int64  // minor units; 0 asks whether the card is good, and reserves nothing
 	Currency  string // ISO 4217, lower case
 	Capture   bool   // take the money at once when approved; always for a bank account
+	Partial   bool   // less than Amount may be approved; else all of it or nothing
 	Source
 	Billing      Billing
 	ThreeDSecure ThreeDSecure
@@ -71,13 +72,20 @@ type Follow struct {
 // Answer is the acquirer's word on a request.
 type Answer struct {
 	Approved             bool
-	Code                 string    // the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own checks then declined
-	NetworkTransactionID string    // empty where the network gave none
-	ResponseCode         string    // ISO 8583 field 39, "00" when approved
-	DeclineCode          string    // one of the contract's decline codes; empty when approved
-	Amount               int64     // minor units approved; equal to the request's unless partially approved
+	Code                 string // the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own checks then declined
+	NetworkTransactionID string // empty where the network gave none
+	ResponseCode         string // ISO 8583 field 39, "00" when approved
+	DeclineCode          string // one of the contract's decline codes; empty when approved
+	Amount               int64  // minor units approved; equal to the request's unless partially approved
+	Balance              Balance
 	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero where that has no meaning
 	Checks               Checks
+}
+
+// Balance is what is left on a card after a payment. The zero Balance was not told.
+type Balance struct {
+	Given  bool
+	Amount int64 // minor units of the payment's currency; below 0 when the card is overdrawn
 }
 
 // Checks is what the issuer verified, each a v1 check result: match, no_match, unavailable, not_provided or not_processed.

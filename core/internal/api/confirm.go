@@ -26,7 +26,8 @@ func (a *API) prepareTransaction(w http.ResponseWriter, r *http.Request, k *stor
 		return err
 	}
 	out, err := a.Engine.Prepare(r.Context(), req, engine.Payment{
-		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(in), PaymentMethod: in.PaymentMethod, Drawn: named.drawn,
+		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(in), Partial: partial(in), PaymentMethod: in.PaymentMethod,
+		Drawn:   named.drawn,
 		Details: encode(details(in, shownSource{}, named.customer)),
 	})
 	if err == nil && out.Status == http.StatusCreated {

@@ -27,7 +27,7 @@ func transactionForPayer(t *v1.Transaction) *v1.Transaction {
 		ID: t.ID, Object: t.Object, Mode: t.Mode, Status: t.Status, Amount: t.Amount, Currency: t.Currency,
 		AmountAuthorized: t.AmountAuthorized, AmountCaptured: t.AmountCaptured, AmountRefunded: t.AmountRefunded,
 		AmountCapturable: t.AmountCapturable, AmountRefundable: t.AmountRefundable, Settlement: t.Settlement, Capture: t.Capture,
-		PaymentMethod: t.PaymentMethod, Card: t.Card, NetworkToken: t.NetworkToken, BankAccount: t.BankAccount,
+		PartialAuthorization: t.PartialAuthorization, PaymentMethod: t.PaymentMethod, Card: t.Card, NetworkToken: t.NetworkToken, BankAccount: t.BankAccount,
 		DeclineCode: declineForPayer(t.DeclineCode), StatementDescriptor: t.StatementDescriptor, Metadata: v1.Metadata{},
 		Version: t.Version, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}

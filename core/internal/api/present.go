@@ -112,6 +112,10 @@ func showTransaction(t *payment.Transaction) v1.Transaction {
 	if t.AutoCapture {
 		out.Capture = v1.CaptureModeAutomatic
 	}
+	out.PartialAuthorization = v1.PartialAuthorizationNever
+	if t.Partial {
+		out.PartialAuthorization = v1.PartialAuthorizationIfAvailable
+	}
 	out.PaymentMethod = t.PaymentMethod
 	out.Failure = failure(t.Result.FailureCode, t.Result.FailureMessage)
 	out.Version = t.Version
@@ -136,7 +140,7 @@ func showResult(out *v1.Transaction, r *payment.Result) {
 		Cvc: v1.CheckResult(r.CheckCVC), AddressLine: v1.CheckResult(r.CheckAddressLine), PostalCode: v1.CheckResult(r.CheckPostalCode),
 	}
 	out.Authorization = &v1.Authorization{
-		Code: text(r.Code), NetworkTransactionID: text(r.NetworkTransactionID), ResponseCode: r.ResponseCode,
+		Code: text(r.Code), NetworkTransactionID: text(r.NetworkTransactionID), ResponseCode: r.ResponseCode, Balance: r.Balance,
 	}
 	if !r.ExpiresAt.IsZero() {
 		out.Authorization.ExpiresAt = &v1.Time{Time: r.ExpiresAt}

@@ -67,7 +67,7 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 		return err
 	}
 	p := engine.Payment{
-		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), PaymentMethod: in.PaymentMethod,
+		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: in.PaymentMethod,
 		Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details = encode(details(&in, payer.shown, payer.customer))
@@ -92,6 +92,11 @@ func autoCapture(in *v1.TransactionCreate) bool {
 	return in.Capture == nil || *in.Capture == v1.CaptureModeAutomatic
 }
 
+// partial reports whether less than the amount may be approved.
+func partial(in *v1.TransactionCreate) bool {
+	return in.PartialAuthorization != nil && *in.PartialAuthorization == v1.PartialAuthorizationIfAvailable
+}
+
 // createFault checks what needs neither the store nor the card.
 func createFault(in *v1.TransactionCreate, body []byte) *fault {
 	verification := in.Amount == 0 && !autoCapture(in) && given(body, "amount")
@@ -109,6 +114,9 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 	}
 	if in.Capture != nil && !in.Capture.Valid() {
 		return &fault{code: codeInvalidValue, param: "capture", message: "Capture is \"automatic\" or \"manual\"."}
+	}
+	if in.PartialAuthorization != nil && !in.PartialAuthorization.Valid() {
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "Partial authorization is \"never\" or \"if_available\"."}
 	}
 	for _, f := range []*fault{
 		lengthFault(

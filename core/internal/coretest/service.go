@@ -229,6 +229,14 @@ func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, captu
 	})
 }
 
+// PayPart is Pay of a payment that may be approved for less.
+func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
+	return s.Engine.Authorize(ctx, r, engine.Payment{
+		Amount: amount, Currency: "usd", AutoCapture: capture, Partial: true, PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()},
+		Details: []byte("{}"),
+	})
+}
+
 // Prepare creates a payment of amount minor units that waits to be confirmed.
 func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
 	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})

@@ -17,6 +17,7 @@ type Payment struct {
 	Amount          int64 // minor units
 	Currency        string
 	AutoCapture     bool
+	Partial         bool // less than Amount may be approved
 	PaymentMethod   string
 	acquirer.Source       // lives as long as the call
 	Drawn           Drawn // where the source comes from in the store, and whose it is
@@ -35,8 +36,8 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	defer e.enter(ctx, r)()
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
-		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Amount: p.Amount, Currency: p.Currency,
-		PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
+		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Partial: p.Partial, Amount: p.Amount,
+		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
 	}
 	replay, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		t.Claim = claim
@@ -54,7 +55,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	}
 	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
-			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture,
+			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
 			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})
@@ -70,6 +71,12 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 
 // authorized commits the acquirer's word on an open payment and returns the answer that was stored with it.
 func (e *Engine) authorized(ctx context.Context, requestID string, open *payment.Transaction, a acquirer.Answer) Answer {
+	if a.Approved && 0 < a.Amount && a.Amount < open.Amount && !open.Partial {
+		if !e.letGo(ctx, open, a.Amount) {
+			return e.stillHeld(ctx, requestID, open)
+		}
+		a = tooLittle(a)
+	}
 	t := *open
 	if err := resolve(&t, a, e.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
 		e.Log.ErrorContext(ctx, "authorize: outcome does not fit", slog.Any("error", err))
@@ -151,6 +158,10 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 		Reached: true, DeclineCode: a.DeclineCode, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID,
 		ResponseCode: a.ResponseCode, ExpiresAt: a.ExpiresAt.UTC().Truncate(time.Millisecond),
 		CheckCVC: a.Checks.CVC, CheckAddressLine: a.Checks.AddressLine, CheckPostalCode: a.Checks.PostalCode,
+	}
+	if a.Balance.Given {
+		left := a.Balance.Amount
+		t.Result.Balance = &left
 	}
 	if a.ExpiresAt.IsZero() || t.Captured > 0 {
 		t.Result.ExpiresAt = time.Time{}

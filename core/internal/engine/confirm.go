@@ -20,8 +20,8 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, err
 	defer e.enter(ctx, r)()
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
-		Tenant: r.Tenant, Status: payment.RequiresConfirmation, AutoCapture: p.AutoCapture, Attempt: 1, Amount: p.Amount, Currency: p.Currency,
-		PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
+		Tenant: r.Tenant, Status: payment.RequiresConfirmation, AutoCapture: p.AutoCapture, Partial: p.Partial, Attempt: 1, Amount: p.Amount,
+		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
 	}
 	named := p.Drawn
 	named.Token = 0
@@ -37,7 +37,7 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, err
 }
 
 // Confirm takes a waiting transaction, as it was read, from the source of p. Of p only what has to do with the source counts; amount,
-// currency and capture are the transaction's.
+// currency, capture and whether less will do are the transaction's.
 func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Answer, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	}
 	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
-			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture,
+			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
 			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})

@@ -59,11 +59,12 @@ func payWith(ctx context.Context, s *coretest.Service, key, method string, found
 // seen records the cards that reach an acquirer.
 type seen struct {
 	*coretest.Acquirer
-	cards []acquirer.Card
+	cards   []acquirer.Card
+	partial []bool
 }
 
 func (s *seen) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
-	s.cards = append(s.cards, r.Card)
+	s.cards, s.partial = append(s.cards, r.Card), append(s.partial, r.Partial)
 	return s.Acquirer.Authorize(ctx, r)
 }
 

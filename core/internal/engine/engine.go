@@ -198,6 +198,11 @@ func reversalReference(t *payment.Transaction) string {
 	return "reverse_" + authorizationReference(t)[4:]
 }
 
+// partReference names the reversal of an authorization of less than its payment may be taken for.
+func partReference(t *payment.Transaction) string {
+	return "part_" + authorizationReference(t)[4:]
+}
+
 // lateReference names the second reversal, of an authorization that came after the first.
 func lateReference(t *payment.Transaction) string {
 	return "late_" + authorizationReference(t)[4:]

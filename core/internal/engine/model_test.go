@@ -29,6 +29,14 @@ const (
 	approvesPart // of an authorization: half of it, rounded up
 )
 
+// taken is what a fate is to a payment: an approval of a part is no approval where all of the amount was asked for.
+func (f fate) taken(amount int64, partial bool) fate {
+	if !partial && f.granted(amount) < amount {
+		return declines
+	}
+	return f
+}
+
 // granted is how much of an authorization of amount is approved, when it is.
 func (f fate) granted(amount int64) int64 {
 	if f == approvesPart {
@@ -127,8 +135,13 @@ func (m *machine) create(rt *rapid.T) {
 	amount := rapid.Int64Range(1, 200).Draw(rt, "amount")
 	capture := rapid.Bool().Draw(rt, "capture")
 	last := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions")
-	f := m.arrange(rt)
-	a, err := m.s.Pay(m.t.Context(), m.s.Request(""), amount, capture)
+	partial := rapid.Bool().Draw(rt, "partial")
+	f, pay := m.arrange(rt), m.s.Pay
+	if partial {
+		pay = m.s.PayPart
+	}
+	a, err := pay(m.t.Context(), m.s.Request(""), amount, capture)
+	f = f.taken(amount, partial)
 	happened := m.end(rt, f, 201, a, err)
 	if f == isAway {
 		if got := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions"); got != last {

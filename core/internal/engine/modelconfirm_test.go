@@ -33,6 +33,7 @@ func (m *machine) confirm(rt *rapid.T) {
 		return
 	}
 	w := m.waiting[txn]
+	f = f.taken(w.amount, false)
 	happened := m.end(rt, f, 200, a, err)
 	switch {
 	case f == declines:

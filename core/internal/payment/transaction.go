@@ -36,6 +36,7 @@ type Transaction struct {
 	Tenant        Tenant
 	Status        Status
 	AutoCapture   bool
+	Partial       bool  // the acquirer may approve less than Amount
 	Attempt       int64 // 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next, from 1
 	Amount        int64
 	Currency      string // ISO 4217, lower case
@@ -71,6 +72,7 @@ type Result struct {
 	NetworkTransactionID string
 	ResponseCode         string
 	ExpiresAt            time.Time
+	Balance              *int64 // what is left on the card, in minor units; nil where the acquirer did not say
 	CheckCVC             string
 	CheckAddressLine     string
 	CheckPostalCode      string

@@ -5,10 +5,10 @@ import "github.com/causeway-pay/causeway/core/internal/payment"
 // InsertUnconfirmed writes a payment that waits to be confirmed. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	return tx.insert(`INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt)
-		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt, partial)
+		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
-		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt)
+		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt, t.Partial)
 }
 
 // BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with t.Details, as attempt t.Attempt.

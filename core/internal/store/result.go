@@ -18,6 +18,7 @@ type resultColumn struct {
 	NetworkTransactionID string `json:"network_transaction_id,omitzero"`
 	ResponseCode         string `json:"response_code,omitzero"`
 	ExpiresAt            int64  `json:"expires_at,omitzero"`
+	Balance              *int64 `json:"balance,omitzero"`
 	CheckCVC             string `json:"check_cvc,omitzero"`
 	CheckAddressLine     string `json:"check_address_line,omitzero"`
 	CheckPostalCode      string `json:"check_postal_code,omitzero"`
@@ -26,7 +27,7 @@ type resultColumn struct {
 func encodeResult(r *payment.Result) (string, error) {
 	b, err := json.Marshal(resultColumn{
 		Reached: r.Reached, DeclineCode: r.DeclineCode, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
-		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, ResponseCode: r.ResponseCode, ExpiresAt: toMillis(r.ExpiresAt),
+		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, ResponseCode: r.ResponseCode, ExpiresAt: toMillis(r.ExpiresAt), Balance: r.Balance,
 		CheckCVC: r.CheckCVC, CheckAddressLine: r.CheckAddressLine, CheckPostalCode: r.CheckPostalCode,
 	})
 	if err != nil {
@@ -42,7 +43,7 @@ func decodeResult(b []byte, r *payment.Result) error {
 	}
 	*r = payment.Result{
 		Reached: c.Reached, DeclineCode: c.DeclineCode, FailureCode: c.FailureCode, FailureMessage: c.FailureMessage,
-		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, ResponseCode: c.ResponseCode, ExpiresAt: fromMillis(c.ExpiresAt),
+		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, ResponseCode: c.ResponseCode, ExpiresAt: fromMillis(c.ExpiresAt), Balance: c.Balance,
 		CheckCVC: c.CheckCVC, CheckAddressLine: c.CheckAddressLine, CheckPostalCode: c.CheckPostalCode,
 	}
 	return nil

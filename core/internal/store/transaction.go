@@ -11,11 +11,11 @@ import (
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt`
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial`
 
 const insertTransaction = `INSERT INTO transactions
-	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at)
-	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?)`
+	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial)
+	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const resolveTransaction = `UPDATE transactions
 	SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
@@ -25,7 +25,7 @@ const resolveTransaction = `UPDATE transactions
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 	return tx.insert(insertTransaction,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
-		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt))
+		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Partial)
 }
 
 // ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open, or another attempt is.
@@ -126,7 +126,7 @@ func scanTransaction(row scanner) (*payment.Transaction, error) {
 	)
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
 		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
-		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt)
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/shared/config"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -46,6 +47,7 @@ type postalEntry struct {
 	AddressLine string       `yaml:"address_line"`
 	PostalCode  string       `yaml:"postal_code"`
 	Approve     int64        `yaml:"approve_amount"`
+	Balance     *int64       `yaml:"balance"`
 	Decline     declineEntry `yaml:",inline"`
 }
 
@@ -53,6 +55,7 @@ type ownDeclines struct {
 	ExpiredCard   declineEntry `yaml:"expired_card"`
 	InvalidNumber declineEntry `yaml:"invalid_number"`
 	Voided        declineEntry `yaml:"voided"`
+	TooLittle     declineEntry `yaml:"too_little"`
 }
 
 type refusalEntry struct {
@@ -83,6 +86,7 @@ type catalogue struct {
 	expired              verdict
 	invalidNumber        verdict
 	voided               verdict
+	tooLittle            verdict
 	refusals             map[step]verdict
 	bankAccounts         map[string]verdict // by number
 	bankAccountLimit     int64              // 0 for none
@@ -100,6 +104,7 @@ type cvcRule struct {
 type postalRule struct {
 	addressLine, postalCode check
 	approve                 int64 // at most so much; 0 for all
+	balance                 acquirer.Balance
 	verdict                 verdict
 }
 
@@ -172,16 +177,17 @@ func (c *catalogue) addChecks(doc document) error {
 		if err := errors.Join(errLine, errPostal, errDecline, entry.checkAmount()); err != nil {
 			errs = append(errs, fmt.Errorf("postal_codes %q: %w", value, err))
 		}
-		c.postalCodes[value] = postalRule{addressLine: line, postalCode: postal, approve: entry.Approve, verdict: verdict}
+		c.postalCodes[value] = postalRule{addressLine: line, postalCode: postal, approve: entry.Approve, balance: entry.balance(), verdict: verdict}
 	}
 	return errors.Join(errs...)
 }
 
 func (c *catalogue) addDeclines(own ownDeclines) error {
-	var errs [3]error
+	var errs [4]error
 	c.expired, errs[0] = own.ExpiredCard.required("declines: expired_card")
 	c.invalidNumber, errs[1] = own.InvalidNumber.required("declines: invalid_number")
 	c.voided, errs[2] = own.Voided.required("declines: voided")
+	c.tooLittle, errs[3] = own.TooLittle.required("declines: too_little")
 	return errors.Join(errs[:]...)
 }
 
@@ -206,10 +212,21 @@ func (c *catalogue) addRefusals(entries []refusalEntry) error {
 }
 
 func (e postalEntry) checkAmount() error {
-	if e.Approve < 0 || e.Approve > 0 && e.Decline != (declineEntry{}) {
+	declines := e.Decline != (declineEntry{})
+	if e.Approve < 0 || e.Approve > 0 && declines {
 		return errors.New("approve_amount: want one above 0, and no decline_code beside it")
 	}
+	if e.Balance != nil && declines {
+		return errors.New("balance: want no decline_code beside it")
+	}
 	return nil
+}
+
+func (e postalEntry) balance() acquirer.Balance {
+	if e.Balance == nil {
+		return acquirer.Balance{}
+	}
+	return acquirer.Balance{Given: true, Amount: *e.Balance}
 }
 
 func (d declineEntry) optional() (verdict, error) {

@@ -49,7 +49,7 @@ func TestCatalogue_mistakes(t *testing.T) {
 		{"brand", "brand: amex", "brand: unknown", []string{"cards, entry 4 (pm_card_amex)", `"unknown"`}},
 		{"outcome", "outcome: approve}", "outcome: perhaps}", []string{"cards, entry 1 (pm_card_visa)", `"perhaps"`}},
 		{"approve with a decline code", "outcome: approve}", `outcome: approve, decline_code: lost_card}`, []string{"cards, entry 1", "outcome"}},
-		{"response code", `response_code: "51"`, `response_code: "00"`, []string{"(pm_card_insufficient_funds)", "response_code"}},
+		{"response code", `decline, decline_code: insufficient_funds, response_code: "51"`, `decline, decline_code: insufficient_funds, response_code: "00"`, []string{"(pm_card_insufficient_funds)", "response_code"}},
 		{"cvc_check", "cvc_check: no_match", "cvc_check: wrong", []string{"(pm_card_incorrect_cvc)", `"wrong"`}},
 		{"behaviour", "behaviour: slow", "behaviour: sleepy", []string{"(pm_card_slow)", `"sleepy"`}},
 		{"delay", "delay_ms: 5000", "delay_ms: 0", []string{"(pm_card_slow)", "delay_ms"}},

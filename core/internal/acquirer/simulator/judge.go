@@ -19,13 +19,24 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 		checks:  checks{cvc.check, address.addressLine, address.postalCode},
 		verdict: firstDecline(c.verdict, s.judgeSource(r, now), cvc.verdict, address.verdict),
 	}
-	if address.approve > 0 {
-		rec.amount = min(r.Amount, address.approve)
+	if rec.network {
+		s.judgeFunds(&rec, r, address)
 	}
 	if !r.Capture {
 		rec.expires = now.Add(s.catalogue.authorization).UnixMilli()
 	}
 	return rec
+}
+
+// judgeFunds lets no more through than the card has, as the postal code says, and nothing at all when that is less than will do.
+func (s *Simulator) judgeFunds(rec *record, r acquirer.Authorize, rule postalRule) {
+	if rule.approve > 0 {
+		rec.amount = min(r.Amount, rule.approve)
+	}
+	if rec.amount < r.Amount && !r.Partial {
+		rec.verdict = firstDecline(rec.verdict, s.catalogue.tooLittle)
+	}
+	rec.balance = rule.balance
 }
 
 // judgeSource looks at what the money comes from, apart from a test card's own outcome.

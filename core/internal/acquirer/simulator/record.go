@@ -102,6 +102,7 @@ func newVerdict(decline, response string) (verdict, error) {
 type record struct {
 	amount  int64 // minor units asked for, or fewer where only a part is approved
 	expires int64 // when an uncaptured authorization lapses if approved, Unix milliseconds; 0 for never
+	balance acquirer.Balance
 	verdict verdict
 	checks  checks
 	kind    kind
@@ -131,7 +132,7 @@ func (r record) answer(id identity) acquirer.Answer {
 		a.DeclineCode = string(declineCodes[r.verdict.decline])
 		return a
 	}
-	a.Code, a.Amount = id.code(), r.amount
+	a.Code, a.Amount, a.Balance = id.code(), r.amount, r.balance
 	if r.expires != 0 {
 		a.ExpiresAt = time.UnixMilli(r.expires).UTC()
 	}
@@ -156,20 +157,27 @@ func (e effect) appendLine(dst []byte) []byte {
 		dst = append(dst, c.letter())
 	}
 	if r.network {
-		return append(dst, " n\n"...)
+		dst = append(dst, " n"...)
+	} else {
+		dst = append(dst, " -"...)
 	}
-	return append(dst, " -\n"...)
+	if r.balance.Given {
+		dst = strconv.AppendInt(append(dst, " b"...), r.balance.Amount, 10)
+	}
+	return append(dst, '\n')
 }
 
 // parseLine reads what appendLine wrote, without its newline. The effect has an identity in place of its reference.
 func parseLine(line []byte) (effect, bool) {
 	var f [9][]byte
+	more := true
 	for i := range f {
-		field, rest, more := bytes.Cut(line, []byte{' '})
-		if len(field) == 0 || more == (i == len(f)-1) {
+		if !more {
 			return effect{}, false
 		}
-		f[i], line = field, rest
+		if f[i], line, more = bytes.Cut(line, []byte{' '}); len(f[i]) == 0 {
+			return effect{}, false
+		}
 	}
 	e := effect{id: digest(f[1])}
 	if string(f[2]) != "-" {
@@ -181,7 +189,23 @@ func parseLine(line []byte) (effect, bool) {
 	amount, errAmount := strconv.ParseInt(string(f[5]), 10, 64)
 	expires, errExpires := strconv.ParseInt(string(f[6]), 10, 64)
 	e.record.amount, e.record.expires, e.record.network = amount, expires, f[8][0] == 'n'
-	return e, kindOK && verdictOK && checksOK && errAmount == nil && errExpires == nil
+	extrasOK := !more || e.record.parseExtras(line)
+	return e, kindOK && verdictOK && checksOK && extrasOK && errAmount == nil && errExpires == nil
+}
+
+// parseExtras reads the fields that only some lines have, each begun by a letter of its own.
+func (r *record) parseExtras(fields []byte) bool {
+	for field := range bytes.SplitSeq(fields, []byte{' '}) {
+		if len(field) < 2 || field[0] != 'b' {
+			return false
+		}
+		n, err := strconv.ParseInt(string(field[1:]), 10, 64)
+		if err != nil {
+			return false
+		}
+		r.balance = acquirer.Balance{Given: true, Amount: n}
+	}
+	return true
 }
 
 func (r *record) parseKind(field []byte) bool {

@@ -85,10 +85,15 @@ func TestAuthorize_networkToken(t *testing.T) {
 func TestAuthorize_partially(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[int64]int64{0: 0, 1: 1, 122: 122, 123: 123, 124: 123, 1999: 123} {
+		whole := request(t, mustOpen(t, simulator.Config{}), "txn_1", "pm_card_visa")
+		whole.Amount, whole.Billing.PostalCode = asked, "46225"
+		if got := mustAuthorize(t, mustOpen(t, simulator.Config{}), whole); got.Approved != (asked <= 123) || got.Approved && got.Amount != asked {
+			t.Errorf("%d, all or nothing: got %+v", asked, got)
+		}
 		journal := filepath.Join(t.TempDir(), "journal")
 		s := mustOpen(t, simulator.Config{Journal: journal})
 		r := request(t, s, "txn_1", "pm_card_visa")
-		r.Amount, r.Billing.PostalCode = asked, "46225"
+		r.Amount, r.Billing.PostalCode, r.Partial = asked, "46228", true
 		if got := mustAuthorize(t, s, r); !got.Approved || got.Amount != want {
 			t.Errorf("%d: got %+v, want %d approved", asked, got, want)
 		}
@@ -96,7 +101,7 @@ func TestAuthorize_partially(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := mustOpen(t, simulator.Config{Journal: journal}).Inquire(t.Context(), "txn_1")
-		if err != nil || again.Amount != want {
+		if err != nil || again.Amount != want || again.Balance != (acquirer.Balance{Given: true}) {
 			t.Errorf("%d, asked after a restart: got %+v, %v, want %d", asked, again, err, want)
 		}
 	}
@@ -107,6 +112,8 @@ func TestCatalogue_mistakesOfSources(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"approve_amount", "approve_amount: 123", "approve_amount: -1", `postal_codes "46225"`},
 		{"approve_amount and decline", "approve_amount: 123", `approve_amount: 1, decline_code: lost_card, response_code: "41"`, "approve_amount"},
+		{"balance and decline", "balance: 123", `balance: 1, decline_code: lost_card, response_code: "41"`, "balance"},
+		{"too little", `too_little: {decline_code: insufficient_funds`, `too_little: {decline_code: no_funds`, "declines: too_little"},
 		{"account number", `"000123456789"`, `"12x4"`, "bank_accounts, entry 1: account_number"},
 		{"account twice", `"000111111116"`, `"000123456789"`, "bank_accounts, entry 2: account_number"},
 		{"outcome", `"000123456789", outcome: approve`, `"000123456789", outcome: maybe`, "bank_accounts, entry 1: outcome"},

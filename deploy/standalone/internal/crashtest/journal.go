@@ -13,7 +13,7 @@ import (
 
 // entry is one line of the acquirer's journal: a request that had its answer.
 type entry struct {
-	kind          byte // a, c, v or r
+	kind          byte // a, c, v, r or o
 	reference     string
 	authorization string // that it follows
 	approved      bool
@@ -63,7 +63,7 @@ func readJournal(folder string) (*journal, error) {
 
 func parseEntry(line string) (entry, bool) {
 	f := strings.Fields(line)
-	if len(f) != 9 || len(f[0]) != 1 {
+	if len(f) < 9 || len(f[0]) != 1 { // some lines have more of what the acquirer said
 		return entry{}, false
 	}
 	amount, err := strconv.ParseInt(f[5], 10, 64)

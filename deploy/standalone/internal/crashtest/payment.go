@@ -14,7 +14,7 @@ const (
 	refusedVoid    = 151515
 )
 
-// source is what a payment is made with, as the fields of a request. Some are declined, one is approved in part.
+// source is what a payment is made with, as the fields of a request. Some are declined, one is approved in part where that will do.
 func (t *teller) source() string {
 	return pick(t,
 		`"payment_method":"card"`, `"payment_method":"card"`, `"payment_method":"pm_card_visa"`, `"payment_method":"pm_card_mastercard"`,
@@ -28,7 +28,8 @@ func (t *teller) source() string {
 // create prepares a payment.
 func (t *teller) create(amount int64, capture, source string) *Call {
 	c := t.post(Create, "/v1/transactions", "")
-	c.Body = fmt.Sprintf(`{"amount":%d,"currency":%q,"capture":%q,"reference":%q,%s}`, amount, pick(t, "usd", "usd", "eur", "jpy", "kwd"), capture, c.Marker, source)
+	c.Body = fmt.Sprintf(`{"amount":%d,"currency":%q,"capture":%q,"partial_authorization":%q,"reference":%q,%s}`, amount,
+		pick(t, "usd", "usd", "eur", "jpy", "kwd"), capture, pick(t, "never", "if_available"), c.Marker, source)
 	return c
 }
 
