@@ -13,7 +13,9 @@ import (
 // scenarios is the simulator's catalogue, read without the simulator's own code: what people are promised is what is tested.
 type scenarios struct {
 	CVCs        map[string]scenario `yaml:"cvcs"`
-	OtherCVC    string              `yaml:"other_cvc"`
+	OtherCVC    scenario            `yaml:"other_cvc"`
+	AVSCode     string              `yaml:"avs_code"`
+	CAVVCode    string              `yaml:"cavv_code"`
 	PostalCodes map[string]scenario `yaml:"postal_codes"`
 	Refusals    []scenario          `yaml:"refusals"`
 	Cards       []scenario          `yaml:"cards"`
@@ -37,6 +39,8 @@ type scenario struct {
 	Amount        int64          `yaml:"amount"`
 	Approve       int64          `yaml:"approve_amount"`
 	Balance       *int64         `yaml:"balance"`
+	Code          string         `yaml:"code"`
+	AVSCode       string         `yaml:"avs_code"`
 	DeclineCode   v1.DeclineCode `yaml:"decline_code"`
 	ResponseCode  string         `yaml:"response_code"`
 	Check         v1.CheckResult `yaml:"check"`
@@ -108,7 +112,7 @@ func TestScenarioChecks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	all := MustScenarios(t)
-	all.CVCs["123"] = scenario{Check: v1.CheckResult(all.OtherCVC)}
+	all.CVCs["123"] = all.OtherCVC
 	for cvc, s := range all.CVCs {
 		t.Run("cvc "+cvc, func(t *testing.T) {
 			t.Parallel()
@@ -116,6 +120,7 @@ func TestScenarioChecks(t *testing.T) {
 			if got.Checks.Cvc != s.Check {
 				t.Errorf("got %s, want %s", got.Checks.Cvc, s.Check)
 			}
+			wantCodes(t, got, "", s.Code, "")
 		})
 	}
 	for code, s := range all.PostalCodes {
@@ -126,6 +131,7 @@ func TestScenarioChecks(t *testing.T) {
 			if got.Checks.AddressLine != s.AddressLine || got.Checks.PostalCode != s.PostalCode || got.Checks.Cvc != "not_provided" {
 				t.Errorf("got %+v, want %s and %s", got.Checks, s.AddressLine, s.PostalCode)
 			}
+			wantCodes(t, got, cmp.Or(s.AVSCode, all.AVSCode), "", "")
 			if want := cmp.Or(s.Approve, 500); s.DeclineCode == "" && got.AmountAuthorized != want {
 				t.Errorf("authorized: got %d, want %d", got.AmountAuthorized, want)
 			}

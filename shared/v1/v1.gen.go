@@ -1192,6 +1192,15 @@ type Authorization struct {
 	// Balance What is left on the card after this payment, in the minor unit of its currency, where the acquirer told: mostly of prepaid cards.
 	// Below 0 when it is overdrawn.
 	Balance *int64 `json:"balance,omitempty"`
+
+	// AvsResultCode The network's own letter for the check of the address, from which `checks` are told. Optional like the next two.
+	AvsResultCode *string `json:"avs_result_code,omitempty"`
+
+	// CvcResultCode The network's own letter for the check of the security code.
+	CvcResultCode *string `json:"cvc_result_code,omitempty"`
+
+	// CavvResultCode The network's own character for the check of the 3-D Secure value.
+	CavvResultCode *string `json:"cavv_result_code,omitempty"`
 }
 
 // BankAccount What may be known of a bank account.

@@ -93,4 +93,12 @@ type Checks struct {
 	CVC         string
 	AddressLine string
 	PostalCode  string
+	Codes       ResultCodes
+}
+
+// ResultCodes are the networks' own characters for what was checked, one each, as they came; "" where there was none.
+type ResultCodes struct {
+	AVS  string // of the billing address
+	CVC  string
+	CAVV string // of the 3-D Secure value
 }

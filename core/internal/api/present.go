@@ -141,6 +141,7 @@ func showResult(out *v1.Transaction, r *payment.Result) {
 	}
 	out.Authorization = &v1.Authorization{
 		Code: text(r.Code), NetworkTransactionID: text(r.NetworkTransactionID), ResponseCode: r.ResponseCode, Balance: r.Balance,
+		AvsResultCode: text(r.AVSCode), CvcResultCode: text(r.CVCCode), CavvResultCode: text(r.CAVVCode),
 	}
 	if !r.ExpiresAt.IsZero() {
 		out.Authorization.ExpiresAt = &v1.Time{Time: r.ExpiresAt}

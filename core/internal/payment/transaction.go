@@ -76,6 +76,9 @@ type Result struct {
 	CheckCVC             string
 	CheckAddressLine     string
 	CheckPostalCode      string
+	AVSCode              string // the networks' own characters for the checks, "" where there was none
+	CVCCode              string
+	CAVVCode             string
 }
 
 // Capturable is what a capture may still take.

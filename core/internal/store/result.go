@@ -22,6 +22,9 @@ type resultColumn struct {
 	CheckCVC             string `json:"check_cvc,omitzero"`
 	CheckAddressLine     string `json:"check_address_line,omitzero"`
 	CheckPostalCode      string `json:"check_postal_code,omitzero"`
+	AVSCode              string `json:"avs_code,omitzero"`
+	CVCCode              string `json:"cvc_code,omitzero"`
+	CAVVCode             string `json:"cavv_code,omitzero"`
 }
 
 func encodeResult(r *payment.Result) (string, error) {
@@ -29,6 +32,7 @@ func encodeResult(r *payment.Result) (string, error) {
 		Reached: r.Reached, DeclineCode: r.DeclineCode, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
 		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, ResponseCode: r.ResponseCode, ExpiresAt: toMillis(r.ExpiresAt), Balance: r.Balance,
 		CheckCVC: r.CheckCVC, CheckAddressLine: r.CheckAddressLine, CheckPostalCode: r.CheckPostalCode,
+		AVSCode: r.AVSCode, CVCCode: r.CVCCode, CAVVCode: r.CAVVCode,
 	})
 	if err != nil {
 		return "", fmt.Errorf("encode result: %w", err)
@@ -45,6 +49,7 @@ func decodeResult(b []byte, r *payment.Result) error {
 		Reached: c.Reached, DeclineCode: c.DeclineCode, FailureCode: c.FailureCode, FailureMessage: c.FailureMessage,
 		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, ResponseCode: c.ResponseCode, ExpiresAt: fromMillis(c.ExpiresAt), Balance: c.Balance,
 		CheckCVC: c.CheckCVC, CheckAddressLine: c.CheckAddressLine, CheckPostalCode: c.CheckPostalCode,
+		AVSCode: c.AVSCode, CVCCode: c.CVCCode, CAVVCode: c.CAVVCode,
 	}
 	return nil
 }

@@ -4,13 +4,10 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/shared/config"
-	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 //go:generate cp ../../../../configs/simulator.yaml default.yaml
@@ -24,8 +21,10 @@ type document struct {
 	AuthorizationDays    int                    `yaml:"authorization_days"`
 	FixtureYears         int                    `yaml:"fixture_years"`
 	CVCs                 map[string]cvcEntry    `yaml:"cvcs"`
-	OtherCVC             string                 `yaml:"other_cvc"`
+	OtherCVC             cvcEntry               `yaml:"other_cvc"`
 	PostalCodes          map[string]postalEntry `yaml:"postal_codes"`
+	AVSCode              string                 `yaml:"avs_code"`
+	CAVVCode             string                 `yaml:"cavv_code"`
 	Declines             ownDeclines            `yaml:"declines"`
 	Refusals             []refusalEntry         `yaml:"refusals"`
 	BankAccounts         []bankAccountEntry     `yaml:"bank_accounts"`
@@ -40,12 +39,14 @@ type declineEntry struct {
 
 type cvcEntry struct {
 	Check   string       `yaml:"check"`
+	Code    string       `yaml:"code"`
 	Decline declineEntry `yaml:",inline"`
 }
 
 type postalEntry struct {
 	AddressLine string       `yaml:"address_line"`
 	PostalCode  string       `yaml:"postal_code"`
+	Code        string       `yaml:"avs_code"`
 	Approve     int64        `yaml:"approve_amount"`
 	Balance     *int64       `yaml:"balance"`
 	Decline     declineEntry `yaml:",inline"`
@@ -81,8 +82,9 @@ type catalogue struct {
 	authorization        time.Duration
 	fixtureYears         int
 	cvcs                 map[string]cvcRule
-	otherCVC             check
+	otherCVC             cvcRule
 	postalCodes          map[string]postalRule
+	avsCode, cavvCode    byte
 	expired              verdict
 	invalidNumber        verdict
 	voided               verdict
@@ -98,11 +100,13 @@ type catalogue struct {
 
 type cvcRule struct {
 	check   check
+	code    byte // the network's; 0 for none
 	verdict verdict
 }
 
 type postalRule struct {
 	addressLine, postalCode check
+	code                    byte  // the network's; 0 for none
 	approve                 int64 // at most so much; 0 for all
 	balance                 acquirer.Balance
 	verdict                 verdict
@@ -150,34 +154,6 @@ func (c *catalogue) addGeneral(doc document) error {
 	}
 	if _, ok := c.numbers[doc.DefaultPaymentMethod]; !ok {
 		errs = append(errs, fmt.Errorf("default_payment_method: %q is none of the cards", doc.DefaultPaymentMethod))
-	}
-	return errors.Join(errs...)
-}
-
-func (c *catalogue) addChecks(doc document) error {
-	var err error
-	if c.otherCVC, err = parseCheck(doc.OtherCVC); err != nil {
-		err = fmt.Errorf("other_cvc: %w", err)
-	}
-	errs := []error{err}
-	for _, value := range slices.Sorted(maps.Keys(doc.CVCs)) {
-		entry := doc.CVCs[value]
-		result, err := parseCheck(entry.Check)
-		verdict, errDecline := entry.Decline.optional()
-		if err := errors.Join(err, errDecline); err != nil {
-			errs = append(errs, fmt.Errorf("cvcs %q: %w", value, err))
-		}
-		c.cvcs[value] = cvcRule{check: result, verdict: verdict}
-	}
-	for _, value := range slices.Sorted(maps.Keys(doc.PostalCodes)) {
-		entry := doc.PostalCodes[value]
-		line, errLine := parseCheck(entry.AddressLine)
-		postal, errPostal := parseCheck(entry.PostalCode)
-		verdict, errDecline := entry.Decline.optional()
-		if err := errors.Join(errLine, errPostal, errDecline, entry.checkAmount()); err != nil {
-			errs = append(errs, fmt.Errorf("postal_codes %q: %w", value, err))
-		}
-		c.postalCodes[value] = postalRule{addressLine: line, postalCode: postal, approve: entry.Approve, balance: entry.balance(), verdict: verdict}
 	}
 	return errors.Join(errs...)
 }
@@ -242,12 +218,4 @@ func (d declineEntry) required(name string) (verdict, error) {
 		return approved, fmt.Errorf("%s: %w", name, err)
 	}
 	return v, nil
-}
-
-func parseCheck(name string) (check, error) {
-	c, ok := checkNames[v1.CheckResult(name)]
-	if !ok {
-		return 0, fmt.Errorf("check %q: want match, no_match, unavailable, not_provided or not_processed", name)
-	}
-	return c, nil
 }

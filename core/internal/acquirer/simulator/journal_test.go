@@ -23,6 +23,7 @@ func TestJournal_survives(t *testing.T) {
 
 	r := request(t, killed, "txn_1", "pm_card_visa")
 	r.Card.CVC, r.Billing = secret.New("900"), acquirer.Billing{AddressLine: "1 Main", PostalCode: "46201"}
+	r.ThreeDSecure.CAVV = secret.New("AAABBB")
 	want["txn_1"] = mustAuthorize(t, killed, r)
 	want["txn_2"] = mustAuthorize(t, killed, request(t, killed, "txn_2", "pm_card_lost"))
 	want["cap_1"] = mustFollow(t, killed.Capture, "cap_1", "txn_1", 1000)
@@ -30,6 +31,9 @@ func TestJournal_survives(t *testing.T) {
 	want["void_1"] = mustFollow(t, killed.Void, "void_1", "txn_1", 999)
 	want["void_2"] = mustFollow(t, killed.Void, "void_2", "txn_late", 1999)
 
+	if got, want := want["txn_1"].Checks.Codes, (acquirer.ResultCodes{AVS: "A", CVC: "M", CAVV: "2"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 	s := mustOpen(t, simulator.Config{Journal: path})
 	for reference, answer := range want {
 		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
@@ -58,7 +62,8 @@ func TestJournal_damage(t *testing.T) {
 	whole := "a txn_1 - 00 - 1999 0 ppp n\n"
 	text := "\n\x00\x00\x00\nnonsense\na txn_x - 77 no_such_code 1999 0 ppp n\na txn_x - 00 - many 0 ppp n\n" +
 		"a txn_x - 00 - 1 0 zzz n\nz txn_x - 00 - 1 0 ppp n\na txn_x - 00 - 1 0 ppp n more\n" +
-		"a txn_x - 00 - 1 0 ppp n b\na txn_x - 00 - 1 0 ppp n bx\na txn_x - 00 - 1 0 ppp n b1 \n" + whole + "a txn_torn - 00 - 1999 0 pp"
+		"a txn_x - 00 - 1 0 ppp n b\na txn_x - 00 - 1 0 ppp n bx\na txn_x - 00 - 1 0 ppp n b1 \n" +
+		"a txn_x - 00 - 1 0 ppp n kY-\na txn_x - 00 - 1 0 ppp n kyyy\na txn_x - 00 - 1 0 ppp n k\n" + whole + "a txn_torn - 00 - 1999 0 pp"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

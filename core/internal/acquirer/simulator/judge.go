@@ -17,10 +17,15 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 		amount:  r.Amount,
 		network: r.BankAccount.Number.IsZero(), // only cards have one
 		checks:  checks{cvc.check, address.addressLine, address.postalCode},
+		codes:   codes{cvc: cvc.code},
 		verdict: firstDecline(c.verdict, s.judgeSource(r, now), cvc.verdict, address.verdict),
 	}
 	if rec.network {
+		rec.codes.avs = address.code
 		s.judgeFunds(&rec, r, address)
+	}
+	if !r.ThreeDSecure.CAVV.IsZero() {
+		rec.codes.cavv = s.catalogue.cavvCode
 	}
 	if !r.Capture {
 		rec.expires = now.Add(s.catalogue.authorization).UnixMilli()
@@ -75,11 +80,11 @@ func (s *Simulator) judgeCVC(given acquirer.Card, c card) cvcRule {
 	if !given.CVC.IsZero() {
 		var ok bool
 		if rule, ok = s.catalogue.cvcs[given.CVC.Reveal()]; !ok {
-			rule = cvcRule{check: s.catalogue.otherCVC}
+			rule = s.catalogue.otherCVC
 		}
 	}
 	if c.cvc != 0 {
-		rule.check = c.cvc
+		rule.check, rule.code = c.cvc, cvcCodes[c.cvc]
 	}
 	return rule
 }
@@ -88,8 +93,15 @@ func (s *Simulator) judgeAddress(b acquirer.Billing) postalRule {
 	if rule, ok := s.catalogue.postalCodes[b.PostalCode]; ok {
 		return rule
 	}
-	return postalRule{addressLine: given(b.AddressLine), postalCode: given(b.PostalCode)}
+	rule := postalRule{addressLine: given(b.AddressLine), postalCode: given(b.PostalCode)}
+	if b != (acquirer.Billing{}) {
+		rule.code = s.catalogue.avsCode
+	}
+	return rule
 }
+
+// cvcCodes are the networks' codes of the results that a card gives whatever security code comes with it.
+var cvcCodes = map[check]byte{match: 'M', noMatch: 'N', notProcessed: 'P', unavailable: 'U'}
 
 func given(s string) check {
 	if s == "" {

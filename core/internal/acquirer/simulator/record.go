@@ -70,6 +70,31 @@ func (c check) letter() byte {
 // checks are those of the CVC, the address line and the postal code; all zero for a step that checks nothing.
 type checks [3]check
 
+// codes are the network's own characters for the checks, 0 for none.
+type codes struct{ avs, cvc, cavv byte }
+
+func (c codes) shown() acquirer.ResultCodes {
+	return acquirer.ResultCodes{AVS: letter(c.avs), CVC: letter(c.cvc), CAVV: letter(c.cavv)}
+}
+
+// letters is what the journal writes, a dash for a code that there is not.
+func (c codes) letters() []byte {
+	out := []byte{c.avs, c.cvc, c.cavv}
+	for i, b := range out {
+		if b == 0 {
+			out[i] = '-'
+		}
+	}
+	return out
+}
+
+func letter(b byte) string {
+	if b == 0 {
+		return ""
+	}
+	return string(rune(b))
+}
+
 // declineCodes gives each decline code of the v1 contract a number. The first is no decline.
 var declineCodes = [...]v1.DeclineCode{
 	"", v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodePickupCard,
@@ -105,6 +130,7 @@ type record struct {
 	balance acquirer.Balance
 	verdict verdict
 	checks  checks
+	codes   codes
 	kind    kind
 	network bool // the card network saw it
 	voided  bool // a void named this reference
@@ -121,7 +147,7 @@ func (r record) answer(id identity) acquirer.Answer {
 		Approved:     r.verdict == approved,
 		ResponseCode: "00",
 		Checks: acquirer.Checks{
-			CVC: r.checks[0].String(), AddressLine: r.checks[1].String(), PostalCode: r.checks[2].String(),
+			CVC: r.checks[0].String(), AddressLine: r.checks[1].String(), PostalCode: r.checks[2].String(), Codes: r.codes.shown(),
 		},
 	}
 	if r.network && (a.Approved || r.filtered()) {
@@ -164,6 +190,9 @@ func (e effect) appendLine(dst []byte) []byte {
 	if r.balance.Given {
 		dst = strconv.AppendInt(append(dst, " b"...), r.balance.Amount, 10)
 	}
+	if r.codes != (codes{}) {
+		dst = append(append(dst, " k"...), r.codes.letters()...)
+	}
 	return append(dst, '\n')
 }
 
@@ -196,14 +225,35 @@ func parseLine(line []byte) (effect, bool) {
 // parseExtras reads the fields that only some lines have, each begun by a letter of its own.
 func (r *record) parseExtras(fields []byte) bool {
 	for field := range bytes.SplitSeq(fields, []byte{' '}) {
-		if len(field) < 2 || field[0] != 'b' {
+		ok := false
+		switch {
+		case len(field) < 2:
+		case field[0] == 'b':
+			n, err := strconv.ParseInt(string(field[1:]), 10, 64)
+			r.balance, ok = acquirer.Balance{Given: true, Amount: n}, err == nil
+		case field[0] == 'k':
+			ok = r.codes.parse(field[1:])
+		}
+		if !ok {
 			return false
 		}
-		n, err := strconv.ParseInt(string(field[1:]), 10, 64)
-		if err != nil {
+	}
+	return true
+}
+
+func (c *codes) parse(field []byte) bool {
+	into := [...]*byte{&c.avs, &c.cvc, &c.cavv}
+	if len(field) != len(into) {
+		return false
+	}
+	for i, b := range field {
+		if b == '-' {
+			continue
+		}
+		if !upperAlphanumeric(letter(b)) {
 			return false
 		}
-		r.balance = acquirer.Balance{Given: true, Amount: n}
+		*into[i] = b
 	}
 	return true
 }
