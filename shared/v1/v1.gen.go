@@ -1725,6 +1725,13 @@ type PaymentMethodList struct {
 // PaymentMethodListObject defines model for PaymentMethodList.Object.
 type PaymentMethodListObject string
 
+// PriorAuthorization The issuer's approval, given before this payment by telephone or another way: the acquirer takes the money under its code and asks for
+// no other. Only for a card, captured at once, without `three_d_secure` and in full.
+type PriorAuthorization struct {
+	// Code The approval code. It becomes `authorization.code`.
+	Code string `json:"code"`
+}
+
 // Refund defines model for Refund.
 type Refund struct {
 	ID     string       `json:"id"`
@@ -1958,6 +1965,10 @@ type Transaction struct {
 	// `if_available` takes what there is: `amount_authorized` is then less than `amount`, and the rest is to be paid by other means.
 	PartialAuthorization PartialAuthorization `json:"partial_authorization"`
 
+	// PriorAuthorization The issuer's approval, given before this payment by telephone or another way: the acquirer takes the money under its code and asks for
+	// no other. Only for a card, captured at once, without `three_d_secure` and in full.
+	PriorAuthorization *PriorAuthorization `json:"prior_authorization,omitempty"`
+
 	// PaymentMethod Absent while a payment that requires confirmation has none.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
@@ -2087,6 +2098,10 @@ type TransactionCreate struct {
 	// `network_token` or `bank_account`. Or a token (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
 	// `pm_card_visa` from the simulator's catalogue.
 	PaymentMethod string `json:"payment_method,omitempty"`
+
+	// PriorAuthorization The issuer's approval, given before this payment by telephone or another way: the acquirer takes the money under its code and asks for
+	// no other. Only for a card, captured at once, without `three_d_secure` and in full.
+	PriorAuthorization *PriorAuthorization `json:"prior_authorization,omitempty"`
 
 	// Reference The merchant's own name for this payment, an order or invoice number.
 	Reference *string  `json:"reference,omitempty"`

@@ -41,6 +41,7 @@ type Authorize struct {
 	Currency  string // ISO 4217, lower case
 	Capture   bool   // take the money at once when approved; always for a bank account
 	Partial   bool   // less than Amount may be approved; else all of it or nothing
+	PriorCode string // the issuer approved before under this code: take the money without asking it; "" as a rule
 	Source
 	Billing      Billing
 	ThreeDSecure ThreeDSecure

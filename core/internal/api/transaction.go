@@ -28,16 +28,17 @@ func (a *API) transactionRoutes() []route {
 // words, which is stored as it is.
 type transactionDetails struct {
 	shownSource
-	ThreeDSecure        *v1.ThreeDSecure `json:"three_d_secure,omitempty"`
-	Initiator           *v1.Initiator    `json:"initiator,omitempty"`
-	Customer            *string          `json:"customer,omitempty"`
-	Reference           *string          `json:"reference,omitempty"`
-	Description         *string          `json:"description,omitempty"`
-	StatementDescriptor *string          `json:"statement_descriptor,omitempty"`
-	Billing             *v1.Contact      `json:"billing,omitempty"`
-	Shipping            *v1.Contact      `json:"shipping,omitempty"`
-	Order               *v1.Order        `json:"order,omitempty"`
-	Metadata            *v1.Metadata     `json:"metadata,omitempty"`
+	PriorAuthorization  *v1.PriorAuthorization `json:"prior_authorization,omitempty"`
+	ThreeDSecure        *v1.ThreeDSecure       `json:"three_d_secure,omitempty"`
+	Initiator           *v1.Initiator          `json:"initiator,omitempty"`
+	Customer            *string                `json:"customer,omitempty"`
+	Reference           *string                `json:"reference,omitempty"`
+	Description         *string                `json:"description,omitempty"`
+	StatementDescriptor *string                `json:"statement_descriptor,omitempty"`
+	Billing             *v1.Contact            `json:"billing,omitempty"`
+	Shipping            *v1.Contact            `json:"shipping,omitempty"`
+	Order               *v1.Order              `json:"order,omitempty"`
+	Metadata            *v1.Metadata           `json:"metadata,omitempty"`
 }
 
 func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -59,6 +60,9 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	if f := payer.debitFault(autoCapture(&in), in.Currency, in.ThreeDSecure); f != nil {
 		return f
 	}
+	if f := payer.priorFault(&in); f != nil {
+		return f
+	}
 	if in.Billing == nil {
 		in.Billing = payer.billing
 	}
@@ -68,7 +72,7 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	}
 	p := engine.Payment{
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: in.PaymentMethod,
-		Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
+		PriorCode: priorCode(&in), Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details = encode(details(&in, payer.shown, payer.customer))
 	out, err := a.Engine.Authorize(r.Context(), req, p)
@@ -78,7 +82,7 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 // details is what a transaction keeps of its create.
 func details(in *v1.TransactionCreate, shown shownSource, customer string) *transactionDetails {
 	return &transactionDetails{
-		shownSource: shown, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
+		shownSource: shown, PriorAuthorization: in.PriorAuthorization, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
 		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
 		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
 	}
@@ -124,7 +128,7 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 			field{"description", in.Description, 1000}, field{"statement_descriptor", in.StatementDescriptor, 22},
 		),
 		contactFault("billing", in.Billing), contactFault("shipping", in.Shipping), orderFault(in.Order), metadataFault(in.Metadata),
-		threeDSecureFault(in.ThreeDSecure), initiatorFault(in.Initiator),
+		threeDSecureFault(in.ThreeDSecure), initiatorFault(in.Initiator), priorFault(in),
 	} {
 		if f != nil {
 			return f

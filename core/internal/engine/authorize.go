@@ -17,7 +17,8 @@ type Payment struct {
 	Amount          int64 // minor units
 	Currency        string
 	AutoCapture     bool
-	Partial         bool // less than Amount may be approved
+	Partial         bool   // less than Amount may be approved
+	PriorCode       string // under which the issuer approved before; "" as a rule
 	PaymentMethod   string
 	acquirer.Source       // lives as long as the call
 	Drawn           Drawn // where the source comes from in the store, and whose it is
@@ -56,7 +57,8 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
-			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
+			PriorCode: p.PriorCode,
+			Source:    p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})
 	switch {

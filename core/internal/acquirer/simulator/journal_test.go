@@ -63,7 +63,8 @@ func TestJournal_damage(t *testing.T) {
 	text := "\n\x00\x00\x00\nnonsense\na txn_x - 77 no_such_code 1999 0 ppp n\na txn_x - 00 - many 0 ppp n\n" +
 		"a txn_x - 00 - 1 0 zzz n\nz txn_x - 00 - 1 0 ppp n\na txn_x - 00 - 1 0 ppp n more\n" +
 		"a txn_x - 00 - 1 0 ppp n b\na txn_x - 00 - 1 0 ppp n bx\na txn_x - 00 - 1 0 ppp n b1 \n" +
-		"a txn_x - 00 - 1 0 ppp n kY-\na txn_x - 00 - 1 0 ppp n kyyy\na txn_x - 00 - 1 0 ppp n k\n" + whole + "a txn_torn - 00 - 1999 0 pp"
+		"a txn_x - 00 - 1 0 ppp n kY-\na txn_x - 00 - 1 0 ppp n kyyy\na txn_x - 00 - 1 0 ppp n k\n" +
+		"a txn_x - 00 - 1 0 ppp n p\na txn_x - 00 - 1 0 ppp n pabc\na txn_x - 00 - 1 0 ppp n pABCDEFG\n" + whole + "a txn_torn - 00 - 1999 0 pp"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

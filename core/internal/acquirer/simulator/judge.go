@@ -10,6 +10,9 @@ import (
 // judge decides an authorization by the catalogue alone.
 func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	now := s.clock.Now()
+	if r.PriorCode != "" {
+		return s.judgePrior(r, now)
+	}
 	cvc := s.judgeCVC(r.Card, c)
 	address := s.judgeAddress(r.Billing)
 	rec := record{
@@ -30,6 +33,18 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	if !r.Capture {
 		rec.expires = now.Add(s.catalogue.authorization).UnixMilli()
 	}
+	return rec
+}
+
+// judgePrior takes what the issuer approved before: it is not asked again, so that neither the card's own outcome nor any check counts.
+func (s *Simulator) judgePrior(r acquirer.Authorize, now time.Time) record {
+	rec := record{kind: authorize, amount: r.Amount, verdict: s.judgeSource(r, now), checks: checks{notProvided, notProvided, notProvided}}
+	for i, given := range []bool{!r.Card.CVC.IsZero(), r.Billing.AddressLine != "", r.Billing.PostalCode != ""} {
+		if given {
+			rec.checks[i] = notProcessed
+		}
+	}
+	copy(rec.prior[:], r.PriorCode)
 	return rec
 }
 

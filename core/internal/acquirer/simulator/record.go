@@ -131,6 +131,7 @@ type record struct {
 	verdict verdict
 	checks  checks
 	codes   codes
+	prior   [6]byte // the code that the issuer approved under before, filled up with zeroes
 	kind    kind
 	network bool // the card network saw it
 	voided  bool // a void named this reference
@@ -159,6 +160,9 @@ func (r record) answer(id identity) acquirer.Answer {
 		return a
 	}
 	a.Code, a.Amount, a.Balance = id.code(), r.amount, r.balance
+	if r.prior[0] != 0 {
+		a.Code = r.priorCode()
+	}
 	if r.expires != 0 {
 		a.ExpiresAt = time.UnixMilli(r.expires).UTC()
 	}
@@ -193,8 +197,13 @@ func (e effect) appendLine(dst []byte) []byte {
 	if r.codes != (codes{}) {
 		dst = append(append(dst, " k"...), r.codes.letters()...)
 	}
+	if r.prior[0] != 0 {
+		dst = append(append(dst, " p"...), r.priorCode()...)
+	}
 	return append(dst, '\n')
 }
+
+func (r record) priorCode() string { return string(bytes.TrimRight(r.prior[:], "\x00")) }
 
 // parseLine reads what appendLine wrote, without its newline. The effect has an identity in place of its reference.
 func parseLine(line []byte) (effect, bool) {
@@ -233,6 +242,8 @@ func (r *record) parseExtras(fields []byte) bool {
 			r.balance, ok = acquirer.Balance{Given: true, Amount: n}, err == nil
 		case field[0] == 'k':
 			ok = r.codes.parse(field[1:])
+		case field[0] == 'p':
+			ok = copy(r.prior[:], field[1:]) == len(field)-1 && upperAlphanumeric(r.priorCode())
 		}
 		if !ok {
 			return false

@@ -107,6 +107,29 @@ func TestAuthorize_partially(t *testing.T) {
 	}
 }
 
+func TestAuthorize_approvedBefore(t *testing.T) {
+	t.Parallel()
+	journal := filepath.Join(t.TempDir(), "journal")
+	s := mustOpen(t, simulator.Config{Journal: journal})
+	for reference, code := range map[string]string{"txn_1": "1", "txn_2": "A1B2C3"} {
+		r := request(t, s, reference, "pm_card_lost")
+		r.PriorCode, r.Capture, r.Card.CVC, r.Billing.PostalCode = code, true, secret.New("901"), "46282"
+		got := mustAuthorize(t, s, r)
+		if !got.Approved || got.Code != code || got.NetworkTransactionID != "" || got.Checks.CVC != "not_processed" || got.Checks.AddressLine != "not_provided" {
+			t.Errorf("got %+v", got)
+		}
+		again, err := mustOpen(t, simulator.Config{Journal: journal}).Inquire(t.Context(), reference)
+		if err != nil || again != got {
+			t.Errorf("after a restart: got %+v, %v, want %+v", again, err, got)
+		}
+	}
+	wrong := request(t, s, "txn_3", "pm_card_visa")
+	wrong.PriorCode, wrong.Card.Number = "1", secret.New("4242424242424241")
+	if got := mustAuthorize(t, s, wrong); got.Approved || got.ResponseCode != "14" {
+		t.Errorf("a wrong number: got %+v", got)
+	}
+}
+
 func TestCatalogue_mistakesOfSources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, old, new, want string }{

@@ -1,0 +1,52 @@
+package api
+
+import v1 "github.com/causeway-pay/causeway/shared/v1"
+
+// priorFault refuses what does not go with an approval that the issuer gave before: nobody is asked then, so nothing can be left open, taken in
+// part or proven.
+func priorFault(in *v1.TransactionCreate) *fault {
+	const param = "prior_authorization"
+	switch {
+	case in.PriorAuthorization == nil:
+		return nil
+	case in.PriorAuthorization.Code == "":
+		return &fault{code: codeMissingField, param: param + ".code"}
+	case !approvalCode(in.PriorAuthorization.Code):
+		return &fault{code: codeInvalidValue, param: param + ".code", message: "An approval code is 1 to 6 capital letters and digits."}
+	case unconfirmed(in):
+		return &fault{code: codeInvalidValue, param: param, message: "A payment that the issuer approved before does not wait for a confirmation."}
+	case !autoCapture(in):
+		return &fault{code: codeInvalidValue, param: "capture", message: "A payment that the issuer approved before is captured only automatically."}
+	case partial(in):
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "What the issuer approved before is taken in full."}
+	case in.ThreeDSecure != nil:
+		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure does not go with a prior authorization."}
+	}
+	return nil
+}
+
+// priorFault refuses a prior authorization of anything but a card.
+func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
+	if in.PriorAuthorization == nil || p.shown.Card != nil {
+		return nil
+	}
+	return &fault{code: codeInvalidValue, param: "prior_authorization", message: "A prior authorization is of a card."}
+}
+
+// priorCode is the code of the approval that the issuer gave before, "" for none.
+func priorCode(in *v1.TransactionCreate) string {
+	if in.PriorAuthorization == nil {
+		return ""
+	}
+	return in.PriorAuthorization.Code
+}
+
+// approvalCode reports whether s can be an issuer's approval code.
+func approvalCode(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return len(s) >= 1 && len(s) <= 6
+}
