@@ -2041,6 +2041,10 @@ type TransactionConfirm struct {
 	Billing *Contact   `json:"billing,omitempty"`
 	Card    *CardInput `json:"card,omitempty"`
 
+	// CardCvc The security code of a customer's stored card (`pm_…`), or of a test payment method, as the payer typed it for this payment. Passed
+	// on and never stored. A card that is typed whole has it in `card.cvc`.
+	CardCvc *secret.String `json:"card_cvc,omitempty"`
+
 	// ClientSecret Required of publishable keys.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
 
@@ -2066,6 +2070,10 @@ type TransactionCreate struct {
 	// Capture Whether an approved payment is captured at once.
 	Capture *CaptureMode `json:"capture,omitempty"`
 	Card    *CardInput   `json:"card,omitempty"`
+
+	// CardCvc The security code of a customer's stored card (`pm_…`), or of a test payment method, as the payer typed it for this payment. Passed
+	// on and never stored. A card that is typed whole has it in `card.cvc`.
+	CardCvc *secret.String `json:"card_cvc,omitempty"`
 
 	// Confirm false makes a transaction that waits in `requires_confirmation`, and asks nobody for money yet. The answer has a
 	// `client_secret`, with which the payer's own device can confirm it by a publishable key. What to pay with then comes with

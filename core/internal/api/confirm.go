@@ -43,6 +43,7 @@ func earlyFault(in *v1.TransactionCreate) *fault {
 		given bool
 	}{
 		{kindCard, in.Card != nil},
+		{cardCVC, in.CardCvc != nil},
 		{kindNetworkToken, in.NetworkToken != nil},
 		{kindBankAccount, in.BankAccount != nil},
 		{"three_d_secure", in.ThreeDSecure != nil},
@@ -136,7 +137,7 @@ func (a *API) confirmation(r *http.Request, k *store.Key, t *payment.Transaction
 	}
 	var d transactionDetails
 	decodeDetails(t.Details, &d)
-	payer, err := a.payer(r.Context(), t.Tenant, givenSource{method, in.Card, in.NetworkToken, in.BankAccount, d.Customer})
+	payer, err := a.payer(r.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
 	if err != nil {
 		return engine.Payment{}, err
 	}

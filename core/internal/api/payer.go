@@ -7,6 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -21,6 +22,7 @@ const (
 type givenSource struct {
 	method       string
 	card         *v1.CardInput
+	cvc          *secret.String // of a stored card
 	networkToken *v1.NetworkTokenInput
 	bankAccount  *v1.BankAccountInput
 	customer     *string
@@ -50,6 +52,9 @@ func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer
 	p, err := a.source(ctx, t, g)
 	if err != nil {
 		return payer{}, err
+	}
+	if f := p.typeCVC(g.cvc); f != nil {
+		return payer{}, f
 	}
 	return p.of(g.customer)
 }
@@ -133,5 +138,5 @@ func (g givenSource) strayFault() *fault {
 			}
 		}
 	}
-	return nil
+	return g.cvcFault()
 }

@@ -53,7 +53,7 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 	if unconfirmed(&in) {
 		return a.prepareTransaction(w, r, k, &in, body)
 	}
-	payer, err := a.payer(r.Context(), k.Tenant, givenSource{in.PaymentMethod, in.Card, in.NetworkToken, in.BankAccount, in.Customer})
+	payer, err := a.payer(r.Context(), k.Tenant, givenSource{in.PaymentMethod, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, in.Customer})
 	if err != nil {
 		return err
 	}

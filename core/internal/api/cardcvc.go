@@ -1,0 +1,38 @@
+package api
+
+import (
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// cardCVC is the field of a stored card's security code.
+const cardCVC = "card_cvc"
+
+// cvcFault refuses a security code beside what has, or had, one of its own.
+func (g givenSource) cvcFault() *fault {
+	if g.cvc == nil {
+		return nil
+	}
+	switch {
+	case g.method == kindCard:
+		return &fault{code: codeInvalidValue, param: cardCVC, message: "The code of a card that is typed whole goes into card.cvc."}
+	case isID(id.Token, g.method):
+		return &fault{code: codeInvalidValue, param: cardCVC, message: "A token has the code that was typed with its card."}
+	}
+	return nil
+}
+
+// typeCVC adds the security code that the payer typed again to a stored card, which never has one of its own.
+func (p *payer) typeCVC(cvc *secret.String) *fault {
+	switch {
+	case cvc == nil:
+		return nil
+	case p.shown.Card == nil:
+		return &fault{code: codeInvalidValue, param: cardCVC, message: "Only a card has a security code."}
+	case !card.BrandOf(p.Card.Number).FitsCode(*cvc):
+		return &fault{code: codeInvalidCVC, param: cardCVC}
+	}
+	p.Card.CVC = *cvc
+	return nil
+}
