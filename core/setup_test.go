@@ -141,10 +141,10 @@ func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 }
 
 // text is the result of a query for one text.
-func (b *bundle) text(t *testing.T, query string, args ...any) string {
+func (b *bundle) text(t *testing.T, query string) string {
 	t.Helper()
 	var out string
-	if err := b.inspect.QueryRowContext(t.Context(), query, args...).Scan(&out); err != nil {
+	if err := b.inspect.QueryRowContext(t.Context(), query).Scan(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out

@@ -1369,16 +1369,19 @@ type Customer struct {
 	Object CustomerObject `json:"object"`
 
 	// Mode Test objects move no money.
-	Mode        Mode     `json:"mode"`
-	FirstName   *string  `json:"first_name,omitempty"`
-	LastName    *string  `json:"last_name,omitempty"`
-	Company     *string  `json:"company,omitempty"`
-	Email       *string  `json:"email,omitempty"`
-	Phone       *string  `json:"phone,omitempty"`
-	Reference   *string  `json:"reference,omitempty"`
-	Description *string  `json:"description,omitempty"`
-	Billing     *Contact `json:"billing,omitempty"`
-	Shipping    *Contact `json:"shipping,omitempty"`
+	Mode      Mode    `json:"mode"`
+	FirstName *string `json:"first_name,omitempty"`
+	LastName  *string `json:"last_name,omitempty"`
+	Company   *string `json:"company,omitempty"`
+	Email     *string `json:"email,omitempty"`
+	Phone     *string `json:"phone,omitempty"`
+	Reference *string `json:"reference,omitempty"`
+
+	// DefaultPaymentMethod Gone when that payment method is.
+	DefaultPaymentMethod *string  `json:"default_payment_method,omitempty"`
+	Description          *string  `json:"description,omitempty"`
+	Billing              *Contact `json:"billing,omitempty"`
+	Shipping             *Contact `json:"shipping,omitempty"`
 
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata Metadata `json:"metadata"`
@@ -1402,12 +1405,16 @@ type CustomerObject string
 
 // CustomerInput defines model for CustomerInput.
 type CustomerInput struct {
-	Billing     *Contact `json:"billing,omitempty"`
-	Company     *string  `json:"company,omitempty"`
-	Description *string  `json:"description,omitempty"`
-	Email       *string  `json:"email,omitempty"`
-	FirstName   *string  `json:"first_name,omitempty"`
-	LastName    *string  `json:"last_name,omitempty"`
+	Billing *Contact `json:"billing,omitempty"`
+	Company *string  `json:"company,omitempty"`
+
+	// DefaultPaymentMethod One of the customer's own payment methods (`pm_…`), so that a new customer can have none yet. A payment that names the customer
+	// and no payment method is taken from it.
+	DefaultPaymentMethod *string `json:"default_payment_method,omitempty"`
+	Description          *string `json:"description,omitempty"`
+	Email                *string `json:"email,omitempty"`
+	FirstName            *string `json:"first_name,omitempty"`
+	LastName             *string `json:"last_name,omitempty"`
 
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
@@ -2051,7 +2058,7 @@ type TransactionConfirm struct {
 	// NetworkToken A card network's stand-in for a card number, from a wallet or a token service.
 	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
 
-	// PaymentMethod As in a create; by default what the create named.
+	// PaymentMethod As in a create; by default what the create named, or else the default of the customer that it named.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
 	// ThreeDSecure What an authentication of the cardholder by 3-D Secure gave, done before this request.
@@ -2102,7 +2109,7 @@ type TransactionCreate struct {
 	Order                *Order                `json:"order,omitempty"`
 	PartialAuthorization *PartialAuthorization `json:"partial_authorization,omitempty"`
 
-	// PaymentMethod Required unless `confirm` is false. A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
+	// PaymentMethod Required unless `confirm` is false, or `customer` has a `default_payment_method`, which is then charged. A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
 	// `network_token` or `bank_account`. Or a token (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
 	// `pm_card_visa` from the simulator's catalogue.
 	PaymentMethod string `json:"payment_method,omitempty"`
@@ -2375,6 +2382,12 @@ type ListCustomersParams struct {
 
 	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Reference The merchant's own name for the customer, whole.
+	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
+
+	// Email The customer's e-mail address, whole and as it was written.
+	Email *string `form:"email,omitempty" json:"email,omitempty"`
 }
 
 // CreateCustomerParams defines parameters for CreateCustomer.
@@ -4634,6 +4647,30 @@ func NewListCustomersRequest(server string, params *ListCustomersParams) (*http.
 		if params.EndingBefore != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Reference != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reference", *params.Reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Email != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "email", *params.Email, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

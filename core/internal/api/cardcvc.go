@@ -26,7 +26,7 @@ func (g givenSource) cvcFault() *fault {
 // typeCVC adds the security code that the payer typed again to a stored card, which never has one of its own.
 func (p *payer) typeCVC(cvc *secret.String) *fault {
 	switch {
-	case cvc == nil:
+	case cvc == nil, p.method == "": // there is nothing to charge, which the intent says
 		return nil
 	case p.shown.Card == nil:
 		return &fault{code: codeInvalidValue, param: cardCVC, message: "Only a card has a security code."}

@@ -132,11 +132,11 @@ func (a *API) confirmation(r *http.Request, k *store.Key, t *payment.Transaction
 	if method == "" {
 		method = t.PaymentMethod
 	}
-	if method == "" {
-		return engine.Payment{}, &fault{code: codeMissingField, param: "payment_method"}
-	}
 	var d transactionDetails
 	decodeDetails(t.Details, &d)
+	if method == "" && d.Customer == nil {
+		return engine.Payment{}, &fault{code: codeMissingField, param: "payment_method"}
+	}
 	payer, err := a.payer(r.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
 	if err != nil {
 		return engine.Payment{}, err
@@ -158,7 +158,7 @@ func (a *API) confirmation(r *http.Request, k *store.Key, t *payment.Transaction
 		d.Billing = payer.billing
 	}
 	return engine.Payment{
-		PaymentMethod: method, Source: payer.Source, Drawn: payer.drawn, Billing: billing(d.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure),
+		PaymentMethod: payer.method, Source: payer.Source, Drawn: payer.drawn, Billing: billing(d.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure),
 		Initiator: initiator(d.Initiator), Details: encode(&d),
 	}, nil
 }

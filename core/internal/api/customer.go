@@ -1,7 +1,9 @@
 package api
 
 import (
+	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -26,7 +28,7 @@ func customerFault(in *v1.CustomerInput) *fault {
 		lengthFault(
 			field{"first_name", in.FirstName, 100}, field{"last_name", in.LastName, 100}, field{"company", in.Company, 100},
 			field{"email", in.Email, 255}, field{"phone", in.Phone, 40}, field{"reference", in.Reference, 255},
-			field{"description", in.Description, 1000},
+			field{"description", in.Description, 1000}, field{defaultMethod, in.DefaultPaymentMethod, 64},
 		),
 		contactFault("billing", in.Billing), contactFault("shipping", in.Shipping), metadataFault(in.Metadata),
 	} {
@@ -89,6 +91,9 @@ func (a *API) createCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err != nil {
 		return err
 	}
+	if textOf(in.DefaultPaymentMethod) != "" {
+		return &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods yet."}
+	}
 	out, err := a.Engine.CreateCustomer(r.Context(), req, merged(nil, in))
 	return a.answer(w, r, out, err)
 }
@@ -114,8 +119,34 @@ func (a *API) updateCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err != nil {
 		return err
 	}
-	out, err := a.Engine.UpdateCustomer(r.Context(), unkeyed(r, k), n, func(details []byte) []byte { return merged(details, in) })
+	method, f := defaultOf(in)
+	if f != nil {
+		return f
+	}
+	out, err := a.Engine.UpdateCustomer(r.Context(), unkeyed(r, k), n, method, func(details []byte) []byte { return merged(details, in) })
+	if errors.Is(err, engine.ErrNoSource) {
+		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer has no such payment method.", cause: err}
+	}
 	return a.answer(w, r, out, err)
+}
+
+// defaultMethod is the field of what a customer pays with when nothing is named.
+const defaultMethod = "default_payment_method"
+
+// defaultOf is the payment method that is to be the default: nil for whatever it is now, 0 for none.
+func defaultOf(in *v1.CustomerInput) (*int64, *fault) {
+	if in.DefaultPaymentMethod == nil {
+		return nil, nil
+	}
+	n := int64(0)
+	if *in.DefaultPaymentMethod == "" {
+		return &n, nil
+	}
+	n, err := id.Parse(id.PaymentMethod, *in.DefaultPaymentMethod)
+	if err != nil {
+		return nil, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, cause: err}
+	}
+	return &n, nil
 }
 
 func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -145,11 +176,15 @@ func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) 
 }
 
 func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	p, err := page(r, id.Customer)
+	p, err := page(r, id.Customer, "reference", "email")
 	if err != nil {
 		return err
 	}
-	found, err := a.Store.Customers(r.Context(), k.Tenant, p)
+	f, err := customerFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Customers(r.Context(), k.Tenant, f, p)
 	if err != nil {
 		return err
 	}
@@ -159,6 +194,20 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *store.Key
 	}
 	a.write(w, r, http.StatusOK, encode(&out))
 	return nil
+}
+
+// customerFilter reads what a list of customers is narrowed by.
+func customerFilter(q url.Values) (store.CustomerFilter, error) {
+	for _, name := range []string{"reference", "email"} {
+		value := q.Get(name)
+		if q.Has(name) && value == "" {
+			return store.CustomerFilter{}, &fault{code: codeInvalidValue, param: name, message: "The filter is empty."}
+		}
+		if f := lengthFault(field{name, &value, 255}); f != nil {
+			return store.CustomerFilter{}, f
+		}
+	}
+	return store.CustomerFilter{Reference: q.Get("reference"), Email: q.Get("email")}, nil
 }
 
 // CustomerCreated answers the making of a customer.
@@ -187,6 +236,9 @@ func showCustomer(c *payment.Customer) v1.Customer {
 	out.ID = id.Format(id.Customer, c.ID)
 	out.Object = v1.CustomerObjectCustomer
 	out.Mode = mode(c.Tenant)
+	if c.Default != 0 {
+		out.DefaultPaymentMethod = text(id.Format(id.PaymentMethod, c.Default))
+	}
 	out.Version = c.Version
 	if out.Metadata == nil {
 		out.Metadata = v1.Metadata{}

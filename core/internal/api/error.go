@@ -206,6 +206,7 @@ func faultOf(err error) *fault {
 		{engine.ErrTokenUsed, codeTokenUsed, "payment_method"},
 		{engine.ErrTokenExpired, codeTokenExpired, "payment_method"},
 		{engine.ErrNoCustomer, codeUnknownCustomer, "customer"},
+		{engine.ErrNoDefault, codeMissingField, "payment_method"},
 		{engine.ErrOtherCustomer, codeInvalidValue, "payment_method"},
 		{engine.ErrTooManyMethods, codeTooManyPaymentMethods, "id"},
 		{engine.ErrKeyReused, codeKeyReused, ""},

@@ -33,6 +33,7 @@ type payer struct {
 	acquirer.Source
 	shown    shownSource
 	drawn    engine.Drawn
+	method   string      // what is charged, as a merchant would name it; "" where a customer has no default
 	customer string      // cus_…, "" for nobody the merchant knows
 	billing  *v1.Contact // that of a stored payment method
 }
@@ -49,7 +50,14 @@ func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer
 	if f := g.strayFault(); f != nil {
 		return payer{}, f
 	}
-	p, err := a.source(ctx, t, g)
+	var p payer
+	var err error
+	if g.method == "" && g.customer != nil {
+		p, err = a.defaultSource(ctx, t, *g.customer)
+	} else {
+		p, err = a.source(ctx, t, g)
+		p.method = g.method
+	}
 	if err != nil {
 		return payer{}, err
 	}
@@ -97,6 +105,26 @@ func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (
 	if err != nil {
 		return payer{}, err
 	}
+	return stored(s), nil
+}
+
+// defaultSource finds what a customer pays with when nothing is named.
+func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer string) (payer, error) {
+	n, err := id.Parse(id.Customer, customer)
+	if err != nil {
+		return payer{}, engine.ErrNoCustomer
+	}
+	s, name, err := a.Engine.Default(ctx, t, n)
+	if err != nil {
+		return payer{}, err
+	}
+	p := stored(s)
+	p.method = name
+	return p, nil
+}
+
+// stored is the payer of what the store holds.
+func stored(s engine.Stored) payer {
 	var d sourceDetails
 	decodeDetails(s.Details, &d)
 	p := payer{shown: shownSource{Card: d.Card, BankAccount: d.BankAccount}, drawn: s.Drawn, billing: d.Billing}
@@ -112,7 +140,7 @@ func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (
 			Number: s.Secrets.Number, RoutingNumber: b.RoutingNumber, Type: string(b.AccountType), Holder: b.Holder,
 		}
 	}
-	return p, nil
+	return p
 }
 
 // isID reports whether a payment method is named by an id, as what the store holds is. Test payment methods never look like one.

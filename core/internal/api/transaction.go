@@ -71,7 +71,7 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 		return err
 	}
 	p := engine.Payment{
-		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: in.PaymentMethod,
+		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: payer.method,
 		PriorCode: priorCode(&in), Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details = encode(details(&in, payer.shown, payer.customer))
@@ -113,7 +113,7 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 	if _, ok := money.Lookup(in.Currency); !ok {
 		return &fault{code: codeUnknownCurrency, param: "currency"}
 	}
-	if in.PaymentMethod == "" && (!unconfirmed(in) || given(body, "payment_method")) {
+	if in.PaymentMethod == "" && (in.Customer == nil && !unconfirmed(in) || given(body, "payment_method")) {
 		return &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if in.Capture != nil && !in.Capture.Valid() {

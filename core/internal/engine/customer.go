@@ -23,22 +23,41 @@ func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) 
 	return value(out), err
 }
 
-// UpdateCustomer replaces a customer's details by what change makes of them. It is not told when nothing changes.
-func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, change func(details []byte) []byte) (Answer, error) {
+// UpdateCustomer replaces a customer's details by what change makes of them, and its default payment method by method: nil leaves that as it
+// is, 0 takes it away. It is not told when nothing changes. ErrNoSource when the customer has no such payment method.
+func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte) (Answer, error) {
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
-		details := change(c.Details)
-		if bytes.Equal(details, c.Details) {
+		was := *c
+		c.Details = change(c.Details)
+		if method != nil {
+			c.Default = *method
+		}
+		if c.Default == was.Default && bytes.Equal(c.Details, was.Details) {
 			answer := e.Present.Customer(c)
 			return &answer, nil
 		}
-		c.Details = details
-		if err := tx.UpdateCustomer(c); err != nil {
-			return nil, err
+		if c.Default != was.Default && c.Default != 0 {
+			m, err := tx.Method(c.Tenant, c.Default)
+			if errors.Is(err, store.ErrNotFound) || err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()) {
+				return nil, ErrNoSource
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		answer := e.Present.Customer(c)
-		return &answer, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, answer.Body))
+		answer, err := e.customerUpdated(tx, c)
+		return &answer, err
 	})
 	return value(out), err
+}
+
+// customerUpdated writes a customer's next version, and announces it.
+func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Answer, error) {
+	if err := tx.UpdateCustomer(c); err != nil {
+		return Answer{}, err
+	}
+	answer := e.Present.Customer(c)
+	return answer, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, answer.Body))
 }
 
 // DeleteCustomer detaches all that a customer pays with, and hides the customer for good.

@@ -21,6 +21,8 @@ var (
 	ErrTokenExpired = errors.New("engine: token expired")
 	// ErrNoCustomer: there is no such customer for this tenant.
 	ErrNoCustomer = errors.New("engine: no such customer")
+	// ErrNoDefault: the customer has no default payment method.
+	ErrNoDefault = errors.New("engine: customer without a default payment method")
 	// ErrOtherCustomer: the payment method is another customer's.
 	ErrOtherCustomer = errors.New("engine: payment method of another customer")
 )
@@ -69,6 +71,22 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 		out.Drawn.refusal = ErrNoSource
 	}
 	return out, nil
+}
+
+// Default finds what a customer pays with when nothing is named, and its id. Why there is nothing is said by the intent, and the id is "" then.
+func (e *Engine) Default(ctx context.Context, t payment.Tenant, customer int64) (Stored, string, error) {
+	c, err := e.Store.Customer(ctx, t, customer)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Stored{Drawn: Drawn{refusal: ErrNoCustomer}}, "", nil
+	case err != nil:
+		return Stored{}, "", err
+	case c.Default == 0:
+		return Stored{Drawn: Drawn{refusal: ErrNoDefault}}, "", nil
+	}
+	name := id.Format(id.PaymentMethod, c.Default)
+	s, err := e.Stored(ctx, t, name)
+	return s, name, err
 }
 
 func (e *Engine) storedToken(ctx context.Context, tenant payment.Tenant, n int64) (Stored, error) {

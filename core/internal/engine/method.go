@@ -66,6 +66,12 @@ func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) 
 		case err != nil:
 			return nil, err
 		}
+		if c.Default == m.ID {
+			c.Default = 0
+			if _, err := e.customerUpdated(tx, c); err != nil {
+				return nil, err
+			}
+		}
 		answer := e.Present.MethodDetached(m)
 		return &answer, e.detach(tx, m)
 	})

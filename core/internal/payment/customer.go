@@ -7,6 +7,7 @@ type Customer struct {
 	ID        int64
 	Tenant    Tenant
 	Details   []byte // what the merchant says of them, as the contract shows it; opaque here
+	Default   int64  // the payment method that is charged when none is named, 0 for none
 	Version   int64  // counts the announced changes
 	CreatedAt time.Time
 	UpdatedAt time.Time

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at`
+const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
 
 // A deleted customer does not exist for anybody.
 const customerByID = `SELECT ` + customerColumns + ` FROM customers WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`
@@ -21,18 +21,18 @@ func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 		c.ID, c.Tenant.Merchant, c.Tenant.Live, string(c.Details), c.Version, toMillis(c.CreatedAt), toMillis(c.UpdatedAt))
 }
 
-// UpdateCustomer writes c.Details as the next version. ErrConflict when there is no such customer.
+// UpdateCustomer writes c.Details and c.Default as the next version. ErrConflict when there is no such customer.
 func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 	c.Version, c.UpdatedAt = c.Version+1, tx.Now
-	return tx.change(`UPDATE customers SET details = ?, version = ?, updated_at = ?
+	return tx.change(`UPDATE customers SET details = ?, default_method_id = ?, version = ?, updated_at = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
-		string(c.Details), c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
+		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
 // DeleteCustomer hides a customer for good, which is its last version. ErrConflict when there is no such customer.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
-	c.Version, c.UpdatedAt = c.Version+1, tx.Now
-	return tx.change(`UPDATE customers SET deleted_at = ?1, version = ?2, updated_at = ?1
+	c.Default, c.Version, c.UpdatedAt = 0, c.Version+1, tx.Now
+	return tx.change(`UPDATE customers SET deleted_at = ?1, default_method_id = 0, version = ?2, updated_at = ?1
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0`,
 		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
@@ -55,10 +55,26 @@ func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*p
 	return scanCustomer(s.row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
-// Customers lists the tenant's customers, newest first.
-func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, p Page) (List[*payment.Customer], error) {
-	return list(ctx, db, `SELECT `+customerColumns+` FROM customers WHERE merchant_id = ? AND live = ? AND deleted_at = 0`, p, scanCustomer,
-		tenant.Merchant, tenant.Live)
+// CustomerFilter narrows a list of customers. Zero fields do not; both must hold.
+type CustomerFilter struct {
+	Reference string
+	Email     string
+}
+
+// Customers lists those of the tenant's customers that the filter lets through, newest first.
+func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f CustomerFilter, p Page) (List[*payment.Customer], error) {
+	// A text of its own for each filter, in the words of its index: customers are looked up by these.
+	query := `SELECT ` + customerColumns + ` FROM customers WHERE merchant_id = ? AND live = ? AND deleted_at = 0`
+	args := []any{tenant.Merchant, tenant.Live}
+	if f.Reference != "" {
+		query += ` AND details ->> '$.reference' = ?`
+		args = append(args, f.Reference)
+	}
+	if f.Email != "" {
+		query += ` AND details ->> '$.email' = ?`
+		args = append(args, f.Email)
+	}
+	return list(ctx, db, query, p, scanCustomer, args...)
 }
 
 func scanCustomer(row scanner) (*payment.Customer, error) {
@@ -66,7 +82,7 @@ func scanCustomer(row scanner) (*payment.Customer, error) {
 		c                payment.Customer
 		created, updated int64
 	)
-	err := row.Scan(&c.ID, &c.Tenant.Merchant, &c.Tenant.Live, &c.Details, &c.Version, &created, &updated)
+	err := row.Scan(&c.ID, &c.Tenant.Merchant, &c.Tenant.Live, &c.Details, &c.Version, &created, &updated, &c.Default)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
