@@ -22,9 +22,13 @@ type issuer struct {
 
 var _ devcreds.Issuer = issuer{}
 
-// CreateMerchant implements devcreds.Issuer.
+// CreateMerchant implements devcreds.Issuer. A development merchant may try unlinked refunds.
 func (i issuer) CreateMerchant(ctx context.Context, name string) (string, error) {
-	return i.core.CreateMerchant(ctx, name)
+	merchant, err := i.core.CreateMerchant(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return merchant, i.core.SetUnlinkedRefunds(ctx, merchant, true)
 }
 
 // CreateKey implements devcreds.Issuer.

@@ -1745,8 +1745,19 @@ type Refund struct {
 	Object RefundObject `json:"object"`
 
 	// Mode Test objects move no money.
-	Mode        Mode   `json:"mode"`
-	Transaction string `json:"transaction"`
+	Mode Mode `json:"mode"`
+
+	// BankAccount What may be known of a bank account.
+	BankAccount *BankAccount `json:"bank_account,omitempty"`
+
+	// Card What may be known of a card.
+	Card *Card `json:"card,omitempty"`
+
+	// PaymentMethod Where an unlinked refund goes.
+	PaymentMethod *string `json:"payment_method,omitempty"`
+
+	// Transaction Absent from an unlinked refund.
+	Transaction string `json:"transaction,omitempty"`
 
 	// Capture The capture it is of. Absent where it is of no single one.
 	Capture *string      `json:"capture,omitempty"`
@@ -1790,14 +1801,27 @@ type RefundCreate struct {
 	// Amount All that is refundable by default.
 	Amount *Money `json:"amount,omitempty"`
 
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
+
 	// Capture One capture of the transaction to give back from; its own remainder is then a limit too.
-	Capture *string `json:"capture,omitempty"`
+	Capture *string    `json:"capture,omitempty"`
+	Card    *CardInput `json:"card,omitempty"`
+
+	// Currency Of an unlinked refund.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
-	Metadata    *Metadata `json:"metadata,omitempty"`
-	Reason      *string   `json:"reason,omitempty"`
-	Reference   *string   `json:"reference,omitempty"`
-	Transaction string    `json:"transaction"`
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// PaymentMethod Where an unlinked refund goes: `card` or `bank_account` with the object of the same name, a token, a customer's payment method, or a
+	// test payment method.
+	PaymentMethod *string `json:"payment_method,omitempty"`
+	Reason        *string `json:"reason,omitempty"`
+	Reference     *string `json:"reference,omitempty"`
+
+	// Transaction The payment to give back from. Without it the refund is unlinked, and needs `amount`, `currency` and `payment_method`.
+	Transaction string `json:"transaction,omitempty"`
 }
 
 // RefundList defines model for RefundList.
@@ -2925,14 +2949,22 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
 	ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateRefundWithBody Give captured money back, all of the rest by default
+	// CreateRefundWithBody Give captured money back, all of the rest by default, or give money without a payment before it
+	//
+	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
 	CreateRefundWithBody(ctx context.Context, params *CreateRefundParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateRefund Give captured money back, all of the rest by default
+	// CreateRefund Give captured money back, all of the rest by default, or give money without a payment before it
+	//
+	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3677,7 +3709,11 @@ func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, req
 	return c.Client.Do(req)
 }
 
-// CreateRefundWithBody Give captured money back, all of the rest by default
+// CreateRefundWithBody Give captured money back, all of the rest by default, or give money without a payment before it
+//
+// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3694,7 +3730,11 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, params *CreateRefundP
 	return c.Client.Do(req)
 }
 
-// CreateRefund Give captured money back, all of the rest by default
+// CreateRefund Give captured money back, all of the rest by default, or give money without a payment before it
+//
+// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7113,14 +7153,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
 	ListRefundsWithResponse(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*ListRefundsResponse, error)
 
-	// CreateRefundWithBodyWithResponse Give captured money back, all of the rest by default
+	// CreateRefundWithBodyWithResponse Give captured money back, all of the rest by default, or give money without a payment before it
+	//
+	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
 	CreateRefundWithBodyWithResponse(ctx context.Context, params *CreateRefundParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRefundResponse, error)
 
-	// CreateRefundWithResponse Give captured money back, all of the rest by default
+	// CreateRefundWithResponse Give captured money back, all of the rest by default, or give money without a payment before it
+	//
+	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9978,7 +10026,11 @@ func (c *ClientWithResponses) ListRefundsWithResponse(ctx context.Context, param
 	return ParseListRefundsResponse(rsp)
 }
 
-// CreateRefundWithBodyWithResponse Give captured money back, all of the rest by default
+// CreateRefundWithBodyWithResponse Give captured money back, all of the rest by default, or give money without a payment before it
+//
+// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9991,7 +10043,11 @@ func (c *ClientWithResponses) CreateRefundWithBodyWithResponse(ctx context.Conte
 	return ParseCreateRefundResponse(rsp)
 }
 
-// CreateRefundWithResponse Give captured money back, all of the rest by default
+// CreateRefundWithResponse Give captured money back, all of the rest by default, or give money without a payment before it
+//
+// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
+// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -18,7 +18,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.listMerchants(ctx, args[:last])
 	}
 	f, data := m.flags("merchants")
-	day := dayFlags(f)
+	day, unlinked := dayFlags(f), unlinkedFlag(f)
 	words, err := m.parse(f, flagsFirst(args), 2)
 	if err != nil {
 		return err
@@ -27,23 +27,27 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 	if err != nil {
 		return m.misused(err.Error())
 	}
+	allow, err := unlinked()
+	if err != nil {
+		return m.misused(err.Error())
+	}
 	verb, what := words[0], words[1]
 	if verb != "create" && verb != "update" {
 		return m.misused(fmt.Sprintf("merchants cannot %q", verb))
 	}
-	same := d == core.Day{Cutoff: core.SameCutoff}
+	same := d == core.Day{Cutoff: core.SameCutoff} && allow == nil
 	if verb == "update" && same {
-		return m.misused("merchants update needs --time-zone or --cutoff")
+		return m.misused("merchants update needs --time-zone, --cutoff or --unlinked-refunds")
 	}
 	return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
 		if verb == "update" {
-			return what, a.SetDay(ctx, what, d)
+			return what, changeMerchant(ctx, a, what, d, allow)
 		}
 		merchant, err := a.CreateMerchant(ctx, what)
 		if err != nil || same {
 			return merchant, err
 		}
-		return merchant, a.SetDay(ctx, merchant, d)
+		return merchant, changeMerchant(ctx, a, merchant, d, allow)
 	})
 }
 

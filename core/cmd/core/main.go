@@ -22,8 +22,9 @@ Usage:
   core migrate   [--data DIR]                                      bring the store to this build's schema, and exit
   core merchants [--data DIR] create NAME                          make a merchant; prints its id
                  [--time-zone ZONE] [--cutoff HH:MM]               when its day ends and captures settle (UTC, 00:00)
-  core merchants [--data DIR] update mer_… [--time-zone ZONE]      change when its day ends
-                 [--cutoff HH:MM]
+                 [--unlinked-refunds on|off]                       whether it may refund to cards it took nothing from (off)
+  core merchants [--data DIR] update mer_… [--time-zone ZONE]      change these
+                 [--cutoff HH:MM] [--unlinked-refunds on|off]
   core merchants [--data DIR] list                                 all merchants: id, since when, name
   core keys      [--data DIR] create --merchant mer_…              make an API key; prints it, once
                  [--mode test|live] [--kind secret|publishable] [--scopes a,b,…] [--name NAME]

@@ -55,6 +55,7 @@ func TestWrongUsage(t *testing.T) {
 		{"merchants", "create", "Shop", "--time-zone", "Local"},
 		{"merchants", "create", "Shop", "--time-zone", "Mars/Base"},
 		{"merchants", "update", "mer_0000000000001"},
+		{"merchants", "update", "mer_0000000000001", "--unlinked-refunds", "maybe"},
 		{"keys"},
 		{"keys", "delete"},
 		{"serve", "--rate-limit", "-1"},

@@ -30,6 +30,8 @@ type Acquirer interface {
 	Void(ctx context.Context, r Follow) (Answer, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Answer, error)
+	// Credit gives money to a source that none was taken from before.
+	Credit(ctx context.Context, r Credit) (Answer, error)
 	// Inquire returns the answer once given to the request with this reference, or ErrNotFound.
 	Inquire(ctx context.Context, reference string) (Answer, error)
 }
@@ -68,6 +70,14 @@ type Follow struct {
 	Authorization string // Reference of the authorization it follows
 	Amount        int64  // minor units; for a void, what was authorized
 	Currency      string // ISO 4217, lower case
+}
+
+// Credit asks for money to be given to a card or bank account.
+type Credit struct {
+	Reference string // unique per request, the acquirer's idempotency key
+	Amount    int64  // minor units
+	Currency  string // ISO 4217, lower case
+	Source
 }
 
 // Answer is the acquirer's word on a request.

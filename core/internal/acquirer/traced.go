@@ -37,6 +37,10 @@ func (a *traced) Refund(ctx context.Context, r Follow) (Answer, error) {
 	return a.span(ctx, "acquirer refund", func(ctx context.Context) (Answer, error) { return a.next.Refund(ctx, r) })
 }
 
+func (a *traced) Credit(ctx context.Context, r Credit) (Answer, error) {
+	return a.span(ctx, "acquirer credit", func(ctx context.Context) (Answer, error) { return a.next.Credit(ctx, r) })
+}
+
 func (a *traced) Inquire(ctx context.Context, reference string) (Answer, error) {
 	return a.span(ctx, "acquirer inquire", func(ctx context.Context) (Answer, error) { return a.next.Inquire(ctx, reference) })
 }

@@ -21,6 +21,10 @@ type stepDetails struct {
 	Reason    *string      `json:"reason,omitempty"`
 	Reference *string      `json:"reference,omitempty"`
 	Metadata  *v1.Metadata `json:"metadata,omitempty"`
+
+	// Of a refund without a transaction.
+	PaymentMethod *string `json:"payment_method,omitempty"`
+	shownSource
 }
 
 func (a *API) createCapture(w http.ResponseWriter, r *http.Request, k *store.Key) error {

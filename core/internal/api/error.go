@@ -51,6 +51,7 @@ const (
 	codeExpiredCard           = "expired_card"
 	codeInvalidCVC            = "invalid_cvc"
 	codeUnknownPaymentMethod  = "unknown_payment_method"
+	codeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
 	codeTokenUsed             = "token_used"
 	codeTokenExpired          = "token_expired"
 	codeUnknownCustomer       = "unknown_customer"
@@ -89,6 +90,7 @@ var codes = map[string]entry{
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
 	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
 
+	codeUnlinkedRefunds:     {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
 	codeInvalidClientSecret: {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
 
 	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
@@ -207,6 +209,7 @@ func faultOf(err error) *fault {
 		{engine.ErrTokenExpired, codeTokenExpired, "payment_method"},
 		{engine.ErrNoCustomer, codeUnknownCustomer, "customer"},
 		{engine.ErrNoDefault, codeMissingField, "payment_method"},
+		{engine.ErrUnlinkedRefunds, codeUnlinkedRefunds, ""},
 		{engine.ErrOtherCustomer, codeInvalidValue, "payment_method"},
 		{engine.ErrTooManyMethods, codeTooManyPaymentMethods, "id"},
 		{engine.ErrKeyReused, codeKeyReused, ""},

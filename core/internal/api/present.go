@@ -53,9 +53,11 @@ func (Presenter) Refund(r *payment.Refund) engine.Answer {
 // Refused answers a step that was refused, with the transaction as it stands.
 func (Presenter) Refused(requestID string, r *payment.Refusal, t *payment.Transaction) engine.Answer {
 	status, body := (&fault{code: r.Code, param: r.Param, message: r.Message}).body(requestID)
-	shown := showTransaction(t)
-	body.Error.Transaction = &shown
-	body.Error.DeclineCode = shown.DeclineCode
+	if t != nil {
+		shown := showTransaction(t)
+		body.Error.Transaction = &shown
+		body.Error.DeclineCode = shown.DeclineCode
+	}
 	return engine.Answer{Status: status, Body: encode(body), RetryAfter: retryAfter[r.Code], Outcome: r.Code}
 }
 
@@ -184,7 +186,9 @@ func showRefund(r *payment.Refund) v1.Refund {
 	out.ID = id.Format(id.Refund, r.ID)
 	out.Object = v1.RefundObjectRefund
 	out.Mode = mode(r.Tenant)
-	out.Transaction = id.Format(id.Transaction, r.Transaction)
+	if r.Transaction != 0 {
+		out.Transaction = id.Format(id.Transaction, r.Transaction)
+	}
 	if r.Capture != 0 {
 		capture := id.Format(id.Capture, r.Capture)
 		out.Capture = &capture

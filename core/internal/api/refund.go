@@ -29,11 +29,14 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, k *store.Key)
 	if f == nil {
 		f = metadataFault(in.Metadata)
 	}
-	if in.Transaction == "" {
-		f = &fault{code: codeMissingField, param: "transaction"}
+	if f == nil {
+		f = linkFault(&in)
 	}
 	if f != nil {
 		return f
+	}
+	if in.Transaction == "" {
+		return a.createCredit(w, r, k, &in, body)
 	}
 	n, err := id.Parse(id.Transaction, in.Transaction)
 	if err != nil {

@@ -17,6 +17,7 @@ const (
 	Capture   Verb = "capture"
 	Void      Verb = "void"
 	Refund    Verb = "refund"
+	Credit    Verb = "credit"
 	Inquire   Verb = "inquire"
 )
 
@@ -66,6 +67,11 @@ func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer
 // Refund implements acquirer.Acquirer.
 func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
 	return a.ask(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount})
+}
+
+// Credit implements acquirer.Acquirer.
+func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+	return a.ask(ctx, Call{Verb: Credit, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Inquire implements acquirer.Acquirer.

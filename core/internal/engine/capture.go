@@ -82,7 +82,7 @@ type origin struct {
 // step names a follow-up on a transaction while its outcome is committed.
 type step struct {
 	tenant      payment.Tenant
-	transaction int64
+	transaction int64 // 0 for none
 	claim       int64
 	reference   string
 }
@@ -117,7 +117,7 @@ func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answ
 			return tx.ReleaseKey(s.claim)
 		}
 		if refused != nil {
-			t, err := tx.Transaction(s.tenant, s.transaction)
+			t, err := s.follows(tx.Transaction)
 			if err != nil {
 				return err
 			}
@@ -138,9 +138,19 @@ func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answ
 func (e *Engine) lostStep(ctx context.Context, requestID string, s step, cause error) (Answer, error) {
 	e.givenUp.Store(s.reference, nil)
 	e.Log.ErrorContext(ctx, "follow-up: outcome open", slog.String("reference", s.reference), slog.Any("error", cause))
-	t, err := e.Store.Transaction(context.WithoutCancel(ctx), s.tenant, s.transaction)
+	t, err := s.follows(func(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
+		return e.Store.Transaction(context.WithoutCancel(ctx), tenant, id)
+	})
 	if err != nil {
 		return Answer{}, err
 	}
 	return e.lostAnswer(requestID, t), nil
+}
+
+// follows reads the transaction that a step is on, nil for a step that is on none.
+func (s step) follows(read func(payment.Tenant, int64) (*payment.Transaction, error)) (*payment.Transaction, error) {
+	if s.transaction == 0 {
+		return nil, nil //nolint:nilnil // there is none, and none is shown
+	}
+	return read(s.tenant, s.transaction)
 }

@@ -77,9 +77,9 @@ type Presenter interface {
 	MethodAttached(m *payment.Method) Answer
 	Method(m *payment.Method) Answer
 	MethodDetached(m *payment.Method) Answer
-	// Refused answers a step that the object's state or the acquirer does not allow.
+	// Refused answers a step that the object's state or the acquirer does not allow, with the transaction unless that is nil.
 	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
-	// Lost answers a step whose outcome is not known yet.
+	// Lost answers a step whose outcome is not known yet, with the transaction unless that is nil.
 	Lost(requestID string, t *payment.Transaction) Answer
 	// APIKey answers with a key, and its secret when that is not empty.
 	APIKey(k *store.Key, now time.Time, key secret.String) Answer

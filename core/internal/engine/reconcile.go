@@ -174,6 +174,9 @@ func (e *Engine) reconcileRefund(ctx context.Context, r *payment.Refund) error {
 	if err != nil {
 		return err
 	}
+	if r.Transaction == 0 {
+		return e.reconcileCredit(ctx, acq, r)
+	}
 	return finished(e.askRefund(ctx, e.again(), acq, r))
 }
 

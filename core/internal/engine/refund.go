@@ -101,15 +101,18 @@ func (e *Engine) askRefund(ctx context.Context, from origin, acq acquirer.Acquir
 		})
 	})
 	return e.ended(ctx, from, step{tenant: f.Tenant, transaction: f.Transaction, claim: f.Claim, reference: refundReference(f)}, a, err,
-		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
-			f.State = payment.StepSucceeded
-			if refused != nil {
-				f.State, f.FailureCode, f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
-			}
-			if err := tx.EndRefund(f); err != nil {
-				return Answer{}, err
-			}
-			answer := e.Present.Refund(f)
-			return answer, tx.InsertEvent(e.event("refund."+string(f.State), f.Tenant, f.ID, 2, answer.Body))
-		})
+		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) { return e.refunded(tx, f, refused) })
+}
+
+// refunded writes and announces what became of a pending refund.
+func (e *Engine) refunded(tx *store.Tx, f *payment.Refund, refused *payment.Refusal) (Answer, error) {
+	f.State = payment.StepSucceeded
+	if refused != nil {
+		f.State, f.FailureCode, f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
+	}
+	if err := tx.EndRefund(f); err != nil {
+		return Answer{}, err
+	}
+	answer := e.Present.Refund(f)
+	return answer, tx.InsertEvent(e.event("refund."+string(f.State), f.Tenant, f.ID, 2, answer.Body))
 }

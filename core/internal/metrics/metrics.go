@@ -116,6 +116,10 @@ func (a *measured) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answ
 	return a.time("refund", func() (acquirer.Answer, error) { return a.next.Refund(ctx, r) })
 }
 
+func (a *measured) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+	return a.time("credit", func() (acquirer.Answer, error) { return a.next.Credit(ctx, r) })
+}
+
 func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
 	return a.time("inquire", func() (acquirer.Answer, error) { return a.next.Inquire(ctx, reference) })
 }

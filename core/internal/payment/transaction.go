@@ -148,10 +148,10 @@ func (c *Capture) Refundable() int64 {
 	return c.Amount - c.Refunded - c.RefundPending
 }
 
-// Refund gives captured money back.
+// Refund gives captured money back, or money without a payment before it.
 type Refund struct {
 	ID             int64
-	Transaction    int64
+	Transaction    int64 // 0 for one that is of no payment
 	Capture        int64 // the capture it is of, 0 where it is of no single one
 	Tenant         Tenant
 	State          StepState

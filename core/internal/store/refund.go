@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const refundColumns = `id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details,
+const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount, currency, details,
 	failure_code, failure_message, claim, created_at, updated_at`
 
 // BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. A refund that
@@ -62,6 +62,15 @@ func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 		r.Amount, r.Capture, r.Transaction)
 }
 
+// InsertCredit writes the intent of a refund that is of no transaction. ErrDuplicate when the id is taken.
+func (tx *Tx) InsertCredit(r *payment.Refund) error {
+	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
+	return tx.insert(`INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt))
+}
+
 // EndRefund writes the acquirer's word on a pending refund, which r.State, FailureCode and FailureMessage hold.
 func (tx *Tx) EndRefund(r *payment.Refund) error {
 	err := tx.change(`UPDATE refunds SET state = ?, failure_code = ?, failure_message = ?, claim = 0, updated_at = ?
@@ -75,6 +84,9 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 		given = r.Amount
 	}
 	r.UpdatedAt = tx.Now
+	if r.Transaction == 0 {
+		return nil
+	}
 	if r.Capture != 0 {
 		err := tx.change(`UPDATE captures SET amount_refund_pending = amount_refund_pending - ?,
 			amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`, r.Amount, given, toMillis(tx.Now), r.Capture)

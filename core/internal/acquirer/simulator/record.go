@@ -21,6 +21,7 @@ const (
 	capture   kind = 'c'
 	void      kind = 'v'
 	refund    kind = 'r'
+	credit    kind = 'o' // money out, to where none came from
 )
 
 // check is a check result, as the letter the journal writes.
@@ -274,7 +275,7 @@ func (r *record) parseKind(field []byte) bool {
 		return false
 	}
 	switch k := kind(field[0]); k {
-	case authorize, capture, void, refund:
+	case authorize, capture, void, refund, credit:
 		r.kind = k
 		return true
 	case none:

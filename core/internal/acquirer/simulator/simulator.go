@@ -90,7 +90,7 @@ func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 	if err != nil {
 		return acquirer.Answer{}, err
 	}
-	if answer, ok := s.recall(id); ok {
+	if answer, ok := s.recall(id, authorize); ok {
 		return answer, nil // a retry neither waits nor fails again
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
@@ -150,12 +150,12 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow) (acqu
 	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, record: rec})
 }
 
-// recall returns the answer an authorization has had.
-func (s *Simulator) recall(id identity) (acquirer.Answer, bool) {
+// recall returns the answer that a request of a kind has had.
+func (s *Simulator) recall(id identity, k kind) (acquirer.Answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, _ := s.memory.get(id.key())
-	if rec.kind != authorize {
+	if rec.kind != k {
 		return acquirer.Answer{}, false
 	}
 	return rec.answer(id), true
@@ -181,7 +181,7 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	case none:
 	case e.record.kind:
 		return own.answer(e.id), nil
-	case authorize, capture, void, refund:
+	case authorize, capture, void, refund, credit:
 		return acquirer.Answer{}, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
 	}
 	s.reconsider(&e, own)

@@ -1,0 +1,42 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+// Credit implements acquirer.Acquirer. A test card's outcome and behaviour count as in Authorize, and the catalogue's refusals of a refund count
+// for it too.
+func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+	id, err := identify(r.Reference)
+	if err != nil {
+		return acquirer.Answer{}, err
+	}
+	if answer, ok := s.recall(id, credit); ok {
+		return answer, nil
+	}
+	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
+	if err := card.hold(ctx); err != nil {
+		return acquirer.Answer{}, err
+	}
+	rec := record{
+		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
+		verdict: firstDecline(card.verdict, s.judgePayee(r), s.catalogue.refusals[step{refund, r.Amount}]),
+	}
+	answer, err := s.commit(effect{id: id, reference: r.Reference, record: rec})
+	if err == nil && card.behaviour == timeoutAfter {
+		wait(ctx, card.delay)
+		return acquirer.Answer{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)
+	}
+	return answer, err
+}
+
+// judgePayee looks at where the money is to go. The limit on debits is none on credits.
+func (s *Simulator) judgePayee(r acquirer.Credit) verdict {
+	if !r.BankAccount.Number.IsZero() {
+		return s.judgeBankAccount(r.BankAccount, 0)
+	}
+	return s.judgeCard(asCard(r.Source), s.clock.Now())
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// linkFault refuses what does not go with a refund of a transaction, or with one of none.
+func linkFault(in *v1.RefundCreate) *fault {
+	if in.Transaction == "" {
+		return unlinkedFault(in)
+	}
+	for _, object := range []struct {
+		param string
+		given bool
+	}{
+		{"currency", in.Currency != nil},
+		{"payment_method", in.PaymentMethod != nil},
+		{kindCard, in.Card != nil},
+		{kindBankAccount, in.BankAccount != nil},
+	} {
+		if object.given {
+			return &fault{code: codeInvalidValue, param: object.param, message: "A refund of a transaction goes to where the money came from."}
+		}
+	}
+	return nil
+}
+
+func unlinkedFault(in *v1.RefundCreate) *fault {
+	switch {
+	case in.PaymentMethod == nil || *in.PaymentMethod == "":
+		return &fault{code: codeMissingField, param: "transaction", message: "Name the transaction, or else a payment_method for an unlinked refund."}
+	case in.Capture != nil:
+		return &fault{code: codeInvalidValue, param: "capture", message: "A capture goes with its transaction only."}
+	case in.Amount == nil:
+		return &fault{code: codeMissingField, param: "amount"}
+	case in.Currency == nil || *in.Currency == "":
+		return &fault{code: codeMissingField, param: "currency"}
+	case *in.PaymentMethod == kindNetworkToken:
+		return &fault{code: codeInvalidValue, param: "payment_method", message: "An unlinked refund goes to a card or bank account."}
+	}
+	if _, ok := money.Lookup(*in.Currency); !ok {
+		return &fault{code: codeUnknownCurrency, param: "currency"}
+	}
+	return lengthFault(field{"payment_method", in.PaymentMethod, 64})
+}
+
+// createCredit gives money to where none was taken from.
+func (a *API) createCredit(w http.ResponseWriter, r *http.Request, k *store.Key, in *v1.RefundCreate, body []byte) error {
+	payee, err := a.payer(r.Context(), k.Tenant, givenSource{method: *in.PaymentMethod, card: in.Card, bankAccount: in.BankAccount})
+	if err != nil {
+		return err
+	}
+	if f := payee.debitFault(true, *in.Currency, nil); f != nil {
+		return f
+	}
+	req, err := a.request(r, k, body)
+	if err != nil {
+		return err
+	}
+	out, err := a.Engine.Credit(r.Context(), req, engine.Credit{
+		Amount: *in.Amount, Currency: *in.Currency, PaymentMethod: payee.method, Source: payee.Source, Drawn: payee.drawn,
+		Details: encode(&stepDetails{
+			Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata, PaymentMethod: &payee.method, shownSource: payee.shown,
+		}),
+	})
+	return a.answer(w, r, out, err)
+}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// MustOpenGiving is a service whose merchant may give money to where it took none from.
+func MustOpenGiving(t *testing.T) *coretest.Service {
+	t.Helper()
+	s := coretest.Open(t)
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.SetUnlinkedRefunds(s.Tenant.Merchant, true) }); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// give refunds 100 to a stored payment method, or to none that is stored.
+func give(ctx context.Context, s *coretest.Service, key, method string) (engine.Answer, error) {
+	c := engine.Credit{Amount: 100, Currency: "usd", PaymentMethod: method, Details: []byte("{}")}
+	if method != "card" {
+		found, err := s.Engine.Stored(ctx, s.Tenant, method)
+		if err != nil {
+			return engine.Answer{}, err
+		}
+		c.Drawn, c.Card = found.Drawn, acquirer.Card{Number: found.Secrets.Number, ExpMonth: 12, ExpYear: 2030}
+	}
+	return s.Engine.Credit(ctx, s.Request(key), c)
+}
+
+// wantGiven checks that the only refund ended in a state, that so much was given, and that it was all told once.
+func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
+	t.Helper()
+	wantSettledBooks(t, s)
+	if got, want := fmt.Sprint(s.Texts(t, "SELECT state FROM refunds")), "["+state+"]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := s.Acquirer.Moved(coretest.Credit); got != given {
+		t.Errorf("given: got %d, want %d", got, given)
+	}
+	if got, want := fmt.Sprint(s.Texts(t, "SELECT type || ' ' || sequence FROM events ORDER BY id")), "[refund.created 1 refund."+state+" 2]"; got != want {
+		t.Errorf("events: got %s, want %s", got, want)
+	}
+}
+
+// TestKilledWhileGiving: whenever the process dies, the money goes out at most once, and what the acquirer never saw is closed.
+func TestKilledWhileGiving(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for _, key := range []string{"", "k"} {
+			t.Run(fmt.Sprint(after, " ", key), func(t *testing.T) {
+				t.Parallel()
+				first := MustOpenGiving(t)
+				var dir string
+				lose(first, coretest.Credit, after, func() { dir = first.Snapshot(t) })
+				if a, err := give(t.Context(), first, key, "card"); err != nil || a.Status != 504 {
+					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
+				}
+				s := first.Revive(t, dir)
+				if got := s.Reconcile(t); got != 0 {
+					t.Fatalf("%d stay open", got)
+				}
+				if !after {
+					wantGiven(t, s, "failed", 0)
+					if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 1 {
+						t.Errorf("got %+v, want it reversed, so that it cannot arrive late", voids)
+					}
+					return
+				}
+				wantGiven(t, s, "succeeded", 100)
+				if key != "" {
+					if a, err := give(t.Context(), s, key, "card"); err != nil || a.Status != 201 || !a.Replayed {
+						t.Errorf("again: got %d %s, %v", a.Status, a.Body, err)
+					}
+				}
+				wantGiven(t, s, "succeeded", 100)
+			})
+		}
+	}
+}
+
+func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
+	t.Parallel()
+	first := MustOpenGiving(t)
+	var dir string
+	lose(first, coretest.Credit, false, func() { dir = first.Snapshot(t) })
+	if a, err := give(t.Context(), first, "k", "card"); err != nil || a.Status != 504 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+	s := first.Revive(t, dir)
+	for _, verb := range []coretest.Verb{coretest.Inquire, coretest.Void} {
+		lose(s, verb, false, nil)
+		if got := s.Reconcile(t); got != 1 {
+			t.Fatalf("%s lost: %d stay open, want 1", verb, got)
+		}
+		heal(s)
+	}
+	if got := s.Reconcile(t); got != 0 {
+		t.Fatalf("%d stay open", got)
+	}
+	wantGiven(t, s, "failed", 0)
+	if a, err := give(t.Context(), s, "k", "card"); err != nil || a.Status != 201 || a.Replayed {
+		t.Errorf("again: got %d %s, %v", a.Status, a.Body, err)
+	}
+}
+
+// TestGivenWhileReconciled: the request and the reconciler hear of it at once.
+func TestGivenWhileReconciled(t *testing.T) {
+	t.Parallel()
+	s := MustOpenGiving(t)
+	s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Credit {
+			heal(s)
+			if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
+				t.Errorf("%d stay open, %v", open, err)
+			}
+		}
+		return nil
+	}
+	if a, err := give(t.Context(), s, "k", "card"); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	wantGiven(t, s, "succeeded", 100)
+	if a, err := give(t.Context(), s, "k", "card"); err != nil || a.Status != 201 || !a.Replayed {
+		t.Errorf("again: got %d, %v", a.Status, err)
+	}
+}
+
+// TestTokenOfWhatCouldNotBeGiven comes back whole.
+func TestTokenOfWhatCouldNotBeGiven(t *testing.T) {
+	t.Parallel()
+	s := MustOpenGiving(t)
+	token := MustToken(t, s, cvc)
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	if _, err := give(t.Context(), s, "k", token); !errors.Is(err, engine.ErrAcquirerUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	wantGiven(t, s, "failed", 0)
+	heal(s)
+	if a, err := give(t.Context(), s, "k", token); err != nil || a.Status != 201 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+	if _, err := give(t.Context(), s, "l", token); !errors.Is(err, engine.ErrTokenUsed) {
+		t.Errorf("got %v", err)
+	}
+}
