@@ -16,14 +16,15 @@ var beyond = []string{
 
 // samples are the objects that fields stand in, by the path of the object or list.
 var samples = map[string]any{
-	"card":             map[string]any{"number": "4242424242424242", "exp_month": 12, "exp_year": 2030},
-	"network_token":    map[string]any{"number": "4242424242424242", "exp_month": 12, "exp_year": 2030},
-	"bank_account":     map[string]any{"account_number": "000123456789", "routing_number": "011000015", "account_type": "checking", "holder": "A Payer"},
-	"three_d_secure":   map[string]any{"eci": "05"},
-	"initiator":        map[string]any{"type": "merchant", "reason": "recurring"},
-	"order.line_items": map[string]any{"name": "Mug", "quantity": "1", "unit_price": "5.00"},
-	"scopes":           "transactions:read",
-	"enabled_events":   "transaction.captured",
+	"card":                map[string]any{"number": "4242424242424242", "exp_month": 12, "exp_year": 2030},
+	"network_token":       map[string]any{"number": "4242424242424242", "exp_month": 12, "exp_year": 2030},
+	"bank_account":        map[string]any{"account_number": "000123456789", "routing_number": "011000015", "account_type": "checking", "holder": "A Payer"},
+	"prior_authorization": map[string]any{"code": "A1"},
+	"three_d_secure":      map[string]any{"eci": "05"},
+	"initiator":           map[string]any{"type": "merchant", "reason": "recurring"},
+	"order.line_items":    map[string]any{"name": "Mug", "quantity": "1", "unit_price": "5.00"},
+	"scopes":              "transactions:read",
+	"enabled_events":      "transaction.captured",
 }
 
 // bodies give, by operation, the id in the path and a body that is right, with all a probe needs around it.
@@ -44,8 +45,13 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 		t.Helper()
 		return b.MustCreate(t, 100, manual).ID, map[string]any{}
 	},
-	"createRefund": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
+	"createRefund": func(t *testing.T, b *bundle, p probe) (string, map[string]any) {
 		t.Helper()
+		switch kind, _, _ := strings.Cut(p.at, "."); kind {
+		case "currency", "payment_method", "card", "bank_account": // of one without a transaction
+			b.MustAllow(t, true)
+			return "", payingWith(p, map[string]any{"amount": 100, "currency": "usd"})
+		}
 		return "", map[string]any{"transaction": b.MustCreate(t, 100, "").ID}
 	},
 	"createToken": func(_ *testing.T, _ *bundle, p probe) (string, map[string]any) {
@@ -107,6 +113,10 @@ func payingWith(p probe, body map[string]any) map[string]any {
 		body["payment_method"] = kind
 		if p.at != kind {
 			body[kind] = cardOf(kind, p)
+		}
+	case "card_cvc":
+		if code, _ := p.value.(string); len(code) == 4 {
+			body["payment_method"] = "pm_card_amex"
 		}
 	case "amount":
 		body["capture"] = "manual" // 0 is allowed there

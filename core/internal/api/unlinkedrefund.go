@@ -32,7 +32,9 @@ func linkFault(in *v1.RefundCreate) *fault {
 
 func unlinkedFault(in *v1.RefundCreate) *fault {
 	switch {
-	case in.PaymentMethod == nil || *in.PaymentMethod == "":
+	case in.PaymentMethod != nil && *in.PaymentMethod == "":
+		return &fault{code: codeMissingField, param: "payment_method"}
+	case in.PaymentMethod == nil:
 		return &fault{code: codeMissingField, param: "transaction", message: "Name the transaction, or else a payment_method for an unlinked refund."}
 	case in.Capture != nil:
 		return &fault{code: codeInvalidValue, param: "capture", message: "A capture goes with its transaction only."}
