@@ -49,6 +49,7 @@ type scenario struct {
 	PostalCode    v1.CheckResult `yaml:"postal_code"`
 	Behaviour     string         `yaml:"behaviour"`
 	DelayMS       int            `yaml:"delay_ms"`
+	EffectMS      int            `yaml:"effect_ms"`
 }
 
 func MustScenarios(t *testing.T) scenarios {
@@ -209,7 +210,7 @@ func TestScenarioBehaviours(t *testing.T) {
 			s.want(t, b, a)
 		case "unavailable":
 			wantRefusal(t, a, refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
-		case "timeout_before", "timeout_after":
+		case "timeout_before", "timeout_after", "late":
 			e := wantRefusal(t, a, refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""})
 			found[e.Transaction.ID] = v1.TransactionStatusFailed
 			if s.Behaviour == "timeout_after" {
@@ -225,8 +226,8 @@ func TestScenarioBehaviours(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", id, got, want)
 		}
 	}
-	if len(found) != 2 {
-		t.Errorf("got %d lost payments, want 2", len(found))
+	if len(found) != 3 {
+		t.Errorf("got %d lost payments, want 3", len(found))
 	}
 }
 

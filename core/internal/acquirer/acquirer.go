@@ -26,13 +26,15 @@ type Acquirer interface {
 	// Capture takes part or all of an authorized amount.
 	Capture(ctx context.Context, r Follow) (Answer, error)
 	// Void releases an authorization or cancels what has not settled. To void what the acquirer never saw is approved: it is also how
-	// the engine reverses a request whose answer was lost.
+	// the engine reverses a request whose answer was lost. What arrives after that should be declined; an acquirer that approves it all the
+	// same is found out by Inquire.
 	Void(ctx context.Context, r Follow) (Answer, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Answer, error)
 	// Credit gives money to a source that none was taken from before.
 	Credit(ctx context.Context, r Credit) (Answer, error)
-	// Inquire returns the answer once given to the request with this reference, or ErrNotFound.
+	// Inquire returns the answer once given to the request with this reference, and whether it was released since, or ErrNotFound. What is not
+	// found may still be on its way.
 	Inquire(ctx context.Context, reference string) (Answer, error)
 }
 
@@ -91,6 +93,7 @@ type Answer struct {
 	Balance              Balance
 	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero where that has no meaning
 	Checks               Checks
+	Released             bool // a void has taken back what was approved; only Inquire tells
 }
 
 // Balance is what is left on a card after a payment. The zero Balance was not told.

@@ -71,7 +71,7 @@ func TestPanicInAHandler(t *testing.T) {
 		t.Error("the panic was not logged")
 	}
 	b.Acquirer.After = nil
-	if open := b.Reconcile(t); open != 0 {
+	if open := b.Recover(t); open != 0 {
 		t.Fatalf("%d stay open", open)
 	}
 	status, again, header := b.post(t, "/v1/transactions", body, "k")

@@ -33,7 +33,7 @@ func TestPanicWithAStoredCard(t *testing.T) {
 		t.Error("the panic was not logged")
 	}
 	b.Acquirer.Before = nil
-	if open := b.Reconcile(t); open != 0 {
+	if open := b.Recover(t); open != 0 {
 		t.Fatalf("%d stay open", open)
 	}
 	places := b.Files(t)

@@ -45,6 +45,9 @@ type Acquirer struct {
 	answers map[string]acquirer.Answer // by reference
 	calls   []Call
 	moved   map[Verb]int64 // approved minor units by verb
+
+	holds    map[string]int64 // minor units that are held or taken, by the reference of the authorization
+	released map[string]bool  // authorizations that were voided after they had been approved
 }
 
 var _ acquirer.Acquirer = (*Acquirer)(nil)
@@ -89,6 +92,7 @@ func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Answ
 	if !ok {
 		return acquirer.Answer{}, acquirer.ErrNotFound
 	}
+	answer.Released = a.released[reference]
 	return answer, nil
 }
 
@@ -132,7 +136,47 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 	}
 	a.answers[c.Reference] = answer
 	a.moved[c.Verb] += answer.Amount
+	if answer.Approved {
+		a.hold(c)
+	}
 	return answer
+}
+
+// hold keeps the books of what an approved request leaves held. A void of what is not there yet is forgotten, so that what arrives late is
+// approved: that is the acquirer the engine must be ready for.
+func (a *Acquirer) hold(c Call) {
+	if a.holds == nil {
+		a.holds, a.released = map[string]int64{}, map[string]bool{}
+	}
+	switch c.Verb {
+	case Authorize:
+		a.holds[c.Reference] = c.Amount
+	case Void:
+		if _, known := a.answers[c.Authorization]; known {
+			a.holds[c.Authorization], a.released[c.Authorization] = 0, true
+		}
+	case Refund:
+		a.holds[c.Authorization] -= c.Amount
+	case Capture, Inquire:
+	}
+}
+
+// Held is how much is held or taken under an authorization, in minor units.
+func (a *Acquirer) Held(reference string) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.holds[reference]
+}
+
+// HeldInAll is how much is held or taken under all of them.
+func (a *Acquirer) HeldInAll() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sum := int64(0)
+	for _, amount := range a.holds {
+		sum += amount
+	}
+	return sum
 }
 
 // Moved is how much was approved by a verb, in minor units, each reference once.

@@ -151,20 +151,30 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	next := *s
 	next.Dir, next.Log = dir, &Log{}
 	s.Acquirer.mu.Lock()
-	next.Acquirer = &Acquirer{answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved)}
+	next.Acquirer = &Acquirer{
+		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),
+		holds: maps.Clone(s.Acquirer.holds), released: maps.Clone(s.Acquirer.released),
+	}
 	s.Acquirer.mu.Unlock()
 	next.open(tb)
 	return &next
 }
 
-// Reconcile takes up everything that is open and returns how much stays so.
-func (s *Service) Reconcile(tb testing.TB) int {
+// Recover takes up everything that is open and due, as a start does, until nothing more comes of it, and returns how much stays open. It waits
+// on the machine's time only for what the acquirer's hooks do.
+func (s *Service) Recover(tb testing.TB) int {
 	tb.Helper()
-	open, err := s.Engine.Reconcile(tb.Context(), s.Clock.Now())
-	if err != nil {
+	if err := s.Engine.NewRecovery().CatchUp(tb.Context(), time.Minute); err != nil {
 		tb.Fatal(err)
 	}
-	return open
+	return s.Open(tb)
+}
+
+// Open is how many payments, captures, voids and refunds wait for the acquirer's word.
+func (s *Service) Open(tb testing.TB) int {
+	tb.Helper()
+	return int(s.Number(tb, `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void')
+		+ (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`))
 }
 
 // Number is the result of a query for one integer on the database file.

@@ -65,7 +65,10 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	case err == nil:
 		return e.authorized(ctx, r.ID, t, answer), nil
 	case errors.Is(err, acquirer.ErrUnavailable):
-		return Answer{}, e.takeBack(ctx, t, p.Drawn.secrets)
+		if err := e.takeBack(ctx, t, p.Drawn.secrets, nil); err != nil {
+			return Answer{}, err
+		}
+		return Answer{}, ErrAcquirerUnavailable
 	default:
 		return e.lost(ctx, r.ID, t), nil
 	}
@@ -73,8 +76,8 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 
 // authorized commits the acquirer's word on an open payment and returns the answer that was stored with it.
 func (e *Engine) authorized(ctx context.Context, requestID string, open *payment.Transaction, a acquirer.Answer) Answer {
-	if a.Approved && 0 < a.Amount && a.Amount < open.Amount && !open.Partial {
-		if !e.letGo(ctx, open, a.Amount) {
+	if unwantedPart(open, a) {
+		if !a.Released && !e.releasePart(ctx, open, a.Amount) {
 			return e.stillHeld(ctx, requestID, open)
 		}
 		a = tooLittle(a)
@@ -89,11 +92,11 @@ func (e *Engine) authorized(ctx context.Context, requestID string, open *payment
 		return e.writeOutcome(tx, &t, open.Claim, answer)
 	})
 	if err != nil {
-		// Either the reconciler was there first or the store is in trouble. What stands is in the store, and the key leads to it.
+		// Either recovery was there first or the store is in trouble. What stands is in the store, and the key leads to it.
 		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
 		e.givenUp.Store(authorizationReference(open), nil)
 		if a.Approved && errors.Is(err, store.ErrConflict) {
-			e.reverseLate(ctx, &t)
+			e.oweLate(ctx, &t)
 		}
 		return e.lostAnswer(requestID, open)
 	}
@@ -172,7 +175,7 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 	return nil
 }
 
-// lost marks a payment whose answer did not come; its key stays claimed until the reconciler knows.
+// lost marks a payment whose answer did not come; its key stays claimed until recovery knows.
 func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transaction) Answer {
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t) })
 	if err != nil {
@@ -184,11 +187,21 @@ func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transact
 }
 
 // takeBack removes the intent of a payment that had no effect and that nobody was told of, and frees its key and its token, as if the
-// request had not come. used is what the token hid, as far as that is still known.
-func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction, used vault.Secrets) error {
-	err := e.returned(t, used, func(token int64, sealed payment.Sealed) error {
+// request had not come. used is what the token hid, as far as that is still known; owed is nil when the acquirer certainly never saw it.
+func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction, used vault.Secrets, owed *payment.Reversal) error {
+	return e.undo(ctx, t, used, func(tx *store.Tx) error {
+		if err := tx.RemoveTransaction(t.ID); err != nil {
+			return err
+		}
+		return owe(tx, owed)
+	})
+}
+
+// undo commits the end of an intent that had no effect, with its key freed and its token returned.
+func (e *Engine) undo(ctx context.Context, t *payment.Transaction, used vault.Secrets, end func(tx *store.Tx) error) error {
+	return e.returned(t, used, func(token int64, sealed payment.Sealed) error {
 		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-			if err := tx.RemoveTransaction(t.ID); err != nil {
+			if err := end(tx); err != nil {
 				return err
 			}
 			if token != 0 {
@@ -199,10 +212,6 @@ func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction, used vaul
 			return tx.ReleaseKey(t.Claim)
 		})
 	})
-	if err != nil {
-		return err
-	}
-	return ErrAcquirerUnavailable
 }
 
 func value(a *Answer) Answer {

@@ -73,7 +73,7 @@ func (e *Engine) captured(tx *store.Tx, c *payment.Capture) (Answer, error) {
 		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
 }
 
-// origin is who asks for a step: a request, or the reconciler again.
+// origin is who asks for a step: a request, or recovery again.
 type origin struct {
 	request string
 	again   bool
@@ -91,7 +91,7 @@ type step struct {
 const acquirerDeclined = "acquirer_declined"
 
 // ended commits the acquirer's word on a capture, void or refund: write changes the objects and returns the answer of success; a
-// refusal is answered here. An answer that did not come leaves the step open for the reconciler.
+// refusal is answered here. An answer that did not come leaves the step open for recovery.
 func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answer, err error,
 	write func(tx *store.Tx, refused *payment.Refusal) (Answer, error),
 ) (Answer, error) {
@@ -134,7 +134,7 @@ func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answ
 	return out, nil
 }
 
-// lostStep answers a follow-up whose outcome is not known or not committed; the reconciler will ask again.
+// lostStep answers a follow-up whose outcome is not known or not committed; recovery will ask again.
 func (e *Engine) lostStep(ctx context.Context, requestID string, s step, cause error) (Answer, error) {
 	e.givenUp.Store(s.reference, nil)
 	e.Log.ErrorContext(ctx, "follow-up: outcome open", slog.String("reference", s.reference), slog.Any("error", cause))

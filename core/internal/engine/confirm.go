@@ -70,7 +70,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	case err == nil:
 		return e.authorized(ctx, r.ID, &t, answer), nil
 	case errors.Is(err, acquirer.ErrUnavailable):
-		if err := e.withdraw(ctx, &t, p.Drawn.secrets); err != nil {
+		if err := e.withdraw(ctx, &t, p.Drawn.secrets, nil); err != nil {
 			return Answer{}, err
 		}
 		return Answer{}, ErrAcquirerUnavailable
@@ -90,21 +90,14 @@ func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Ans
 	})
 }
 
-// withdraw lets a transaction wait again whose confirmation had no effect and cannot have one any more, and frees the confirmation's key and
-// token, as if it had not come. used is what the token hid, as far as that is still known.
-func (e *Engine) withdraw(ctx context.Context, t *payment.Transaction, used vault.Secrets) error {
-	return e.returned(t, used, func(token int64, sealed payment.Sealed) error {
-		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-			if err := tx.WithdrawConfirmation(t); err != nil {
-				return err
-			}
-			if token != 0 {
-				if err := tx.ReturnToken(token, t.ID, sealed); err != nil {
-					return err
-				}
-			}
-			return tx.ReleaseKey(t.Claim)
-		})
+// withdraw lets a transaction wait again whose confirmation had no effect, and frees the confirmation's key and token, as if it had not come.
+// used is what the token hid, as far as that is still known; owed is nil when the acquirer certainly never saw the confirmation.
+func (e *Engine) withdraw(ctx context.Context, t *payment.Transaction, used vault.Secrets, owed *payment.Reversal) error {
+	return e.undo(ctx, t, used, func(tx *store.Tx) error {
+		if err := tx.WithdrawConfirmation(t); err != nil {
+			return err
+		}
+		return owe(tx, owed)
 	})
 }
 

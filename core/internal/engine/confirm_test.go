@@ -114,7 +114,7 @@ func TestConfirmLostAnswer(t *testing.T) {
 				t.Errorf("void meanwhile: got %d, %v, want 409", a.Status, err)
 			}
 			heal(s)
-			if open := s.Reconcile(t); open != 0 {
+			if open := s.Recover(t); open != 0 {
 				t.Fatalf("%d stay open", open)
 			}
 			if after {
@@ -143,7 +143,7 @@ func TestConfirmKilled(t *testing.T) {
 				if got := MustTransaction(t, s).Status; got != payment.Processing {
 					t.Fatalf("left behind: got %s, want processing", got)
 				}
-				if open := s.Reconcile(t); open != 0 {
+				if open := s.Recover(t); open != 0 {
 					t.Fatalf("%d stay open", open)
 				}
 				if after {
@@ -162,7 +162,7 @@ func TestWaitingIsNobodysWork(t *testing.T) {
 	first := coretest.Open(t)
 	txn := MustWait(t, first)
 	s := first.Revive(t, first.Snapshot(t))
-	if open := s.Reconcile(t); open != 0 {
+	if open := s.Recover(t); open != 0 {
 		t.Errorf("%d are open", open)
 	}
 	if got := MustTransaction(t, s); got.Status != payment.RequiresConfirmation || got.Version != 0 {

@@ -44,7 +44,7 @@ func TestTokenOfADeadConfirmation(t *testing.T) {
 			t.Fatalf("got %d, %v, want 504", a.Status, err)
 		}
 		s := first.Revive(t, dir)
-		if got := s.Reconcile(t); got != 0 {
+		if got := s.Recover(t); got != 0 {
 			t.Fatalf("%d stay open", got)
 		}
 		if got := MustTransaction(t, s).Status; got != payment.RequiresConfirmation {
@@ -69,14 +69,13 @@ func TestLateAnswerOfAnOldConfirmation(t *testing.T) {
 	s := coretest.Open(t)
 	txn := MustWait(t, s)
 	second := false
+	takeUp := takesUp(t, s)
 	s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
 		if c.Verb != coretest.Authorize || second {
 			return nil
 		}
 		second = true
-		if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 { // finds nothing at the acquirer, and reverses
-			t.Errorf("%d stay open, %v", open, err)
-		}
+		takeUp() // finds nothing at the acquirer, and reverses
 		old, err := s.DB.Transaction(ctx, s.Tenant, txn)
 		if err != nil || old.Status != payment.RequiresConfirmation || old.Attempt != 2 {
 			t.Errorf("withdrawn: got %+v, %v", old, err)

@@ -110,7 +110,7 @@ func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
 		t.Fatalf("got %d, %v", a.Status, err)
 	}
-	if got, want := s.Reconcile(t), 1100; got != want {
+	if got, want := s.Recover(t), 1100; got != want {
 		t.Errorf("open: got %d, want %d", got, want)
 	}
 	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'captured'"); got != 1 {

@@ -43,15 +43,22 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 			t.Run(st.name+" "+key, func(t *testing.T) {
 				t.Parallel()
 				s := st.MustDie(t, coretest.Open(t), key, false)
-				if got := s.Reconcile(t); got != 0 {
+				if got := s.Recover(t); got != 0 {
 					t.Fatalf("%d stay open", got)
 				}
 				switch {
-				case !st.makes: // asked again, under the same reference
+				case !st.asks(): // asked again, under the same reference
 					st.wantDone(t, s)
 					if key != "" {
 						st.wantAnswer(t, s, st.success, true)
 						st.wantDone(t, s)
+					}
+				case st.attempt > 0: // it waits as before, and the key is free
+					st.wantUndone(t, s)
+					st.wantAnswer(t, s, st.success, false)
+					st.wantDone(t, s)
+					if got, want := MustTransaction(t, s).Attempt, st.attempt+1; got != want {
+						t.Errorf("attempt: got %d, want %d", got, want)
 					}
 				case key != "": // nobody was told, so it never was, and the key is free
 					st.wantUndone(t, s)
@@ -69,7 +76,7 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 						t.Errorf("got %s %+v, want failed and why", got.Status, got.Result)
 					}
 				}
-				if st.makes && len(s.Acquirer.Calls(coretest.Void)) != 1 {
+				if st.asks() && len(s.Acquirer.Calls(coretest.Void)) != 1 {
 					t.Error("the payment was not reversed, so it could arrive late")
 				}
 			})
@@ -84,7 +91,7 @@ func TestKilledBeforeTheOutcomeWasWritten(t *testing.T) {
 			t.Run(st.name+" "+key, func(t *testing.T) {
 				t.Parallel()
 				s := st.MustDie(t, coretest.Open(t), key, true)
-				if got := s.Reconcile(t); got != 0 {
+				if got := s.Recover(t); got != 0 {
 					t.Fatalf("%d stay open", got)
 				}
 				st.wantDone(t, s)
@@ -95,7 +102,7 @@ func TestKilledBeforeTheOutcomeWasWritten(t *testing.T) {
 					}
 					st.wantDone(t, s)
 				}
-				if st.makes && len(s.Acquirer.Calls(coretest.Authorize)) != 0 {
+				if st.asks() && len(s.Acquirer.Calls(coretest.Authorize)) != 0 {
 					t.Error("the payment was asked for again")
 				}
 			})
@@ -116,14 +123,14 @@ func TestKilledWhenTheAcquirerHadDeclined(t *testing.T) {
 				return ""
 			}
 			s := st.MustDie(t, first, "k", true)
-			if got := s.Reconcile(t); got != 0 {
+			if got := s.Recover(t); got != 0 {
 				t.Fatalf("%d stay open", got)
 			}
 			st.wantAnswer(t, s, 402, true)
 			if got := s.Acquirer.Moved(st.verb); got != 0 {
 				t.Errorf("moved: got %d, want nothing", got)
 			}
-			if st.makes {
+			if st.asks() {
 				wantSettledBooks(t, s)
 				if got := MustTransaction(t, s); got.Status != "declined" || got.Version != 1 || got.Result.DeclineCode != "do_not_honor" {
 					t.Errorf("got %s version %d, %s", got.Status, got.Version, got.Result.DeclineCode)
@@ -145,7 +152,7 @@ func TestKilledWhileTheAcquirerIsAway(t *testing.T) {
 				s.Acquirer.Before = func(context.Context, coretest.Call) error { return away }
 				rows := s.Texts(t, "SELECT status || operation || version || claim FROM transactions")
 				for range 2 {
-					if got := s.Reconcile(t); got != 1 {
+					if got := s.Recover(t); got != 1 {
 						t.Fatalf("%d stay open, want 1", got)
 					}
 				}
@@ -153,7 +160,7 @@ func TestKilledWhileTheAcquirerIsAway(t *testing.T) {
 					t.Errorf("a payment nobody knows of changed: got %s, want %s", got, want)
 				}
 				heal(s)
-				if got := s.Reconcile(t); got != 0 {
+				if got := s.Recover(t); got != 0 {
 					t.Fatalf("%d stay open once the acquirer is back", got)
 				}
 				st.wantDone(t, s)
@@ -176,7 +183,7 @@ func TestKilledAfterTheOutcome(t *testing.T) {
 				t.Fatalf("got %d, %v", a.Status, err)
 			}
 			s := first.Revive(t, first.Snapshot(t))
-			if got := s.Reconcile(t); got != 0 {
+			if got := s.Recover(t); got != 0 {
 				t.Fatalf("%d are open", got)
 			}
 			if got := st.wantAnswer(t, s, st.success, true); !bytes.Equal(got, a.Body) {

@@ -64,7 +64,7 @@ func TestKilledWhileGiving(t *testing.T) {
 					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
 				}
 				s := first.Revive(t, dir)
-				if got := s.Reconcile(t); got != 0 {
+				if got := s.Recover(t); got != 0 {
 					t.Fatalf("%d stay open", got)
 				}
 				if !after {
@@ -97,12 +97,12 @@ func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
 	s := first.Revive(t, dir)
 	for _, verb := range []coretest.Verb{coretest.Inquire, coretest.Void} {
 		lose(s, verb, false, nil)
-		if got := s.Reconcile(t); got != 1 {
+		if got := s.Recover(t); got != 1 {
 			t.Fatalf("%s lost: %d stay open, want 1", verb, got)
 		}
 		heal(s)
 	}
-	if got := s.Reconcile(t); got != 0 {
+	if got := s.Recover(t); got != 0 {
 		t.Fatalf("%d stay open", got)
 	}
 	wantGiven(t, s, "failed", 0)
@@ -115,11 +115,11 @@ func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
 func TestGivenWhileReconciled(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)
-	s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Credit {
 			heal(s)
-			if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
-				t.Errorf("%d stay open, %v", open, err)
+			if open := s.Recover(t); open != 0 {
+				t.Errorf("%d stay open", open)
 			}
 		}
 		return nil

@@ -131,7 +131,7 @@ func TestTokenOfADeadPayment(t *testing.T) {
 			t.Fatalf("got %d, %v, want 504", a.Status, err)
 		}
 		s := first.Revive(t, dir)
-		if got := s.Reconcile(t); got != 0 {
+		if got := s.Recover(t); got != 0 {
 			t.Fatalf("%d stay open", got)
 		}
 		if got := s.Number(t, "SELECT COUNT(*) FROM transactions"); got != 0 {
@@ -157,7 +157,7 @@ func TestTokenOfALostPayment(t *testing.T) {
 			t.Fatalf("got %d, %v, want 504", a.Status, err)
 		}
 		heal(s)
-		if got := s.Reconcile(t); got != 0 {
+		if got := s.Recover(t); got != 0 {
 			t.Fatalf("%d stay open", got)
 		}
 		if _, err := payBy(t.Context(), s, "", token); !errors.Is(err, engine.ErrTokenUsed) {

@@ -159,7 +159,7 @@ func (e *Engine) lostAnswer(requestID string, t *payment.Transaction) Answer {
 	return a
 }
 
-// requestID names the reconciler's own requests.
+// requestID names recovery's own requests.
 func (e *Engine) requestID() string { return id.Format(id.Request, e.IDs.Next()) }
 
 // event builds the announcement of an object's transition.
@@ -193,17 +193,7 @@ func voidReference(t *payment.Transaction) string {
 	return "void_" + id.Format(id.Transaction, t.OperationID)[4:]
 }
 
-// reversalReference names the reversal of an authorization whose answer was lost.
-func reversalReference(t *payment.Transaction) string {
-	return "reverse_" + authorizationReference(t)[4:]
-}
-
 // partReference names the reversal of an authorization of less than its payment may be taken for.
 func partReference(t *payment.Transaction) string {
 	return "part_" + authorizationReference(t)[4:]
-}
-
-// lateReference names the second reversal, of an authorization that came after the first.
-func lateReference(t *payment.Transaction) string {
-	return "late_" + authorizationReference(t)[4:]
 }

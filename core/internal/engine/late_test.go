@@ -16,18 +16,18 @@ func TestApprovalAfterTheReversal(t *testing.T) {
 		t.Run("key "+key, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
-			s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
+			takeUp := takesUp(t, s)
+			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 				if c.Verb == coretest.Authorize {
 					heal(s)
-					if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
-						t.Errorf("%d stay open, %v", open, err)
-					}
+					takeUp()
 				}
 				return nil
 			}
 			if a, err := s.Pay(t.Context(), s.Request(key), 100, true); err != nil || a.Status != 504 {
 				t.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
 			}
+			s.Recover(t)
 			voids := s.Acquirer.Calls(coretest.Void)
 			if len(voids) != 2 || voids[1].Reference == voids[0].Reference || voids[1].Amount != 100 {
 				t.Fatalf("got %+v, want the reversal and another", voids)
@@ -50,12 +50,11 @@ func TestApprovalAfterTheReversal(t *testing.T) {
 func TestApprovalThatTheReconcilerFoundFirst(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+	takeUp := takesUp(t, s)
+	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Authorize {
 			heal(s)
-			if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
-				t.Errorf("%d stay open, %v", open, err)
-			}
+			takeUp()
 		}
 		return nil
 	}

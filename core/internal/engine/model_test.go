@@ -125,7 +125,7 @@ func (m *machine) end(rt *rapid.T, f fate, success int, a engine.Answer, err err
 		rt.Fatalf("got %d, %v, want %d: %s", a.Status, err, want, a.Body)
 	}
 	heal(m.s)
-	if open := m.s.Reconcile(m.t); open != 0 {
+	if open := m.s.Recover(m.t); open != 0 {
 		rt.Fatalf("%d stay open", open)
 	}
 	return f != declines && f != isAway

@@ -8,10 +8,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// letGo has the acquirer reverse an approval of less than the payment may be taken for, and reports whether that is done. The payment stays
+// unwantedPart reports whether the acquirer approved less than a payment may be taken for.
+func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
+	return a.Approved && 0 < a.Amount && a.Amount < t.Amount && !t.Partial
+}
+
+// releasePart has the acquirer reverse an approval of less than the payment may be taken for, and reports whether that is done. The payment stays
 // open until then, so whatever happens in between, recovery finds the approval again and comes back here: the reference makes asking
 // again safe.
-func (e *Engine) letGo(ctx context.Context, t *payment.Transaction, held int64) bool {
+func (e *Engine) releasePart(ctx context.Context, t *payment.Transaction, held int64) bool {
 	acq, err := e.acquirer(t.Tenant)
 	if err != nil {
 		return false

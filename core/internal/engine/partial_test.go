@@ -16,9 +16,9 @@ func approving(s *coretest.Service, amount int64) {
 	s.Acquirer.Grant = func(coretest.Call) int64 { return amount }
 }
 
-// wantLetGo checks that the only payment was declined for want of money, that what the acquirer had approved was reversed once, and that all
+// wantPartReversed checks that the only payment was declined for want of money, that what the acquirer had approved was reversed once, and that all
 // of it was announced once.
-func wantLetGo(t *testing.T, s *coretest.Service, held int64) {
+func wantPartReversed(t *testing.T, s *coretest.Service, held int64) {
 	t.Helper()
 	wantSettledBooks(t, s)
 	got := MustTransaction(t, s)
@@ -46,7 +46,7 @@ func TestPartialApprovalNobodyAskedFor(t *testing.T) {
 			if err != nil || a.Status != 402 {
 				t.Fatalf("got %d %s, %v, want 402", a.Status, a.Body, err)
 			}
-			wantLetGo(t, s, held)
+			wantPartReversed(t, s, held)
 			voids := s.Acquirer.Calls(coretest.Void)
 			if paid := s.Acquirer.Calls(coretest.Authorize); len(voids) != 1 || voids[0].Authorization != paid[0].Reference {
 				t.Errorf("got %+v, want one reversal of %s", voids, paid[0].Reference)
@@ -55,7 +55,7 @@ func TestPartialApprovalNobodyAskedFor(t *testing.T) {
 			if err != nil || !again.Replayed || string(again.Body) != string(a.Body) {
 				t.Errorf("again: got %s, %v, want %s", again.Body, err, a.Body)
 			}
-			wantLetGo(t, s, held)
+			wantPartReversed(t, s, held)
 		}
 	}
 }
@@ -122,17 +122,17 @@ func TestKilledWithAPartialApproval(t *testing.T) {
 					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
 				}
 				s := first.Revive(t, dir)
-				if got := s.Reconcile(t); got != 0 {
+				if got := s.Recover(t); got != 0 {
 					t.Fatalf("%d stay open", got)
 				}
-				wantLetGo(t, s, 40)
+				wantPartReversed(t, s, 40)
 				if key == "" {
 					return
 				}
 				if a, err := s.Pay(t.Context(), s.Request(key), 100, true); err != nil || a.Status != 402 || !a.Replayed {
 					t.Errorf("again: got %d %s, %v", a.Status, a.Body, err)
 				}
-				wantLetGo(t, s, 40)
+				wantPartReversed(t, s, 40)
 			})
 		}
 	}
@@ -161,7 +161,7 @@ func TestPartialApprovalThatStays(t *testing.T) {
 				t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
 			}
 			for range 2 {
-				if got := s.Reconcile(t); got != 1 {
+				if got := s.Recover(t); got != 1 {
 					t.Fatalf("%d stay open, want 1", got)
 				}
 				if got := MustTransaction(t, s); got.Status != payment.Unknown || got.Version != 0 {
@@ -169,10 +169,10 @@ func TestPartialApprovalThatStays(t *testing.T) {
 				}
 			}
 			heal(s)
-			if got := s.Reconcile(t); got != 0 {
+			if got := s.Recover(t); got != 0 {
 				t.Fatalf("%d stay open", got)
 			}
-			wantLetGo(t, s, 40)
+			wantPartReversed(t, s, 40)
 		})
 	}
 }
@@ -182,13 +182,13 @@ func TestPartialApprovalAfterTheReversal(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	approving(s, 40)
-	s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
+	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Verb != coretest.Authorize {
 			return nil
 		}
 		s.Acquirer.Before = nil
-		if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
-			t.Errorf("%d stay open, %v", open, err)
+		if open := s.Recover(t); open != 0 {
+			t.Errorf("%d stay open", open)
 		}
 		return nil
 	}
@@ -210,20 +210,20 @@ func TestPartialApprovalByTwo(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	approving(s, 40)
-	s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb != coretest.Authorize {
 			return nil
 		}
 		s.Acquirer.After = nil
-		if open, err := s.Engine.Reconcile(ctx, s.Clock.Now()); err != nil || open != 0 {
-			t.Errorf("%d stay open, %v", open, err)
+		if open := s.Recover(t); open != 0 {
+			t.Errorf("%d stay open", open)
 		}
 		return nil
 	}
 	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
 		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
 	}
-	wantLetGo(t, s, 40)
+	wantPartReversed(t, s, 40)
 	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 402 || !a.Replayed {
 		t.Errorf("again: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -247,7 +247,7 @@ func TestPartialConfirmation(t *testing.T) {
 			if a.Status != 402 {
 				t.Errorf("got %d %s, want 402", a.Status, a.Body)
 			}
-			wantLetGo(t, s, 40)
+			wantPartReversed(t, s, 40)
 			continue
 		}
 		if got := MustTransaction(t, s); a.Status != 200 || got.Captured != 40 || !got.Partial {

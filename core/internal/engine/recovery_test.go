@@ -23,6 +23,16 @@ func serving(t *testing.T, s *coretest.Service) *engine.Recovery {
 	return r
 }
 
+// takesUp returns what finishes all that is open, for a hook of the acquirer: it happens while a request waits there.
+func takesUp(t *testing.T, s *coretest.Service) func() {
+	t.Helper()
+	return func() {
+		if open := s.Recover(t); open != 0 {
+			t.Errorf("%d stay open", open)
+		}
+	}
+}
+
 // pass makes one pass, waits for its lanes, and wants so many of them.
 func pass(t *testing.T, r *engine.Recovery, want int) {
 	t.Helper()

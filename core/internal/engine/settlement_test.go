@@ -87,7 +87,7 @@ func TestSettleDueWaitsForAVoid(t *testing.T) {
 	s.Clock.Advance(24 * time.Hour)
 	heal(s)
 	s.Acquirer.Decide = func(coretest.Call) string { return "processing_error" }
-	if got := s.Reconcile(t); got != 0 {
+	if got := s.Recover(t); got != 0 {
 		t.Fatalf("%d stay open", got)
 	}
 	mustSettle(t, s, 1) // the void was refused, so it settles after all
@@ -144,7 +144,7 @@ func TestExpiryLeavesStepsAlone(t *testing.T) {
 		t.Errorf("expired: got %d, %v, want none", got, err)
 	}
 	heal(s)
-	if got := s.Reconcile(t); got != 0 {
+	if got := s.Recover(t); got != 0 {
 		t.Fatalf("%d stay open", got)
 	}
 	if got, err := s.Engine.ExpireDue(t.Context()); err != nil || got != 1 {

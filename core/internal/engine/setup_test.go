@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // step is one use-case that asks the acquirer, taken on a transaction of 100 that is ready for it.
@@ -22,7 +24,11 @@ type step struct {
 	status   payment.Status
 	captured int64
 	refunded int64
+	attempt  int64 // of a confirmation, from 1; 0 for all else
 }
+
+// asks reports whether the step asks for the payment itself: what the acquirer does not know of it is closed, and not asked for again.
+func (st step) asks() bool { return st.verb == coretest.Authorize }
 
 func steps() []step {
 	pay := func(capture bool) func(context.Context, *coretest.Service, engine.Request, int64) (engine.Answer, error) {
@@ -30,21 +36,31 @@ func steps() []step {
 			return s.Pay(ctx, r, 100, capture)
 		}
 	}
+	confirm := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+		a, err := s.Confirm(ctx, r, txn)
+		if errors.Is(err, store.ErrNotFound) { // of the read before it
+			err = engine.ErrNotFound
+		}
+		return a, err
+	}
 	return []step{
-		{"authorize", coretest.Authorize, false, true, pay(false), 201, payment.Authorized, 0, 0},
-		{"authorize and capture", coretest.Authorize, true, true, pay(true), 201, payment.Captured, 100, 0},
+		{"authorize", coretest.Authorize, false, true, pay(false), 201, payment.Authorized, 0, 0, 0},
+		{"authorize and capture", coretest.Authorize, true, true, pay(true), 201, payment.Captured, 100, 0, 0},
 		{"capture", coretest.Capture, false, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
 			return s.Engine.Capture(ctx, r, txn, 40, false, nil)
-		}, 201, payment.PartiallyCaptured, 40, 0},
+		}, 201, payment.PartiallyCaptured, 40, 0, 0},
 		{"final capture", coretest.Capture, false, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
 			return s.Engine.Capture(ctx, r, txn, 40, true, nil)
-		}, 201, payment.Captured, 40, 0},
+		}, 201, payment.Captured, 40, 0, 0},
 		{"void", coretest.Void, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
 			return s.Engine.Void(ctx, r, txn)
-		}, 200, payment.Voided, 0, 0},
+		}, 200, payment.Voided, 0, 0, 0},
 		{"refund", coretest.Refund, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
 			return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))
-		}, 201, payment.Captured, 100, 60},
+		}, 201, payment.Captured, 100, 60, 0},
+		{"confirm", coretest.Authorize, true, false, confirm, 200, payment.Captured, 100, 0, 1},
+		{"confirm for a later capture", coretest.Authorize, false, false, confirm, 200, payment.Authorized, 0, 0, 1},
+		{"confirm once more", coretest.Authorize, true, false, confirm, 200, payment.Captured, 100, 0, 2},
 	}
 }
 
@@ -65,11 +81,31 @@ func (st step) MustPrepare(t *testing.T, s *coretest.Service) int64 {
 	if st.makes {
 		return 0
 	}
+	if st.attempt > 0 {
+		return st.mustWait(t, s)
+	}
 	a, err := s.Pay(t.Context(), s.Request(""), 100, st.capture)
 	if err != nil || a.Status != http.StatusCreated {
 		t.Fatalf("prepare: %d %s, %v", a.Status, a.Body, err)
 	}
 	return s.Number(t, "SELECT id FROM transactions")
+}
+
+// mustWait makes the transaction that waits for the step's attempt to confirm it.
+func (st step) mustWait(t *testing.T, s *coretest.Service) int64 {
+	t.Helper()
+	if a, err := s.Prepare(t.Context(), s.Request(""), 100, st.capture); err != nil || a.Status != http.StatusCreated {
+		t.Fatalf("prepare: %d %s, %v", a.Status, a.Body, err)
+	}
+	txn := s.Number(t, "SELECT id FROM transactions")
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	for range st.attempt - 1 {
+		if _, err := s.Confirm(t.Context(), s.Request(""), txn); !errors.Is(err, engine.ErrAcquirerUnavailable) {
+			t.Fatalf("an earlier attempt: got %v", err)
+		}
+	}
+	s.Acquirer.Before = nil
+	return txn
 }
 
 // MustTransaction is the only transaction of the service.
@@ -105,13 +141,15 @@ func (st step) wantUndone(t *testing.T, s *coretest.Service) {
 		}
 		return
 	}
-	before := payment.Authorized
-	captured := int64(0)
-	if st.capture {
+	before, captured, version := payment.Authorized, int64(0), int64(1)
+	switch {
+	case st.attempt > 0:
+		before, version = payment.RequiresConfirmation, 0
+	case st.capture:
 		before, captured = payment.Captured, 100
 	}
 	got := MustTransaction(t, s)
-	if got.Status != before || got.Captured != captured || got.Refunded != 0 || got.Version != 1 {
+	if got.Status != before || got.Captured != captured || got.Refunded != 0 || got.Version != version {
 		t.Errorf("got %s captured %d refunded %d version %d, want it as before", got.Status, got.Captured, got.Refunded, got.Version)
 	}
 }

@@ -12,7 +12,7 @@ type Status string
 const (
 	RequiresConfirmation Status = "requires_confirmation" // nobody was asked for money yet
 	Processing           Status = "processing"            // the intent is durable, the acquirer's answer is not yet
-	Unknown              Status = "unknown"               // the acquirer's answer was lost; the reconciler is asking
+	Unknown              Status = "unknown"               // the acquirer's answer was lost; recovery is asking
 	Authorized           Status = "authorized"
 	PartiallyCaptured    Status = "partially_captured"
 	Captured             Status = "captured"

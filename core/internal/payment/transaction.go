@@ -56,7 +56,7 @@ type Transaction struct {
 	Result  Result
 	Version int64 // counts the announced transitions
 
-	// Claim is the idempotency key the open request holds, 0 for none: the reconciler stores the late answer under it.
+	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late answer under it.
 	Claim     int64
 	CreatedAt time.Time
 	UpdatedAt time.Time

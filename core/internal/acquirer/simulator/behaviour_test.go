@@ -28,6 +28,8 @@ func TestBehaviour(t *testing.T) {
 		{"timeout before, patient caller", "pm_card_timeout_before_effect", time.Hour, acquirer.ErrUnknown, 30 * time.Second, false},
 		{"timeout after", "pm_card_timeout_after_effect", 2 * time.Second, acquirer.ErrUnknown, 2 * time.Second, true},
 		{"timeout after, patient caller", "pm_card_timeout_after_effect", time.Hour, acquirer.ErrUnknown, 30 * time.Second, true},
+		{"late", "pm_card_late_approval", 2 * time.Second, acquirer.ErrUnknown, 2 * time.Second, false},
+		{"late, patient caller", "pm_card_late_approval", time.Hour, acquirer.ErrUnknown, 30 * time.Second, false},
 		{"unavailable", "pm_card_unavailable", time.Hour, acquirer.ErrUnavailable, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,6 +19,7 @@ const (
 	slow          behaviour = "slow"
 	timeoutBefore behaviour = "timeout_before"
 	timeoutAfter  behaviour = "timeout_after"
+	late          behaviour = "late"
 	outage        behaviour = "unavailable"
 )
 
@@ -28,6 +29,7 @@ type card struct {
 	cvc       check // result whatever CVC is given; 0 leaves it to the CVC
 	behaviour behaviour
 	delay     time.Duration
+	effect    time.Duration // of late: from the request until it arrives
 }
 
 // hold does what a card's behaviour asks for before the effect. An error is the outcome: nothing happens then.
@@ -44,10 +46,13 @@ func (c card) hold(ctx context.Context) error {
 	case slow:
 		wait(ctx, c.delay)
 		return live(ctx)
-	case timeoutAfter:
+	case timeoutAfter, late:
 	}
 	return nil
 }
+
+// loses reports whether the answer never reaches the caller.
+func (c card) loses() bool { return c.behaviour == timeoutAfter || c.behaviour == late }
 
 // addCards takes the cards of the document, and makes the list of test cards.
 func (c *catalogue) addCards(doc document) error {
@@ -80,7 +85,9 @@ func (e cardEntry) card() (card, error) {
 	if !v1.CardBrand(e.Brand).Valid() || e.Brand == string(v1.CardBrandUnknown) {
 		errs = append(errs, fmt.Errorf("brand: %q is none of the contract", e.Brand))
 	}
-	c := card{behaviour: behaviour(e.Behaviour), delay: time.Duration(e.DelayMS) * time.Millisecond}
+	c := card{
+		behaviour: behaviour(e.Behaviour), delay: time.Duration(e.DelayMS) * time.Millisecond, effect: time.Duration(e.EffectMS) * time.Millisecond,
+	}
 	var err error
 	if e.CVCCheck != "" {
 		c.cvc, err = parseCheck(e.CVCCheck)
@@ -105,20 +112,26 @@ func (e cardEntry) verdict() (verdict, error) {
 }
 
 func (e cardEntry) checkBehaviour() error {
-	const longest = 600_000
+	const longest, latest = 600_000, 86_400_000
+	waits := false
 	switch behaviour(e.Behaviour) {
-	case slow, timeoutBefore, timeoutAfter:
-		if e.DelayMS < 1 || e.DelayMS > longest {
-			return fmt.Errorf("delay_ms: %d is not 1 to %d, as %s needs", e.DelayMS, longest, e.Behaviour)
-		}
-		return nil
+	case slow, timeoutBefore, timeoutAfter, late:
+		waits = true
 	case "", "none", outage:
-		if e.DelayMS != 0 {
-			return errors.New("delay_ms: only slow, timeout_before and timeout_after wait")
-		}
-		return nil
+	default:
+		return fmt.Errorf("behaviour: %q is none of none, slow, timeout_before, timeout_after, late and unavailable", e.Behaviour)
 	}
-	return fmt.Errorf("behaviour: %q is none of none, slow, timeout_before, timeout_after and unavailable", e.Behaviour)
+	switch isLate := behaviour(e.Behaviour) == late; {
+	case waits && (e.DelayMS < 1 || e.DelayMS > longest):
+		return fmt.Errorf("delay_ms: %d is not 1 to %d, as %s needs", e.DelayMS, longest, e.Behaviour)
+	case !waits && e.DelayMS != 0:
+		return errors.New("delay_ms: only slow, timeout_before, timeout_after and late wait")
+	case isLate && (e.EffectMS < 1 || e.EffectMS > latest):
+		return fmt.Errorf("effect_ms: %d is not 1 to %d, as late needs", e.EffectMS, latest)
+	case !isLate && e.EffectMS != 0:
+		return errors.New("effect_ms: only late has its effect later")
+	}
+	return nil
 }
 
 func (e cardEntry) checkName() error {

@@ -73,6 +73,7 @@ type cardEntry struct {
 	CVCCheck      string       `yaml:"cvc_check"`
 	Behaviour     string       `yaml:"behaviour"`
 	DelayMS       int64        `yaml:"delay_ms"`
+	EffectMS      int64        `yaml:"effect_ms"`
 	Decline       declineEntry `yaml:",inline"`
 }
 

@@ -62,6 +62,8 @@ func TestCatalogue_mistakes(t *testing.T) {
 		{"cvc_check", "cvc_check: no_match", "cvc_check: wrong", []string{"(pm_card_incorrect_cvc)", `"wrong"`}},
 		{"behaviour", "behaviour: slow", "behaviour: sleepy", []string{"(pm_card_slow)", `"sleepy"`}},
 		{"delay", "delay_ms: 5000", "delay_ms: 0", []string{"(pm_card_slow)", "delay_ms"}},
+		{"no effect", ", effect_ms: 60000", "", []string{"(pm_card_late_approval)", "effect_ms: 0"}},
+		{"needless effect", "delay_ms: 5000", "delay_ms: 5000, effect_ms: 1", []string{"(pm_card_slow)", "effect_ms"}},
 		{"needless delay", "behaviour: unavailable}", "behaviour: unavailable, delay_ms: 1}", []string{"(pm_card_unavailable)", "delay_ms"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,9 +15,11 @@
 //   - slow: at the end of the delay. A caller that leaves before hears ErrUnknown, and nothing has happened.
 //   - timeout_before: never. The caller hears ErrUnknown once its context or the delay ends.
 //   - timeout_after: at once, but the caller hears ErrUnknown as above. Only Inquire, or the same request again, tells.
+//   - late: the caller hears ErrUnknown as above, and nobody knows of the request until effect_ms have passed on the clock; then it has its
+//     effect, whatever was voided meanwhile. A void after that releases it, as Inquire tells.
 //   - unavailable: never, and ErrUnavailable says so.
 //
-// A void is remembered for the request it voids too. If that request arrives late it is declined, and an authorization that was voided can
+// A void is remembered for the request it voids too. If that request has not reached the simulator it is declined when it does, and an authorization that was voided can
 // no longer be captured. Steps on an authorization that the simulator does not know are approved: the engine, not the
 // acquirer, holds the truth on amounts.
 package simulator

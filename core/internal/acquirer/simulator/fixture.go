@@ -16,7 +16,7 @@ type TestCard struct {
 	Approved      bool
 	DeclineCode   string        // of the v1 contract; empty when approved
 	ResponseCode  string        // ISO 8583 field 39; "00" when approved
-	Behaviour     string        // none, slow, timeout_before, timeout_after or unavailable
+	Behaviour     string        // none, slow, timeout_before, timeout_after, late or unavailable
 	Delay         time.Duration // of a behaviour that waits
 }
 

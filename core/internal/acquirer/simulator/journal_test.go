@@ -29,6 +29,9 @@ func TestJournal_survives(t *testing.T) {
 	want["cap_1"] = mustFollow(t, killed.Capture, "cap_1", "txn_1", 1000)
 	want["re_1"] = mustFollow(t, killed.Refund, "re_1", "txn_1", 131313)
 	want["void_1"] = mustFollow(t, killed.Void, "void_1", "txn_1", 999)
+	released := want["txn_1"]
+	released.Released = true
+	want["txn_1"] = released
 	want["void_2"] = mustFollow(t, killed.Void, "void_2", "txn_late", 1999)
 
 	if got, want := want["txn_1"].Checks.Codes, (acquirer.ResultCodes{AVS: "A", CVC: "M", CAVV: "2"}); got != want {
@@ -62,7 +65,7 @@ func TestJournal_damage(t *testing.T) {
 	whole := "a txn_1 - 00 - 1999 0 ppp n\n"
 	text := "\n\x00\x00\x00\nnonsense\na txn_x - 77 no_such_code 1999 0 ppp n\na txn_x - 00 - many 0 ppp n\n" +
 		"a txn_x - 00 - 1 0 zzz n\nz txn_x - 00 - 1 0 ppp n\na txn_x - 00 - 1 0 ppp n more\n" +
-		"a txn_x - 00 - 1 0 ppp n b\na txn_x - 00 - 1 0 ppp n bx\na txn_x - 00 - 1 0 ppp n b1 \n" +
+		"a txn_x - 00 - 1 0 ppp n t5 6\na txn_x - 00 - 1 0 ppp n t\na txn_x - 00 - 1 0 ppp n b\na txn_x - 00 - 1 0 ppp n bx\na txn_x - 00 - 1 0 ppp n b1 \n" +
 		"a txn_x - 00 - 1 0 ppp n kY-\na txn_x - 00 - 1 0 ppp n kyyy\na txn_x - 00 - 1 0 ppp n k\n" +
 		"a txn_x - 00 - 1 0 ppp n p\na txn_x - 00 - 1 0 ppp n pabc\na txn_x - 00 - 1 0 ppp n pABCDEFG\n" + whole + "a txn_torn - 00 - 1999 0 pp"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

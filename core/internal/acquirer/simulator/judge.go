@@ -30,6 +30,9 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	if !r.ThreeDSecure.CAVV.IsZero() {
 		rec.codes.cavv = s.catalogue.cavvCode
 	}
+	if c.effect > 0 {
+		rec.arrives = now.Add(c.effect).UnixMilli()
+	}
 	if !r.Capture {
 		rec.expires = now.Add(s.catalogue.authorization).UnixMilli()
 	}

@@ -26,7 +26,7 @@ func (m *memory) apply(e effect) {
 	own, _ := m.get(e.id.key())
 	e.record.voided = own.voided
 	m.put(e.id.key(), e.record)
-	if e.record.kind != void || e.record.verdict != approved {
+	if e.record.kind != void || e.record.verdict != approved || e.authorization == "" {
 		return
 	}
 	k := digest(e.authorization).key()

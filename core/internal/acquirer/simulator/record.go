@@ -133,6 +133,7 @@ type record struct {
 	checks  checks
 	codes   codes
 	prior   [6]byte // the code that the issuer approved under before, filled up with zeroes
+	arrives int64   // when a late request has its effect, Unix milliseconds; 0 for at once
 	kind    kind
 	network bool // the card network saw it
 	voided  bool // a void named this reference
@@ -201,6 +202,9 @@ func (e effect) appendLine(dst []byte) []byte {
 	if r.prior[0] != 0 {
 		dst = append(append(dst, " p"...), r.priorCode()...)
 	}
+	if r.arrives != 0 {
+		dst = strconv.AppendInt(append(dst, " t"...), r.arrives, 10)
+	}
 	return append(dst, '\n')
 }
 
@@ -243,6 +247,9 @@ func (r *record) parseExtras(fields []byte) bool {
 			r.balance, ok = acquirer.Balance{Given: true, Amount: n}, err == nil
 		case field[0] == 'k':
 			ok = r.codes.parse(field[1:])
+		case field[0] == 't':
+			n, err := strconv.ParseInt(string(field[1:]), 10, 64)
+			r.arrives, ok = n, err == nil
 		case field[0] == 'p':
 			ok = copy(r.prior[:], field[1:]) == len(field)-1 && upperAlphanumeric(r.priorCode())
 		}

@@ -98,7 +98,7 @@ func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 		return acquirer.Answer{}, err
 	}
 	answer, err := s.commit(effect{id: id, reference: r.Reference, record: s.judge(r, card)})
-	if err == nil && card.behaviour == timeoutAfter {
+	if err == nil && card.loses() {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
 	}
@@ -120,7 +120,7 @@ func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Ans
 	return s.follow(ctx, refund, r)
 }
 
-// Inquire implements acquirer.Acquirer. A request that was voided before it arrived is not found until it arrives.
+// Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose effect comes late, is not found until then.
 func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
 	if err := live(ctx); err != nil {
 		return acquirer.Answer{}, err
@@ -129,10 +129,17 @@ func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Ans
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, _ := s.memory.get(id.key())
-	if rec.kind == none {
+	if rec.kind == none || s.underway(rec) {
 		return acquirer.Answer{}, fmt.Errorf("simulator: inquire: %w", acquirer.ErrNotFound)
 	}
-	return rec.answer(id), nil
+	answer := rec.answer(id)
+	answer.Released = answer.Approved && rec.voided
+	return answer, nil
+}
+
+// underway reports whether a late request has not arrived yet. Until then nobody knows of it.
+func (s *Simulator) underway(r record) bool {
+	return r.arrives != 0 && s.clock.Now().UnixMilli() < r.arrives
 }
 
 func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow) (acquirer.Answer, error) {
@@ -155,7 +162,7 @@ func (s *Simulator) recall(id identity, k kind) (acquirer.Answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, _ := s.memory.get(id.key())
-	if rec.kind != k {
+	if rec.kind != k || s.underway(rec) {
 		return acquirer.Answer{}, false
 	}
 	return rec.answer(id), true
@@ -184,6 +191,9 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	case authorize, capture, void, refund, credit:
 		return acquirer.Answer{}, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
 	}
+	if s.passes(e) {
+		e.authorization = "" // nobody remembers it
+	}
 	s.reconsider(&e, own)
 	if s.journal != nil {
 		if err := s.journal.append(e); err != nil {
@@ -208,6 +218,15 @@ func (s *Simulator) reconsider(e *effect, own record) {
 	case own.voided, e.record.kind == capture && followed.voided:
 		e.record.verdict, e.record.network = s.catalogue.voided, false
 	}
+}
+
+// passes reports whether e is a void that comes before the late request it names, and does not stop it.
+func (s *Simulator) passes(e effect) bool {
+	if e.record.kind != void {
+		return false
+	}
+	named, _ := s.memory.get(digest(e.authorization).key())
+	return s.underway(named)
 }
 
 // live turns a context that has ended into ErrUnknown: the caller can no longer be told what happened.

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// task is one open step.
+type task struct {
+	tenant    payment.Tenant
+	id        int64
+	reference string // what the step is given up under; "" where no request works on it
+	do        func(context.Context) error
+}
+
+// collect hands every open step that nobody works on to add.
+func (r *Recovery) collect(ctx context.Context, add func(task)) error {
+	e, now := r.e, r.e.Clock.Now()
+	orphan := func(reference string, begun time.Time) bool {
+		_, left := e.givenUp.Load(reference)
+		return !r.serving || left || begun.Before(r.born) || now.Sub(begun) >= Patience
+	}
+	cut := int64(math.MaxInt64)
+	if r.serving {
+		cut = now.Add(-takeUpAfter).UnixMilli() + 1
+	}
+	addOne := func(t task, free bool) {
+		if _, err := e.acquirer(t.tenant); err == nil && free {
+			add(t)
+		}
+	}
+	return errors.Join(
+		each(ctx, since(e.Store.OpenTransactions, cut), func(t *payment.Transaction) int64 {
+			reference := authorizationReference(t)
+			if t.Operation == payment.VoidOperation {
+				reference = voidReference(t)
+			}
+			addOne(task{t.Tenant, t.ID, reference, func(ctx context.Context) error { return e.reconcileTransaction(ctx, t) }},
+				t.Status == payment.Unknown || orphan(reference, t.UpdatedAt))
+			return t.ID
+		}),
+		each(ctx, since(e.Store.OpenCaptures, cut), func(c *payment.Capture) int64 {
+			reference := captureReference(c)
+			addOne(task{c.Tenant, c.ID, reference, func(ctx context.Context) error { return e.reconcileCapture(ctx, c) }},
+				orphan(reference, c.UpdatedAt))
+			return c.ID
+		}),
+		each(ctx, since(e.Store.OpenRefunds, cut), func(f *payment.Refund) int64 {
+			reference := refundReference(f)
+			addOne(task{f.Tenant, f.ID, reference, func(ctx context.Context) error { return e.reconcileRefund(ctx, f) }},
+				orphan(reference, f.UpdatedAt))
+			return f.ID
+		}),
+		each(ctx, since(e.Store.DueReversals, now), func(o *payment.Reversal) int64 {
+			addOne(task{tenant: o.Tenant, id: o.Transaction, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, true)
+			return o.ID
+		}),
+	)
+}
+
+// page reads what comes after a row, a bounded number of rows.
+type page[T any] func(ctx context.Context, after int64) ([]T, error)
+
+// since makes a list of the store's, of what is open since or due at a time, one of pages.
+func since[T, V any](list func(ctx context.Context, at V, after int64, limit int) ([]T, error), at V) page[T] {
+	return func(ctx context.Context, after int64) ([]T, error) { return list(ctx, at, after, openBatch) }
+}
+
+// each shows every row to one, which returns what the next page comes after.
+func each[T any](ctx context.Context, next page[T], one func(T) int64) error {
+	after := int64(0)
+	for {
+		rows, err := next(ctx, after)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			after = one(row)
+		}
+	}
+}

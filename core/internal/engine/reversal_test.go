@@ -1,0 +1,377 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// closings are the ways in which a payment of 100 ends that the acquirer did not know when it was asked. Each returns the service after that.
+func closings() map[string]func(*testing.T) *coretest.Service {
+	unknown := func(t *testing.T, s *coretest.Service, key string) {
+		t.Helper()
+		lose(s, coretest.Authorize, false, nil)
+		if a, err := s.Pay(t.Context(), s.Request(key), 100, true); err != nil || a.Status != 504 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		heal(s)
+	}
+	return map[string]func(*testing.T) *coretest.Service{
+		"failed": func(t *testing.T) *coretest.Service {
+			t.Helper()
+			s := coretest.Open(t)
+			unknown(t, s, "")
+			return s
+		},
+		"taken back": func(t *testing.T) *coretest.Service {
+			t.Helper()
+			return steps()[1].MustDie(t, coretest.Open(t), "k", false)
+		},
+		"withdrawn": func(t *testing.T) *coretest.Service {
+			t.Helper()
+			s := coretest.Open(t)
+			txn := MustWait(t, s)
+			lose(s, coretest.Authorize, false, nil)
+			if a, err := s.Confirm(t.Context(), s.Request("k"), txn); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v", a.Status, err)
+			}
+			heal(s)
+			return s
+		},
+	}
+}
+
+// reference is what the acquirer knows the only open payment by.
+func reference(t *testing.T, s *coretest.Service) string {
+	t.Helper()
+	if a := s.Acquirer.Calls(coretest.Void); len(a) > 0 {
+		return a[0].Authorization
+	}
+	s.Recover(t)
+	return s.Acquirer.Calls(coretest.Void)[0].Authorization
+}
+
+// arrive has the acquirer act on a request of 100 that it did not know when it was asked.
+func arrive(t *testing.T, s *coretest.Service, reference string) {
+	t.Helper()
+	if a, err := s.Acquirer.Authorize(t.Context(), acquirer.Authorize{Reference: reference, Amount: 100}); err != nil || !a.Approved {
+		t.Errorf("arrive: got %+v, %v", a, err)
+	}
+}
+
+// look goes to when the next reversal is due, and has it worked on. It is false when there is none.
+func look(t *testing.T, s *coretest.Service) bool {
+	t.Helper()
+	due := s.Number(t, "SELECT COALESCE(MIN(due_at), 0) FROM reversals")
+	if due == 0 {
+		return false
+	}
+	s.Clock.Advance(max(0, time.UnixMilli(due).Sub(s.Clock.Now())))
+	s.Recover(t)
+	return true
+}
+
+// wantLetGo works on all reversals until there are none, and wants nothing held but what v1 shows.
+func wantLetGo(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	for n := 0; look(t, s); n++ {
+		if n == 1000 {
+			t.Fatal("there is no end to it")
+		}
+	}
+	shown := s.Number(t, "SELECT COALESCE(SUM(amount_authorized), 0) FROM transactions WHERE status <> 'voided'")
+	if got := s.Acquirer.HeldInAll(); got != shown {
+		t.Errorf("held: got %d, want %d", got, shown)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestLateApproval: the acquirer acts on a payment that was closed, after it was asked so many times.
+func TestLateApproval(t *testing.T) {
+	t.Parallel()
+	for name, closing := range closings() {
+		for _, after := range []int{0, 1, 2, 5, 13} {
+			t.Run(fmt.Sprint(name, " ", after), func(t *testing.T) {
+				t.Parallel()
+				s := closing(t)
+				if open := s.Recover(t); open != 0 {
+					t.Fatalf("%d stay open", open)
+				}
+				ref := reference(t, s)
+				for range after {
+					look(t, s)
+				}
+				arrive(t, s, ref)
+				look(t, s)
+				if got := s.Acquirer.Held(ref); got != 0 {
+					t.Errorf("held: got %d, want nothing", got)
+				}
+				if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+					t.Error("it is still looked for")
+				}
+				wantLetGo(t, s)
+			})
+		}
+	}
+}
+
+// TestNothingArrives: what was closed is asked about ever more rarely, for a day, and then no more.
+func TestNothingArrives(t *testing.T) {
+	t.Parallel()
+	s := closings()["failed"](t)
+	s.Recover(t)
+	told := s.Clock.Now()
+	before := len(s.Acquirer.Calls(coretest.Inquire))
+	wantLetGo(t, s)
+	if got := s.Clock.Now().Sub(told); got != payment.LateWindow {
+		t.Errorf("looked for until %s, want %s", got, payment.LateWindow)
+	}
+	if got := len(s.Acquirer.Calls(coretest.Inquire)) - before; got != 16 {
+		t.Errorf("asked %d times, want 16", got)
+	}
+	if got := len(s.Acquirer.Calls(coretest.Void)); got != 1 {
+		t.Errorf("told %d times, want once", got)
+	}
+}
+
+// TestKilledWhileLettingGo: the process dies at each question to the acquirer, before or after its effect. The request arrives once the acquirer
+// was told to let go of it.
+func TestKilledWhileLettingGo(t *testing.T) {
+	t.Parallel()
+	deaths := []struct {
+		verb  coretest.Verb
+		nth   int
+		after bool
+	}{
+		{coretest.Inquire, 1, false},
+		{coretest.Inquire, 2, false},
+		{coretest.Void, 1, false},
+		{coretest.Void, 1, true},
+		{coretest.Inquire, 3, false},
+		{coretest.Void, 2, false},
+		{coretest.Void, 2, true},
+	}
+	for name, closing := range closings() {
+		for _, d := range deaths {
+			t.Run(fmt.Sprint(name, " ", d), func(t *testing.T) {
+				t.Parallel()
+				s := closing(t)
+				dir, asked, arrived := "", 0, false
+				die := func(_ context.Context, c coretest.Call) error {
+					if c.Verb != d.verb {
+						return nil
+					}
+					if asked++; asked != d.nth {
+						return nil
+					}
+					dir = s.Snapshot(t)
+					return acquirer.ErrUnknown
+				}
+				s.Acquirer.Before = die
+				if d.after {
+					s.Acquirer.Before = nil
+				}
+				s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+					if c.Verb == coretest.Void && !arrived {
+						arrived = true
+						arrive(t, s, c.Authorization) //nolint:contextcheck // it is another request's arrival
+					}
+					if !d.after {
+						return nil
+					}
+					return die(ctx, c)
+				}
+				for s.Recover(t); dir == ""; look(t, s) {
+					if asked > d.nth {
+						t.Fatal("it did not die")
+					}
+				}
+				s = s.Revive(t, dir)
+				s.Recover(t)
+				if !arrived {
+					arrive(t, s, s.Acquirer.Calls(coretest.Void)[0].Authorization)
+				}
+				wantLetGo(t, s)
+			})
+		}
+	}
+}
+
+// TestTwoRecoveriesAtOnce work on the same payments and reversals.
+func TestTwoRecoveriesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for round := range 30 {
+		arrives := round%2 == 0
+		lose(s, coretest.Authorize, round%3 == 0, nil)
+		if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 504 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		heal(s)
+		both := func() {
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() {
+					if err := s.Engine.NewRecovery().CatchUp(t.Context(), time.Minute); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		both()
+		if voids := s.Acquirer.Calls(coretest.Void); arrives && len(voids) > 0 {
+			arrive(t, s, voids[len(voids)-1].Authorization)
+		}
+		s.Clock.Advance(10 * time.Second)
+		both()
+	}
+	wantLetGo(t, s)
+}
+
+// TestLateApprovalOfAnEarlierAttempt: what the first confirmation comes to hold is let go of, what the second took stays.
+func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	for _, second := range []string{"before", "after"} {
+		t.Run("the second confirmation comes "+second, func(t *testing.T) {
+			t.Parallel()
+			s := closings()["withdrawn"](t)
+			s.Recover(t)
+			first := reference(t, s)
+			confirm := func() {
+				if a, err := s.Confirm(t.Context(), s.Request("l"), s.Number(t, "SELECT id FROM transactions")); err != nil || a.Status != 200 {
+					t.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
+				}
+			}
+			if second == "before" {
+				confirm()
+			}
+			arrive(t, s, first)
+			wantLetGo(t, s)
+			if second == "after" {
+				confirm()
+			}
+			calls := s.Acquirer.Calls(coretest.Authorize)
+			if got := s.Acquirer.Held(calls[len(calls)-1].Reference) + s.Acquirer.Held(calls[0].Reference); got != 100 {
+				t.Errorf("held by the second: got %d, want 100", got)
+			}
+			if got := MustTransaction(t, s); got.Status != payment.Captured || got.Captured != 100 || s.Acquirer.Held(first) != 0 {
+				t.Errorf("got %s captured %d, and %d held by the first", got.Status, got.Captured, s.Acquirer.Held(first))
+			}
+			wantLetGo(t, s)
+		})
+	}
+}
+
+// TestAcquirerRefusesToLetGo: it is asked again under another name, ever more rarely but without end; where money was taken every other time for a
+// refund.
+func TestAcquirerRefusesToLetGo(t *testing.T) {
+	t.Parallel()
+	for _, yields := range []coretest.Verb{coretest.Void, coretest.Refund} {
+		t.Run(string(yields), func(t *testing.T) {
+			t.Parallel()
+			s := closings()["failed"](t)
+			s.Recover(t)
+			ref := reference(t, s)
+			arrive(t, s, ref)
+			s.Acquirer.Decide = func(coretest.Call) string { return "processing_error" }
+			look(t, s)
+			for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+				due := s.Number(t, "SELECT due_at FROM reversals")
+				if got := time.UnixMilli(due).Sub(s.Clock.Now()); got != pause*time.Minute {
+					t.Errorf("pause: got %s, want %d min", got, pause)
+				}
+				look(t, s)
+			}
+			if got := s.Acquirer.Held(ref); got != 100 {
+				t.Errorf("held: got %d, want 100", got)
+			}
+			names := map[string]bool{}
+			voids, refunds := s.Acquirer.Calls(coretest.Void), s.Acquirer.Calls(coretest.Refund)
+			for _, c := range append(voids, refunds...) {
+				names[c.Reference] = true
+			}
+			if len(names) != 11 || len(refunds) != 5 {
+				t.Errorf("got %d names, %d refunds, want 11 and 5", len(names), len(refunds))
+			}
+			s.Acquirer.Decide = func(c coretest.Call) string {
+				if c.Verb == yields {
+					return ""
+				}
+				return "processing_error"
+			}
+			look(t, s)
+			look(t, s)
+			if got := s.Acquirer.Held(ref); got != 0 {
+				t.Errorf("held: got %d, want nothing", got)
+			}
+			if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+				t.Error("there is no end to it")
+			}
+			heal(s)
+			wantLetGo(t, s)
+		})
+	}
+}
+
+// TestAcquirerIsAwayForLong: the day in which an approval may come late begins when the acquirer was told.
+func TestAcquirerIsAwayForLong(t *testing.T) {
+	t.Parallel()
+	s := closings()["failed"](t)
+	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Void {
+			return acquirer.ErrUnavailable
+		}
+		return nil
+	}
+	s.Recover(t)
+	ref := s.Acquirer.Calls(coretest.Inquire)[0].Reference
+	for range 72 {
+		s.Clock.Advance(time.Hour)
+		s.Recover(t)
+	}
+	heal(s)
+	s.Recover(t)
+	for range 10 {
+		look(t, s)
+	}
+	arrive(t, s, ref)
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	for range 72 {
+		s.Clock.Advance(time.Hour)
+		s.Recover(t)
+	}
+	if got := s.Acquirer.Held(ref); got != 100 {
+		t.Errorf("held: got %d, want 100", got)
+	}
+	heal(s)
+	s.Recover(t)
+	if got := s.Acquirer.Held(ref); got != 0 {
+		t.Errorf("held: got %d, want nothing", got)
+	}
+	wantLetGo(t, s)
+}
+
+// TestReleasedIsNotTaken: a payment that is open in the store, but that the acquirer has let go of, is not the merchant's.
+func TestReleasedIsNotTaken(t *testing.T) {
+	t.Parallel()
+	s := steps()[1].MustDie(t, coretest.Open(t), "", true)
+	ref := id.Format(id.Transaction, MustTransaction(t, s).ID)
+	if a, err := s.Acquirer.Void(t.Context(), acquirer.Follow{Reference: "elsewhere", Authorization: ref, Amount: 100}); err != nil || !a.Approved {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	if open := s.Recover(t); open != 0 {
+		t.Fatalf("%d stay open", open)
+	}
+	if got := MustTransaction(t, s); got.Status != payment.Failed || got.Authorized != 0 {
+		t.Errorf("got %s authorized %d, want failed", got.Status, got.Authorized)
+	}
+	wantLetGo(t, s)
+}

@@ -1,0 +1,56 @@
+package core_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// until waits for a condition that the service's own work brings about.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			t.Fatalf("%s: it did not come to that", what)
+		}
+	}
+}
+
+// TestLateApproval: the acquirer approves a minute after it was asked, when the payment has long failed. The service finds that out and gives
+// the money back, a restart in between or not, and the payment stays failed.
+func TestLateApproval(t *testing.T) {
+	t.Parallel()
+	for _, restarted := range []bool{false, true} {
+		t.Run(map[bool]string{false: "served through", true: "restarted"}[restarted], func(t *testing.T) {
+			t.Parallel()
+			b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
+			e := wantRefusal(t, b.post(t, "/v1/transactions", create1("pm_card_late_approval", "")), refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""})
+			txn := e.Transaction.ID
+			b.clock.Advance(time.Second)
+			until(t, "failed", func() bool { return b.transaction(t, txn).Status == v1.TransactionStatusFailed })
+			until(t, "told", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
+			if restarted {
+				b.restart(t)
+			}
+			b.clock.Advance(30 * time.Second) // not yet: it is looked for, and not found
+			until(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE version = 2") == 1 })
+			b.clock.Advance(time.Minute)
+			until(t, "let go of", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals") == 0 })
+			if !strings.Contains(b.logs.String(), "late approval reversed") {
+				t.Error("nobody is told")
+			}
+			b.wantTransaction(t, txn, v1.TransactionStatusFailed, amounts{})
+			if got := b.number(t, "SELECT COUNT(*) FROM events WHERE object_id = (SELECT id FROM transactions)"); got != 1 {
+				t.Errorf("got %d events, want one", got)
+			}
+		})
+	}
+}
