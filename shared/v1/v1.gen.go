@@ -1256,7 +1256,7 @@ type Capture struct {
 	// Settlement Whether captured money waits for settlement or has settled.
 	Settlement Settlement `json:"settlement"`
 
-	// Failure Why no outcome could be had, on `failed` objects.
+	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
 	Failure   *Failure `json:"failure,omitempty"`
 	Reference *string  `json:"reference,omitempty"`
 
@@ -1531,7 +1531,7 @@ type EventRedeliver struct {
 // EventType What happened, `<kind of object>.<what became of it>`.
 type EventType string
 
-// Failure Why no outcome could be had, on `failed` objects.
+// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -1772,7 +1772,7 @@ type Refund struct {
 	Currency Currency `json:"currency"`
 	Reason   *string  `json:"reason,omitempty"`
 
-	// Failure Why no outcome could be had, on `failed` objects.
+	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
 	Failure   *Failure `json:"failure,omitempty"`
 	Reference *string  `json:"reference,omitempty"`
 
@@ -2021,7 +2021,7 @@ type Transaction struct {
 	// DeclineCode Why the issuer or acquirer declined.
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
 
-	// Failure Why no outcome could be had, on `failed` objects.
+	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
 	Failure *Failure `json:"failure,omitempty"`
 
 	// Checks What the issuer said of the data that came with the card.
@@ -2108,7 +2108,7 @@ type TransactionCreate struct {
 
 	// Confirm false makes a transaction that waits in `requires_confirmation`, and asks nobody for money yet. The answer has a
 	// `client_secret`, with which the payer's own device can confirm it by a publishable key. What to pay with then comes with
-	// the confirmation: here it may only be named, as the default.
+	// the confirmation: here it may only be named, as the default. What nobody confirmed within 24 hours is canceled.
 	Confirm *bool `json:"confirm,omitempty"`
 
 	// Currency ISO 4217 code, lower case.
@@ -2983,9 +2983,9 @@ type ClientInterface interface {
 
 	// AdvanceTestClockWithBody Move the merchant's test clock forward (test mode only)
 	//
-	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+	// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+	// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2994,9 +2994,9 @@ type ClientInterface interface {
 
 	// AdvanceTestClock Move the merchant's test clock forward (test mode only)
 	//
-	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+	// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+	// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3010,9 +3010,9 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/test_helpers/settlement_runs (the `RunSettlement` operationId).
 	RunSettlement(ctx context.Context, params *RunSettlementParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExpireTransaction Let an authorization expire now (test mode only)
+	// ExpireTransaction Let an authorization, or the time to confirm, expire now (test mode only)
 	//
-	// What was captured of it stays, and the rest is released.
+	// What was captured of an authorization stays, and the rest is released. What waits to be confirmed is canceled.
 	//
 	// Corresponds with POST /v1/test_helpers/transactions/{id}/expire (the `ExpireTransaction` operationId).
 	ExpireTransaction(ctx context.Context, id ID, params *ExpireTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3104,6 +3104,7 @@ type ClientInterface interface {
 	// ConfirmTransactionWithBody Take a payment that was made with confirm false
 	//
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -3117,6 +3118,7 @@ type ClientInterface interface {
 	// ConfirmTransaction Take a payment that was made with confirm false
 	//
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -3783,9 +3785,9 @@ func (c *Client) GetTestClock(ctx context.Context, reqEditors ...RequestEditorFn
 
 // AdvanceTestClockWithBody Move the merchant's test clock forward (test mode only)
 //
-// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3804,9 +3806,9 @@ func (c *Client) AdvanceTestClockWithBody(ctx context.Context, params *AdvanceTe
 
 // AdvanceTestClock Move the merchant's test clock forward (test mode only)
 //
-// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3840,9 +3842,9 @@ func (c *Client) RunSettlement(ctx context.Context, params *RunSettlementParams,
 	return c.Client.Do(req)
 }
 
-// ExpireTransaction Let an authorization expire now (test mode only)
+// ExpireTransaction Let an authorization, or the time to confirm, expire now (test mode only)
 //
-// What was captured of it stays, and the rest is released.
+// What was captured of an authorization stays, and the rest is released. What waits to be confirmed is canceled.
 //
 // Corresponds with POST /v1/test_helpers/transactions/{id}/expire (the `ExpireTransaction` operationId).
 func (c *Client) ExpireTransaction(ctx context.Context, id ID, params *ExpireTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4054,6 +4056,7 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 // ConfirmTransactionWithBody Take a payment that was made with confirm false
 //
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 // status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -4077,6 +4080,7 @@ func (c *Client) ConfirmTransactionWithBody(ctx context.Context, id ID, params *
 // ConfirmTransaction Take a payment that was made with confirm false
 //
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 // status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -7191,9 +7195,9 @@ type ClientWithResponsesInterface interface {
 
 	// AdvanceTestClockWithBodyWithResponse Move the merchant's test clock forward (test mode only)
 	//
-	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+	// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+	// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7202,9 +7206,9 @@ type ClientWithResponsesInterface interface {
 
 	// AdvanceTestClockWithResponse Move the merchant's test clock forward (test mode only)
 	//
-	// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-	// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-	// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+	// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+	// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+	// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7220,9 +7224,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/test_helpers/settlement_runs (the `RunSettlement` operationId).
 	RunSettlementWithResponse(ctx context.Context, params *RunSettlementParams, reqEditors ...RequestEditorFn) (*RunSettlementResponse, error)
 
-	// ExpireTransactionWithResponse Let an authorization expire now (test mode only)
+	// ExpireTransactionWithResponse Let an authorization, or the time to confirm, expire now (test mode only)
 	//
-	// What was captured of it stays, and the rest is released.
+	// What was captured of an authorization stays, and the rest is released. What waits to be confirmed is canceled.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7326,6 +7330,7 @@ type ClientWithResponsesInterface interface {
 	// ConfirmTransactionWithBodyWithResponse Take a payment that was made with confirm false
 	//
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -7339,6 +7344,7 @@ type ClientWithResponsesInterface interface {
 	// ConfirmTransactionWithResponse Take a payment that was made with confirm false
 	//
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -10088,9 +10094,9 @@ func (c *ClientWithResponses) GetTestClockWithResponse(ctx context.Context, reqE
 
 // AdvanceTestClockWithBodyWithResponse Move the merchant's test clock forward (test mode only)
 //
-// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10105,9 +10111,9 @@ func (c *ClientWithResponses) AdvanceTestClockWithBodyWithResponse(ctx context.C
 
 // AdvanceTestClockWithResponse Move the merchant's test clock forward (test mode only)
 //
-// The test clock decides when test transactions settle and when test authorizations expire, and nothing else: tokens, API keys,
-// idempotency keys and every time that is shown keep real time. It never moves back. What became due is settled and expired
-// before the answer. Authorizations and captures that are made later get their full time, counted on this clock.
+// The test clock decides when test transactions settle, when test authorizations expire and when the time to confirm is over, and
+// nothing else: tokens, API keys, idempotency keys and every time that is shown keep real time. It never moves back. What became due
+// is settled, expired and canceled before the answer. What is made later gets its full time, counted on this clock.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10135,9 +10141,9 @@ func (c *ClientWithResponses) RunSettlementWithResponse(ctx context.Context, par
 	return ParseRunSettlementResponse(rsp)
 }
 
-// ExpireTransactionWithResponse Let an authorization expire now (test mode only)
+// ExpireTransactionWithResponse Let an authorization, or the time to confirm, expire now (test mode only)
 //
-// What was captured of it stays, and the rest is released.
+// What was captured of an authorization stays, and the rest is released. What waits to be confirmed is canceled.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10313,6 +10319,7 @@ func (c *ClientWithResponses) CreateCaptureWithResponse(ctx context.Context, id 
 // ConfirmTransactionWithBodyWithResponse Take a payment that was made with confirm false
 //
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 // status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
@@ -10332,6 +10339,7 @@ func (c *ClientWithResponses) ConfirmTransactionWithBodyWithResponse(ctx context
 // ConfirmTransactionWithResponse Take a payment that was made with confirm false
 //
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
+// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
 // status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a

@@ -108,7 +108,7 @@ func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64,
 	if err := tx.ResolveTransaction(t); err != nil {
 		return err
 	}
-	if !t.Result.ExpiresAt.IsZero() {
+	if t.Attempt > 0 || !t.Result.ExpiresAt.IsZero() { // one that waited to be confirmed has the end of that to be replaced
 		if err := tx.SetExpiry(t.Tenant, t.ID, t.Result.ExpiresAt); err != nil {
 			return err
 		}

@@ -10,11 +10,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// ExpireDue ends every authorization whose time is over, and returns how many that was. The acquirer is not asked: it lets go of the money
-// by itself at that time. What a step is asking the acquirer for is left alone until that ends.
+// ExpireDue ends every authorization whose time is over, and every wait for a confirmation, and returns how many that was. The acquirer is not
+// asked: it lets go of the money by itself at that time. What a step is asking the acquirer for is left alone until that ends.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 	now := e.Clock.Now()
-	expired, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) })
+	expired, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) }, e.expire)
+	if err != nil {
+		return expired, fmt.Errorf("expire: %w", err)
+	}
+	n, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.Unconfirmed(ctx, now, dueBatch) }, e.lapse)
+	expired += n
 	if err != nil {
 		return expired, fmt.Errorf("expire: %w", err)
 	}
@@ -38,18 +43,26 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 // expireOf ends what is over on a test clock.
 func (e *Engine) expireOf(ctx context.Context, d store.Day) (int, error) {
 	now := e.Clock.Now().Add(d.Ahead)
-	return e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) })
+	expired, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) }, e.expire)
+	if err != nil {
+		return expired, err
+	}
+	n, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.UnconfirmedOf(ctx, d.Tenant, now, dueBatch) }, e.lapse)
+	return expired + n, err
 }
 
+// ending ends one transaction and announces it. store.ErrConflict when there is nothing to end any more.
+type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error)
+
 // expireAll works through a list that shrinks by what is done.
-func (e *Engine) expireAll(ctx context.Context, next func() ([]store.Lapsed, error)) (int, error) {
+func (e *Engine) expireAll(ctx context.Context, next func() ([]store.Lapsed, error), end ending) (int, error) {
 	expired := 0
 	for {
 		batch, err := next()
 		if err != nil {
 			return expired, err
 		}
-		n, err := e.expireBatch(ctx, batch)
+		n, err := e.expireBatch(ctx, batch, end)
 		expired += n
 		if err != nil || n == 0 || len(batch) < dueBatch {
 			return expired, err
@@ -57,16 +70,16 @@ func (e *Engine) expireAll(ctx context.Context, next func() ([]store.Lapsed, err
 	}
 }
 
-func (e *Engine) expireBatch(ctx context.Context, batch []store.Lapsed) (int, error) {
+func (e *Engine) expireBatch(ctx context.Context, batch []store.Lapsed, end ending) (int, error) {
 	expired := 0
 	for part := range slices.Chunk(batch, commitBatch) {
 		n := 0
 		err := e.Store.Update(ctx, func(tx *store.Tx) error {
 			n = 0
 			for _, l := range part {
-				_, err := e.expire(tx, l.Tenant, l.ID)
+				_, err := end(tx, l.Tenant, l.ID)
 				if errors.Is(err, store.ErrConflict) {
-					continue // captured, voided, or being so
+					continue // captured, voided or confirmed, or being so
 				}
 				if err != nil {
 					return err
@@ -88,6 +101,20 @@ func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, 
 	if err := tx.ExpireTransaction(tenant, id); err != nil {
 		return Answer{}, err
 	}
+	return e.became(tx, tenant, id)
+}
+
+// lapse cancels one transaction that nobody confirmed in time.
+func (e *Engine) lapse(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error) {
+	err := tx.LapseTransaction(tenant, id, &payment.Result{FailureCode: "not_confirmed", FailureMessage: "Nobody confirmed this payment in time."})
+	if err != nil {
+		return Answer{}, err
+	}
+	return e.became(tx, tenant, id)
+}
+
+// became announces what became of a transaction.
+func (e *Engine) became(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error) {
 	t, err := tx.Transaction(tenant, id)
 	if err != nil {
 		return Answer{}, err

@@ -266,7 +266,7 @@ func (m *machine) settle(rt *rapid.T) {
 func (m *machine) expire(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	a, err := m.s.Engine.Expire(m.t.Context(), m.s.Request(""), txn)
-	if now.capturable() == 0 {
+	if now.capturable() == 0 && now.status != "requires_confirmation" {
 		m.refused(rt, a, err, payment.NotExpirable)
 		return
 	}

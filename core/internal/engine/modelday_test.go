@@ -45,9 +45,13 @@ func (m *machine) lapse(rt *rapid.T) {
 
 // end is the end of an authorization: what was captured stays.
 func (m *model) end() {
-	m.status = "expired"
-	if m.captured > 0 {
+	switch {
+	case m.status == "requires_confirmation":
+		m.status = "canceled"
+	case m.captured > 0:
 		m.status = "captured"
+	default:
+		m.status = "expired"
 	}
 	m.version++
 }

@@ -59,11 +59,14 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request, show TestPresente
 	return value(done), err
 }
 
-// Expire ends an authorization before its time.
+// Expire ends an authorization, or the wait for a confirmation, before its time.
 func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Answer, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
 		answer, err := e.expire(tx, r.Tenant, transaction)
+		if errors.Is(err, store.ErrConflict) {
+			answer, err = e.lapse(tx, r.Tenant, transaction)
+		}
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoExpire)
 		}

@@ -105,12 +105,12 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 	return nil
 }
 
-// WhyNoExpire says why there is no authorization to expire, or nil when there is.
+// WhyNoExpire says why there is neither an authorization to expire nor a wait for a confirmation to end, or nil when there is.
 func (t *Transaction) WhyNoExpire() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():
 		return Busy()
-	case t.Status != Authorized && t.Status != PartiallyCaptured:
+	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != RequiresConfirmation:
 		return &Refusal{Code: NotExpirable, Message: "A transaction that is " + string(t.Status) + " has no authorization that could expire."}
 	}
 	return nil

@@ -17,7 +17,7 @@ const (
 	PartiallyCaptured    Status = "partially_captured"
 	Captured             Status = "captured"
 	Voided               Status = "voided"
-	Canceled             Status = "canceled" // given up before it was confirmed
+	Canceled             Status = "canceled" // given up before it was confirmed, or not confirmed in time
 	Declined             Status = "declined"
 	Failed               Status = "failed"  // the acquirer has no such payment: nothing was moved
 	Expired              Status = "expired" // the authorization lapsed before anything was captured
@@ -38,13 +38,13 @@ const (
 	CapturePart    Step = "capture_part"
 	CaptureRest    Step = "capture_rest"
 	Void           Step = "void"
-	Expire         Step = "expire" // the authorization lapsed; what was captured stays
+	Expire         Step = "expire" // the authorization lapsed, and what was captured stays; or nobody confirmed it in time
 )
 
 // transitions is the whole state machine: a step not listed for a status is refused.
 var transitions = map[Status]map[Step]Status{
 	RequiresConfirmation: {
-		Confirm: Processing, Void: Canceled,
+		Confirm: Processing, Void: Canceled, Expire: Canceled,
 	},
 	Processing: {
 		Withdraw: RequiresConfirmation,

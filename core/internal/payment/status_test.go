@@ -9,7 +9,7 @@ import (
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	allowed := map[payment.Status]map[payment.Step]payment.Status{
-		"requires_confirmation": {"confirm": "processing", "void": "canceled"},
+		"requires_confirmation": {"confirm": "processing", "void": "canceled", "expire": "canceled"},
 		"processing": {
 			"withdraw": "requires_confirmation",
 			"approve":  "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",

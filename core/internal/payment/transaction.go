@@ -8,6 +8,9 @@ type Tenant struct {
 	Live     bool
 }
 
+// ConfirmWithin is how long after it was made a payment may wait to be confirmed. Then it is canceled.
+const ConfirmWithin = 24 * time.Hour
+
 // Settlement is how far captured money has come.
 type Settlement string
 

@@ -1,14 +1,50 @@
 package store
 
-import "github.com/causeway-pay/causeway/core/internal/payment"
+import (
+	"context"
+	"time"
 
-// InsertUnconfirmed writes a payment that waits to be confirmed. ErrDuplicate when the id is taken.
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// InsertUnconfirmed writes a payment that waits to be confirmed, until payment.ConfirmWithin has passed on the test clock of its merchant when
+// it is a test object. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
-	return tx.insert(`INSERT INTO transactions
+	err := tx.insert(`INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt, partial)
 		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
 		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt, t.Partial)
+	if err != nil {
+		return err
+	}
+	return tx.SetExpiry(t.Tenant, t.ID, t.CreatedAt.Add(payment.ConfirmWithin))
+}
+
+const unconfirmed = `SELECT id, merchant_id, live FROM transactions INDEXED BY transactions_waiting
+	WHERE status = 'requires_confirmation' AND expires_at <= ?`
+
+// Unconfirmed lists the payments of all tenants that waited to be confirmed until a time, the longest over first.
+func (db *DB) Unconfirmed(ctx context.Context, by time.Time, limit int) ([]Lapsed, error) {
+	return collect(ctx, db, unconfirmed+` ORDER BY expires_at LIMIT ?`, scanLapsed, toMillis(by), limit)
+}
+
+// UnconfirmedOf is Unconfirmed for one tenant.
+func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.Time, limit int) ([]Lapsed, error) {
+	return collect(ctx, db, unconfirmed+` AND merchant_id = ? AND live = ? ORDER BY expires_at LIMIT ?`, scanLapsed,
+		toMillis(by), tenant.Merchant, tenant.Live, limit)
+}
+
+// LapseTransaction cancels a payment that nobody confirmed in time, with r, which says so. ErrConflict when it does not wait, or is not the
+// tenant's.
+func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Result) error {
+	result, err := encodeResult(r)
+	if err != nil {
+		return err
+	}
+	return tx.change(`UPDATE transactions SET status = 'canceled', result = ?, version = version + 1, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation'`,
+		result, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
 // BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with t.Details, as attempt t.Attempt.

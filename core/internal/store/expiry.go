@@ -8,14 +8,18 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// SetExpiry writes when an authorization lapses, on the test clock of its merchant when it is a test object.
+// SetExpiry writes when an authorization, or the wait for a confirmation, lapses, on the test clock of its merchant when it is a test object.
+// The zero time is never.
 func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) error {
+	if at.IsZero() {
+		return tx.change(`UPDATE transactions SET expires_at = 0 WHERE id = ?`, transaction)
+	}
 	return tx.change(`UPDATE transactions SET expires_at = ?1
 			+ CASE ?2 WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = ?3), 0) ELSE 0 END
 		WHERE id = ?4`, toMillis(at), tenant.Live, tenant.Merchant, transaction)
 }
 
-// Lapsed names an authorization whose time is over.
+// Lapsed names a transaction whose authorization, or wait for a confirmation, is over.
 type Lapsed struct {
 	ID     int64
 	Tenant payment.Tenant

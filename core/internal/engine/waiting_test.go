@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// shown answers what only the test helpers show.
+type shown struct{}
+
+func (shown) Run(int, bool) engine.Answer         { return engine.Answer{Status: 200} }
+func (shown) Clock(engine.TestTime) engine.Answer { return engine.Answer{Status: 200} }
+
+// mustExpire makes one pass of the expiry and wants so many ended by it.
+func mustExpire(t *testing.T, s *coretest.Service, want int) {
+	t.Helper()
+	if got, err := s.Engine.ExpireDue(t.Context()); err != nil || got != want {
+		t.Fatalf("expired: got %d, %v, want %d", got, err, want)
+	}
+}
+
+// TestWaitingLapses: to the millisecond 24 hours after it was made, with one event that says why; then nobody confirms it any more.
+func TestWaitingLapses(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	txn := MustWait(t, s)
+	s.Clock.Advance(24*time.Hour - time.Millisecond)
+	mustExpire(t, s, 0)
+	s.Clock.Advance(time.Millisecond)
+	mustExpire(t, s, 1)
+	mustExpire(t, s, 0)
+	got := MustTransaction(t, s)
+	if got.Status != payment.Canceled || got.Version != 1 || got.Result.FailureCode != "not_confirmed" || got.Result.Reached {
+		t.Errorf("got %s version %d, %+v", got.Status, got.Version, got.Result)
+	}
+	event := s.Texts(t, "SELECT type || ' ' || data FROM events")
+	if len(event) != 1 || !strings.HasPrefix(event[0], "transaction.canceled ") || !strings.Contains(event[0], `"failure":{"code":"not_confirmed"`) {
+		t.Errorf("got %v", event)
+	}
+	if a, err := s.Confirm(t.Context(), s.Request("k"), txn); err != nil || a.Status != 409 {
+		t.Errorf("confirm: got %d, %v: %s", a.Status, err, a.Body)
+	}
+	if calls := s.Acquirer.Calls(coretest.Authorize); len(calls) != 0 {
+		t.Errorf("the acquirer was asked: %v", calls)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestManyLapse: more than one commit takes.
+func TestManyLapse(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for range 120 {
+		if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+	}
+	mustPay(t, s, 100, true)
+	s.Clock.Advance(24 * time.Hour)
+	mustExpire(t, s, 120)
+	wantSettledBooks(t, s)
+}
+
+// TestWaitingLapsesByTheTestClock: what waits when the clock moves lapses by it, what is made afterwards gets its full time.
+func TestWaitingLapsesByTheTestClock(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	advance := func(by time.Duration) {
+		if a, err := s.Engine.AdvanceTestClock(t.Context(), s.Request(""), by, shown{}); err != nil || a.Status != 200 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+	}
+	old := MustWait(t, s)
+	advance(24*time.Hour - time.Millisecond)
+	if got := mustTransaction(t, s, old).Status; got != payment.RequiresConfirmation {
+		t.Errorf("a millisecond before: got %s", got)
+	}
+	if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+	young := s.Number(t, "SELECT MAX(id) FROM transactions")
+	advance(time.Millisecond)
+	if got := mustTransaction(t, s, old).Status; got != payment.Canceled {
+		t.Errorf("got %s, want canceled", got)
+	}
+	advance(24*time.Hour - 2*time.Millisecond)
+	if got := mustTransaction(t, s, young).Status; got != payment.RequiresConfirmation {
+		t.Errorf("made later: got %s", got)
+	}
+	mustExpire(t, s, 0)
+	advance(time.Millisecond)
+	if got := mustTransaction(t, s, young).Status; got != payment.Canceled {
+		t.Errorf("made later, in its time: got %s, want canceled", got)
+	}
+}
+
+// TestConfirmedDoesNotLapse: what was confirmed has the expiry of its authorization, or none; what is withdrawn when its time is over lapses.
+func TestConfirmedDoesNotLapse(t *testing.T) {
+	t.Parallel()
+	for _, capture := range []bool{false, true} {
+		s := coretest.Open(t)
+		if a, err := s.Prepare(t.Context(), s.Request(""), 100, capture); err != nil || a.Status != 201 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		txn := s.Number(t, "SELECT id FROM transactions")
+		if a, err := s.Confirm(t.Context(), s.Request(""), txn); err != nil || a.Status != 200 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		s.Clock.Advance(7*24*time.Hour - time.Second)
+		mustExpire(t, s, 0)
+		if got, want := s.Number(t, "SELECT expires_at FROM transactions") == 0, capture; got != want {
+			t.Errorf("never: got %t, want %t", got, want)
+		}
+	}
+	s := closings()["withdrawn"](t)
+	s.Clock.Advance(48 * time.Hour)
+	mustExpire(t, s, 0) // it is not known yet
+	s.Recover(t)
+	mustExpire(t, s, 1)
+	if got := MustTransaction(t, s); got.Status != payment.Canceled {
+		t.Errorf("withdrawn: got %s, want canceled", got.Status)
+	}
+	wantLetGo(t, s)
+}
+
+// TestConfirmAgainstLapse: exactly one of the two takes place.
+func TestConfirmAgainstLapse(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	confirmed := 0
+	for range raceRounds {
+		if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
+		s.Clock.Advance(24 * time.Hour)
+		lapsed := 0
+		answers := mustAtOnce(t,
+			func() (engine.Answer, error) { return s.Confirm(t.Context(), s.Request(""), txn) },
+			func() (engine.Answer, error) {
+				var err error
+				lapsed, err = s.Engine.ExpireDue(t.Context())
+				return engine.Answer{}, err
+			},
+		)
+		got := mustTransaction(t, s, txn)
+		want := payment.Captured
+		if lapsed == 1 {
+			want = payment.Canceled
+		}
+		if count(t, answers[:1], 200, 409)+lapsed != 1 || got.Status != want || got.Version != 1 {
+			t.Fatalf("got %v and %d lapsed, %s version %d", answers, lapsed, got.Status, got.Version)
+		}
+		confirmed += 1 - lapsed
+	}
+	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*confirmed); got != want {
+		t.Errorf("moved: got %d, want %d", got, want)
+	}
+	t.Logf("%d were confirmed, %d lapsed", confirmed, raceRounds-confirmed)
+	wantSettledBooks(t, s)
+}
