@@ -135,8 +135,11 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 		case s.maybe() && s.Kind == Void:
 			out = append(out, v1.TransactionStatusVoided, v1.TransactionStatusCanceled)
 		case s.maybe():
-			out = append(out, v1.TransactionStatusExpired, v1.TransactionStatusCaptured)
+			out = append(out, v1.TransactionStatusExpired, v1.TransactionStatusCaptured, v1.TransactionStatusCanceled)
 		}
+	}
+	if slices.Contains(out, v1.TransactionStatusRequiresConfirmation) { // the merchant's clock may have been moved by more than it waits
+		out = append(out, v1.TransactionStatusCanceled)
 	}
 	if j.later { // the merchant's clock was moved, by more than an authorization lives
 		out = append(out, v1.TransactionStatusExpired)
