@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"time"
+
 	"pgregory.net/rapid"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -10,10 +12,11 @@ import (
 type wish struct {
 	amount  int64
 	capture bool
+	lapses  time.Time
 }
 
 func (m *machine) prepare(rt *rapid.T) {
-	w := wish{rapid.Int64Range(1, 200).Draw(rt, "amount"), rapid.Bool().Draw(rt, "capture")}
+	w := wish{amount: rapid.Int64Range(1, 200).Draw(rt, "amount"), capture: rapid.Bool().Draw(rt, "capture")}
 	last := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions")
 	m.arrange(rt) // whatever the acquirer would do: nobody asks it
 	if a, err := m.s.Prepare(m.t.Context(), m.s.Request(""), w.amount, w.capture); err != nil || a.Status != 201 {
@@ -21,6 +24,7 @@ func (m *machine) prepare(rt *rapid.T) {
 	}
 	txn := m.s.Number(m.t, "SELECT id FROM transactions WHERE id > ?", last)
 	m.txns[txn], m.order, m.last = &model{status: "requires_confirmation"}, append(m.order, txn), txn
+	w.lapses = m.s.Clock.Now().Add(payment.ConfirmWithin)
 	m.waiting[txn] = w
 }
 

@@ -24,7 +24,8 @@ func (m *machine) endDay(rt *rapid.T) {
 	m.checkAll(rt)
 }
 
-// lapse lets an authorization's time end, and the pass find it, with all whose seven days are over.
+// lapse lets an authorization's time end, and the pass find it, with all whose seven days are over and all that waited to be confirmed for
+// too long.
 func (m *machine) lapse(rt *rapid.T) {
 	chosen, _ := m.pick(rt)
 	now := m.s.Clock.Now()
@@ -36,7 +37,9 @@ func (m *machine) lapse(rt *rapid.T) {
 	}
 	week := !now.Before(coretest.Birth.Add(7 * 24 * time.Hour))
 	for _, txn := range m.order {
-		if t := m.txns[txn]; t.capturable() > 0 && (week || txn == chosen) {
+		t := m.txns[txn]
+		waited := t.status == "requires_confirmation" && (txn == chosen || !now.Before(m.waiting[txn].lapses))
+		if waited || t.capturable() > 0 && (week || txn == chosen) {
 			t.end()
 		}
 	}

@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,7 +62,7 @@ func TestManyLapse(t *testing.T) {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}
 	}
-	mustPay(t, s, 100, true)
+	mustPay(t, s, true)
 	s.Clock.Advance(24 * time.Hour)
 	mustExpire(t, s, 120)
 	wantSettledBooks(t, s)
@@ -139,22 +141,25 @@ func TestConfirmAgainstLapse(t *testing.T) {
 		}
 		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
 		s.Clock.Advance(24 * time.Hour)
-		lapsed := 0
-		answers := mustAtOnce(t,
-			func() (engine.Answer, error) { return s.Confirm(t.Context(), s.Request(""), txn) },
-			func() (engine.Answer, error) {
-				var err error
-				lapsed, err = s.Engine.ExpireDue(t.Context())
-				return engine.Answer{}, err
-			},
+		var (
+			answer              engine.Answer
+			lapsed              int
+			confirmErr, passErr error
+			both                sync.WaitGroup
 		)
-		got := mustTransaction(t, s, txn)
-		want := payment.Captured
-		if lapsed == 1 {
-			want = payment.Canceled
+		both.Go(func() { answer, confirmErr = s.Confirm(t.Context(), s.Request(""), txn) })
+		both.Go(func() { lapsed, passErr = s.Engine.ExpireDue(t.Context()) })
+		both.Wait()
+		if err := errors.Join(confirmErr, passErr); err != nil {
+			t.Fatal(err)
 		}
-		if count(t, answers[:1], 200, 409)+lapsed != 1 || got.Status != want || got.Version != 1 {
-			t.Fatalf("got %v and %d lapsed, %s version %d", answers, lapsed, got.Status, got.Version)
+		got := mustTransaction(t, s, txn)
+		status, want := 200, payment.Captured
+		if lapsed == 1 {
+			status, want = 409, payment.Canceled
+		}
+		if answer.Status != status || got.Status != want || got.Version != 1 {
+			t.Fatalf("got %d and %d lapsed, %s version %d", answer.Status, lapsed, got.Status, got.Version)
 		}
 		confirmed += 1 - lapsed
 	}
