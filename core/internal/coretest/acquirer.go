@@ -137,27 +137,27 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 	a.answers[c.Reference] = answer
 	a.moved[c.Verb] += answer.Amount
 	if answer.Approved {
-		a.hold(c)
+		a.hold(c, answer.Amount)
 	}
 	return answer
 }
 
 // hold keeps the books of what an approved request leaves held. A void of what is not there yet is forgotten, so that what arrives late is
 // approved: that is the acquirer the engine must be ready for.
-func (a *Acquirer) hold(c Call) {
+func (a *Acquirer) hold(c Call, approved int64) {
 	if a.holds == nil {
 		a.holds, a.released = map[string]int64{}, map[string]bool{}
 	}
 	switch c.Verb {
 	case Authorize:
-		a.holds[c.Reference] = c.Amount
+		a.holds[c.Reference] = approved
 	case Void:
 		if _, known := a.answers[c.Authorization]; known {
 			a.holds[c.Authorization], a.released[c.Authorization] = 0, true
 		}
 	case Refund:
 		a.holds[c.Authorization] -= c.Amount
-	case Capture, Inquire:
+	case Capture, Credit, Inquire:
 	}
 }
 

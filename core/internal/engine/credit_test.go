@@ -118,7 +118,7 @@ func TestGivenWhileReconciled(t *testing.T) {
 	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Credit {
 			heal(s)
-			if open := s.Recover(t); open != 0 {
+			if open := s.Recover(t); open != 0 { //nolint:contextcheck // it is the test's
 				t.Errorf("%d stay open", open)
 			}
 		}

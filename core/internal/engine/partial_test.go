@@ -187,7 +187,7 @@ func TestPartialApprovalAfterTheReversal(t *testing.T) {
 			return nil
 		}
 		s.Acquirer.Before = nil
-		if open := s.Recover(t); open != 0 {
+		if open := s.Recover(t); open != 0 { //nolint:contextcheck // it is the test's
 			t.Errorf("%d stay open", open)
 		}
 		return nil
@@ -215,7 +215,7 @@ func TestPartialApprovalByTwo(t *testing.T) {
 			return nil
 		}
 		s.Acquirer.After = nil
-		if open := s.Recover(t); open != 0 {
+		if open := s.Recover(t); open != 0 { //nolint:contextcheck // it is the test's
 			t.Errorf("%d stay open", open)
 		}
 		return nil
