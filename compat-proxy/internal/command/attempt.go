@@ -26,6 +26,8 @@ type answer struct {
 	err    v1.Error // of anything else, empty when the body was not v1's
 	// maybe tells that an attempt may have reached v1 without its answer reaching us.
 	maybe bool
+	// replayed tells that this is the answer to an earlier request under the same key, and that none of our attempts can be that.
+	replayed bool
 }
 
 // send is one attempt at a call.
@@ -35,8 +37,11 @@ type send func(ctx context.Context) (*http.Response, error)
 // 502, 503, 504, 409 while an earlier attempt still runs, and the code again, if it is not empty.
 func (x *Executor) call(ctx context.Context, again string, send send) answer {
 	var last answer
+	ours := false // an attempt of ours may have had the effect that a later one is answered with
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
+		a.replayed = a.replayed && !ours
+		ours = ours || a.maybe && a.err.Code != CodeKeyInUse
 		a.maybe = a.maybe || last.maybe && !a.settles()
 		last = a
 		repeat := a.transient() || again != "" && a.err.Code == again
@@ -91,7 +96,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	if err != nil {
 		return answer{maybe: true}, 0
 	}
-	a := answer{status: resp.StatusCode}
+	a := answer{status: resp.StatusCode, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
 	if resp.StatusCode/100 == 2 {
 		a.body = body
 		return a, 0
@@ -139,7 +144,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 // result turns an answer that is not a success into a result.
 func (a answer) result() Result {
 	r := Result{
-		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction,
+		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction, replayed: a.replayed,
 	}
 	if a.err.Param != nil {
 		r.Param = *a.err.Param

@@ -37,6 +37,7 @@ type Number string
 type Authorize struct {
 	// Body is the whole v1 request; the decoder knows the currency, so amounts are in minor units already.
 	Body v1.TransactionCreate `json:"body"`
+	Once Once                 `json:"once,omitzero"`
 }
 
 // Capture takes money that was authorized.
@@ -64,6 +65,7 @@ type Refund struct {
 	Reference string            `json:"reference,omitempty"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 	Require   Require           `json:"require,omitzero"`
+	Once      Once              `json:"once,omitzero"`
 }
 
 // Get reads one transaction.

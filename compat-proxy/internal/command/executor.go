@@ -99,20 +99,20 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
 	switch c := c.(type) {
 	case Authorize:
-		return s.authorize(ctx, c)
+		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.authorize(ctx, c) })
 	case Capture:
 		return s.capture(ctx, c)
 	case Void:
 		return s.void(ctx, c)
 	case Refund:
-		return s.refund(ctx, c)
+		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
 	case Get:
 		return s.get(ctx, c.Target)
 	}
 	return Result{Outcome: Refused, Code: "unsupported_command"}
 }
 
-// idempotencyKey is the one place where the key of a command is chosen. It is new for every command, so two legacy requests
+// idempotencyKey is the key of a command that does not say what makes it the same as another: new for every one, so two legacy requests
 // never share one however alike they are; the attempts of one command all carry the same.
 func (x *Executor) idempotencyKey() string { return x.cfg.NewKey() }
 

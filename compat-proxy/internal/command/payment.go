@@ -26,7 +26,9 @@ func (s session) authorize(ctx context.Context, c Authorize) Result {
 	case a.decode(&t) != nil:
 		return Result{Outcome: Uncertain, Status: a.status}
 	}
-	return s.follow(ctx, authorized(&t), authorized)
+	r := s.follow(ctx, authorized(&t), authorized)
+	r.replayed = a.replayed
+	return r
 }
 
 func (s session) capture(ctx context.Context, c Capture) Result {
@@ -77,7 +79,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 	if r, done := s.settled(a, ok, t, &made); !done {
 		return r
 	}
-	r = Result{Outcome: Done, Status: a.status, Transaction: t, Refund: &made}
+	r = Result{Outcome: Done, Status: a.status, Transaction: t, Refund: &made, replayed: a.replayed}
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}

@@ -14,6 +14,7 @@ const (
 	Refused     Outcome = "refused"     // v1 refused with Code; nothing moved
 	Unavailable Outcome = "unavailable" // v1 could not take the request; nothing moved
 	Uncertain   Outcome = "uncertain"   // the answer was lost, or v1 itself does not know yet
+	Repeated    Outcome = "repeated"    // an equal request was made within the window of Once; v1 was asked for nothing new
 )
 
 // Condition is the one that was not met.
@@ -42,6 +43,9 @@ type Result struct {
 	Transaction *v1.Transaction `json:"transaction,omitempty"`
 	Capture     *v1.Capture     `json:"capture,omitempty"`
 	Refund      *v1.Refund      `json:"refund,omitempty"`
+
+	// replayed: v1 gave the answer to an earlier request under the same key, and that was not ours.
+	replayed bool
 }
 
 // The v1 error codes that results are judged by, here and in the encoders.
@@ -58,6 +62,7 @@ const (
 	CodeAcquirerNotConfigured = "acquirer_not_configured"
 	CodeAcquirerUnavailable   = "acquirer_unavailable"
 	CodeKeyInUse              = "idempotency_key_in_use"
+	CodeKeyReused             = "idempotency_key_reused"
 )
 
 // CodeFailed is ours: v1 answered with a payment that has failed or was reversed.

@@ -39,6 +39,7 @@ var otherPayments = map[string]problem{
 // decoder holds what decoding one createTransactionRequest needs.
 type decoder struct {
 	txn   *wire.Node // transactionRequest
+	login string     // the name of the caller
 	refID string
 	set   setting
 	echo  echo
@@ -46,7 +47,9 @@ type decoder struct {
 
 // decode turns a createTransactionRequest into a plan. It is pure.
 func decode(req *wire.Request, set setting) plan {
-	d := &decoder{txn: req.Root.Child("transactionRequest"), set: set}
+	d := &decoder{
+		txn: req.Root.Child("transactionRequest"), login: req.Root.Child("merchantAuthentication").Get("name"), set: set,
+	}
 	if req.RefID != nil {
 		d.refID = strings.TrimSpace(*req.RefID)
 	}
@@ -116,7 +119,7 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if p := d.details(&body, currency); !p.none() {
 		return nil, p
 	}
-	return command.Authorize{Body: body}, problem{}
+	return command.Authorize{Body: body, Once: d.once()}, problem{}
 }
 
 // authorizeAmount reads the amount of a new payment. Zero is a card verification, which only an authorization may ask for.
@@ -210,7 +213,7 @@ func (d *decoder) refund() (command.Command, problem) {
 	}
 	return command.Refund{
 		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
-		Require: command.Require{Settled: true, Last4: last4, Currency: currency},
+		Require: command.Require{Settled: true, Last4: last4, Currency: currency}, Once: d.once(card.Get("expirationDate")),
 	}, problem{}
 }
 

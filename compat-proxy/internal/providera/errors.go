@@ -67,6 +67,7 @@ const (
 	reasonCardNumber       reason = 6
 	reasonExpiration       reason = 7
 	reasonExpired          reason = 8
+	reasonDuplicate        reason = 11
 	reasonReferenceInvalid reason = 15
 	reasonNotFound         reason = 16
 	reasonCardType         reason = 17
@@ -117,6 +118,7 @@ var reasons = map[reason]reasonRow{
 	reasonCardNumber:       {failed, "The credit card number is invalid."},
 	reasonExpiration:       {failed, "Credit card expiration date is invalid."},
 	reasonExpired:          {failed, "The credit card has expired."},
+	reasonDuplicate:        {failed, "A duplicate transaction has been submitted."},
 	reasonReferenceInvalid: {failed, "The transaction ID is invalid or not present."},
 	reasonNotFound:         {failed, "The transaction cannot be found."},
 	reasonCardType:         {failed, "The merchant does not accept this type of credit card."},

@@ -47,6 +47,8 @@ type exchange struct {
 	Ask    string         `json:"ask"`
 	Status int            `json:"status"`
 	Answer jsontext.Value `json:"answer,omitzero"`
+	// Replayed: it is the answer to an earlier request under the same Idempotency-Key.
+	Replayed bool `json:"replayed,omitzero"`
 }
 
 func TestGolden(t *testing.T) {
@@ -162,6 +164,9 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	next := s.left[0]
 	s.left = s.left[1:]
+	if next.Replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
 	w.WriteHeader(next.Status)
 	_, _ = w.Write([]byte(withIDs(string(next.Answer))))
 }

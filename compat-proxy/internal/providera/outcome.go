@@ -70,6 +70,8 @@ func judge(transactionType string, r command.Result) problem {
 		return refused(r)
 	case command.Unavailable:
 		return unavailable(r)
+	case command.Repeated:
+		return because(reasonDuplicate)
 	case command.Uncertain:
 		if r.Status == http.StatusInternalServerError {
 			return refuse(apiProcessing)

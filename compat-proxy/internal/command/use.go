@@ -1,0 +1,115 @@
+package command
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// use is what v1 knows of an Idempotency-Key.
+type use struct {
+	found   bool
+	running bool      // its outcome is not known yet
+	effect  bool      // it made something: a payment, a decline, a refund
+	made    time.Time // zero when v1 does not tell this caller
+}
+
+// judge tells what a use means for an equal request, by whether it was made after recent. It reports false when it stands in the way of
+// nothing.
+func (u use) judge(r Result, recent time.Time) (Result, bool) {
+	switch {
+	case u.running:
+		// Nothing of it may be repeated until it is known, however long that takes.
+		return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, true
+	case u.effect && (u.made.IsZero() || u.made.After(recent)):
+		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund}, true
+	}
+	return Result{}, false
+}
+
+// another reports whether the answer is that to an earlier request under the same key, or tells of one.
+func (r Result) another() bool { return r.replayed || r.Code == CodeKeyReused }
+
+// use reads it off a replayed answer, which shows what was made. It reports false when the answer does not tell.
+func (r Result) use() (use, bool) {
+	u := use{found: true, effect: r.Outcome == Done || r.Outcome == Declined}
+	switch {
+	case !r.replayed:
+		return use{}, false
+	case r.Refund != nil:
+		u.made = r.Refund.CreatedAt.Time
+	case r.Transaction != nil:
+		u.made = r.Transaction.CreatedAt.Time
+	}
+	return u, !u.effect || !u.made.IsZero()
+}
+
+// lookReads is how often a key that is in use is looked at again, since what it stands for mostly ends in a moment.
+const lookReads = 3
+
+// look asks v1 what it knows of a key. A caller who may not ask learns that there was a use whose time it is not told, if it knows of one,
+// and else of none; see DIVERGENCES.md.
+func (s session) look(ctx context.Context, key string) (use, *Result) {
+	for i := 0; ; i++ {
+		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
+		})
+		var found v1.IdempotencyKeyRecord
+		r, ok := a.read(&found)
+		switch {
+		case !ok && r.Outcome == NotFound:
+			return use{}, nil
+		case !ok && r.Status == http.StatusForbidden:
+			return use{found: key == s.idempotencyKey, effect: true}, nil
+		case !ok:
+			return use{}, &r
+		}
+		u := use{found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time}
+		if !u.running {
+			u.effect = *found.HTTPStatus/100 == 2 || *found.HTTPStatus == http.StatusPaymentRequired
+		}
+		if !u.running || i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
+			return u, nil
+		}
+	}
+}
+
+// identify is a short name for all that makes requests equal. Card numbers are among it, so it is a hash that only who holds the
+// caller's API key can compute.
+func (s session) identify(parts ...[]string) string {
+	mac := hmac.New(sha256.New, []byte(s.key.Reveal()))
+	for _, part := range slices.Concat(parts...) {
+		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // so that no two lists run together
+		mac.Write([]byte(part))
+	}
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// identity is the payment itself: how much is asked of whom, and whether it is taken at once.
+func (c Authorize) identity() []string {
+	b := c.Body
+	parts := []string{string(c.Kind()), strconv.FormatInt(b.Amount, 10), b.Currency, b.PaymentMethod}
+	if b.Capture != nil {
+		parts = append(parts, string(*b.Capture))
+	}
+	if b.Card != nil {
+		parts = append(parts, b.Card.Number.Reveal(), strconv.Itoa(b.Card.ExpMonth), strconv.Itoa(b.Card.ExpYear))
+	}
+	if b.BankAccount != nil {
+		parts = append(parts, b.BankAccount.RoutingNumber, b.BankAccount.AccountNumber.Reveal())
+	}
+	return parts
+}
+
+// identity is the refund itself: how much is given back of what.
+func (c Refund) identity() []string {
+	return []string{string(c.Kind()), string(c.Target), c.Amount, c.Require.Currency, c.Require.Last4}
+}
