@@ -65,7 +65,7 @@ func Methods() []Method { return slices.Clone(methods) }
 var methods = []Method{
 	a(CreateTransaction, MoneyMovement, "payments:authorize", true,
 		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
-	a(GetTransactionDetails, ReadOnly, "transactions:read", false, "transaction.get"),
+	a(GetTransactionDetails, ReadOnly, "transactions:read", true, "transaction.get"),
 	a(CreateCustomerProfile, WriteSafe, "customers:write", false, "customer.create", "token.create"),
 	b(CreatePayment, "", "payments:authorize", "payment.authorize", "payment.capture"),
 	b(CapturePayment, "/{id}/captures", "payments:capture", "payment.capture"),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (
@@ -156,11 +157,31 @@ func TestNumberOfARefund(t *testing.T) {
 	t.Parallel()
 	x, _ := setup(t, map[string][]answer{"GET /v1/refunds/" + refund: {{status: 200, body: `{"id":"` + refund + `"}`}}})
 	for _, c := range []command.Command{
-		command.Void{Target: number}, command.Capture{Target: number}, command.Refund{Target: number}, command.Get{Target: number},
+		command.Void{Target: number}, command.Capture{Target: number}, command.Refund{Target: number},
 	} {
 		r := run(t, x, c)
 		if r.Outcome != command.NotFound || r.Refund == nil || r.Refund.ID != refund {
 			t.Errorf("%s: got %s and refund %v, want not_found with the refund", c.Kind(), r.Outcome, r.Refund)
 		}
+	}
+}
+
+func TestGetOfARefundsNumber(t *testing.T) {
+	t.Parallel()
+	const of = command.Number("60410000199")
+	paid, err := id.Decimal(id.Transaction, string(of))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, f := setup(t, map[string][]answer{
+		"GET /v1/refunds/" + refund:    {{status: 200, body: `{"id":"` + refund + `","transaction":"` + paid + `"}`}},
+		"GET /v1/transactions/" + paid: {{status: 200, body: `{"id":"` + paid + `"}`}},
+	})
+	r := run(t, x, command.Get{Target: number})
+	if r.Outcome != command.Done || r.Refund == nil || r.Refund.ID != refund || r.Transaction == nil || r.Transaction.ID != paid {
+		t.Errorf("got %s, refund %v, transaction %v, want both", r.Outcome, r.Refund, r.Transaction)
+	}
+	if posts := f.posts(); len(posts) != 0 {
+		t.Errorf("posts: got %v, want none", posts)
 	}
 }

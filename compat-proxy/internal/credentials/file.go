@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+	_ "time/tzdata" // zones are known on machines without them, too
 
 	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/money"
@@ -27,6 +29,7 @@ type entryA struct {
 	TransactionKey config.Secret `yaml:"transaction_key"`
 	APIKey         config.Secret `yaml:"api_key"`
 	Currency       string        `yaml:"currency"`
+	TimeZone       string        `yaml:"time_zone"`
 }
 
 // The faults of an entry; errors wrap them with the key at fault and never repeat a value.
@@ -35,6 +38,7 @@ var (
 	errTooLong  = errors.New("is longer than clients can send")
 	errNoAPIKey = errors.New("is not a secret API key (sk_…)")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
+	errZone     = errors.New("is not a time zone's name, such as America/Los_Angeles")
 	errTwice    = errors.New("names a login that an earlier entry has")
 )
 
@@ -83,8 +87,12 @@ func (e entryA) login() (login, error) {
 	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
 		return login{}, fmt.Errorf("currency %w", errCurrency)
 	}
+	zone, err := time.LoadLocation(e.TimeZone)
+	if err != nil || e.TimeZone == "Local" {
+		return login{}, fmt.Errorf("time_zone %w", errZone)
+	}
 	return login{
-		keyHash: hash(transactionKey.Reveal()), granted: Grant{APIKey: apiKey, Currency: e.Currency},
+		keyHash: hash(transactionKey.Reveal()), granted: Grant{APIKey: apiKey, Currency: e.Currency, Zone: zone},
 	}, nil
 }
 

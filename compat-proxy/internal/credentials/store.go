@@ -25,6 +25,8 @@ type Grant struct {
 	APIKey secret.String
 	// Currency is that of its amounts when a request names none, lower case; empty means the proxy's default.
 	Currency string
+	// Zone is where the merchant's clocks hang; nil means UTC.
+	Zone *time.Location
 }
 
 // login is one entry, ready for comparison: the legacy secret itself is not kept.

@@ -16,6 +16,7 @@ const (
 	apiNotPermitted  apiCode = "E00010"
 	apiAccessDenied  apiCode = "E00011"
 	apiUnsuccessful  apiCode = "E00027"
+	apiNoRecord      apiCode = "E00040"
 	apiNoProfiles    apiCode = "E00044"
 	apiBusy          apiCode = "E00053"
 	apiAuthForm      apiCode = "E00059"
@@ -36,6 +37,7 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts speak of credentia
 	apiNotPermitted: "User authentication failed. You do not have the appropriate permissions.",
 	apiAccessDenied: "Access denied. You do not have the appropriate permissions.",
 	apiUnsuccessful: "The transaction was unsuccessful.",
+	apiNoRecord:     "The record cannot be found.",
 	apiNoProfiles:   "Customer Information Manager is not enabled.",
 	apiBusy:         "Server too busy",
 	apiAuthForm:     "The authentication type is not allowed for this method call.",
@@ -52,6 +54,7 @@ const (
 	approved responseCode = "1"
 	declined responseCode = "2"
 	failed   responseCode = "3"
+	held     responseCode = "4"
 )
 
 // reason is a reason code; reasons gives each its class and text.
@@ -90,6 +93,7 @@ const (
 	reasonTax              reason = 76
 	reasonCardCode         reason = 78
 	reasonVoidOfCredit     reason = 175
+	reasonReview           reason = 252
 	reasonLineItem         reason = 270
 	reasonLineItems        reason = 271
 	reasonZeroAmount       reason = 289
@@ -143,6 +147,7 @@ var reasons = map[reason]reasonRow{
 	reasonTax:              {failed, "The tax amount is invalid."},
 	reasonCardCode:         {failed, "The card code is invalid."},
 	reasonVoidOfCredit:     {failed, "This processor does not allow voiding of credits."},
+	reasonReview:           {held, "Your order has been received. Thank you for your business!"},
 	reasonLineItem:         {failed, "A line item is invalid."},
 	reasonLineItems: {failed, "The number of line items submitted is not allowed. " +
 		"A maximum of 30 line items can be submitted."},

@@ -190,7 +190,7 @@ func (s *script) remaining() int {
 	return len(s.left)
 }
 
-var decimalID = regexp.MustCompile(`\b(txn|re|cap):([0-9]+)`)
+var decimalID = regexp.MustCompile(`\b(txn|re|cap|cus|pm):([0-9]+)`)
 
 // withIDs writes out the ids that a case gives as "txn:123".
 func withIDs(s string) string {

@@ -69,12 +69,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.fault(w, r, fault)
 		return
 	}
-	method, known := catalogue.Find(catalogue.ProviderA, req.Method)
+	m, known := find(req.Method)
 	if !known {
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
 		return
 	}
-	doc, outcome := h.answer(r.Context(), req, method, r.Header.Get("Authorization"))
+	doc, outcome := h.answer(r.Context(), req, m, r.Header.Get("Authorization"))
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
 	write(w, req.Format, doc.Bytes(req.Format))
 }
@@ -134,9 +134,6 @@ func (h *Handler) answer(
 	}
 	tenant, p := permit(ctx, h.cfg.Executor, granted.APIKey, m)
 	httpx.EventFrom(ctx).SetTenant(tenant)
-	if p.none() && !m.Available {
-		p = unserved[m.Name]
-	}
 	if !p.none() {
 		return refusal(root, req.RefID, p), p
 	}
@@ -144,18 +141,14 @@ func (h *Handler) answer(
 	if currency == "" {
 		currency = h.cfg.Currency
 	}
-	plan := decode(req, setting{currency: currency, now: h.cfg.Clock.Now()})
-	var results []command.Result
-	if plan.Problem.none() && !plan.Echo.Test {
-		results = h.cfg.Executor.Execute(ctx, granted.APIKey, plan.Commands)
+	serve, served := serving[m.Name]
+	if !served {
+		p = unserved[m.Name]
+		return refusal(root, req.RefID, p), p
 	}
-	return encode(plan, req.RefID, results)
-}
-
-// unserved are the refusals of methods that this build knows and does not serve.
-var unserved = map[string]problem{
-	catalogue.GetTransactionDetails: {API: apiAccessDenied, Text: detailsForbidden},
-	catalogue.CreateCustomerProfile: {API: apiNoProfiles},
+	return serve(h, ctx, call{req: req, key: granted.APIKey, set: setting{
+		currency: currency, zone: granted.Zone, now: h.cfg.Clock.Now(),
+	}})
 }
 
 func (h *Handler) fault(w http.ResponseWriter, r *http.Request, f *wire.Fault) {

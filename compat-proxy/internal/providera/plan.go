@@ -45,6 +45,8 @@ type field struct {
 type setting struct {
 	// currency is that of amounts which name none.
 	currency string
+	// zone is the merchant's, in which answers tell local times; nil means UTC.
+	zone *time.Location
 	// now decides which cards have expired.
 	now time.Time
 }

@@ -1,0 +1,61 @@
+package providera
+
+import (
+	"context"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const getTransactionDetailsResponse = "getTransactionDetailsResponse"
+
+// inquire answers a getTransactionDetailsRequest.
+func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem) {
+	results := h.cfg.Executor.Execute(ctx, c.key, []command.Command{command.Get{Target: command.Number(c.req.Root.Get("transId"))}})
+	return details(c.req, c.set, results[0])
+}
+
+// details builds the answer to a getTransactionDetailsRequest. It is pure.
+func details(req *wire.Request, set setting, r command.Result) (*wire.Document, problem) {
+	if p := unread(r); !p.none() {
+		return refusal(getTransactionDetailsResponse, req.RefID, p), p
+	}
+	record := newRecord(r.Transaction, r.Refund, set.zone)
+	own := []*wire.Element{record.element()}
+	if id := req.Root.Get("clientId"); id != "" {
+		own = append(own, wire.TextElement("clientId", id))
+	}
+	if ref := record.metadata["client_reference"]; ref != "" {
+		own = append(own, wire.TextElement("transrefId", cut(ref, maxRefID)))
+	}
+	return document(getTransactionDetailsResponse, req.RefID, wire.ResultOK, refuse(apiOK), own...), problem{}
+}
+
+// maxRefID is how long a refId may be; a v1 merchant's own metadata may be longer.
+const maxRefID = 20
+
+// unread says why there is no record to show.
+func unread(r command.Result) problem {
+	switch {
+	case r.Outcome == command.NotFound, r.Outcome == command.Done && nothingHappened(r.Transaction):
+		return refuse(apiNoRecord)
+	case r.Outcome == command.Done:
+		return problem{}
+	case r.Outcome == command.Refused && r.Status == 401:
+		return refuse(apiBadLogin)
+	case r.Outcome == command.Refused && r.Status == 403:
+		return problem{API: apiAccessDenied, Text: detailsForbidden}
+	}
+	if p := unavailable(r); p.API != "" {
+		return p
+	}
+	return refuse(apiProcessing)
+}
+
+// nothingHappened reports whether a payment that was made by other means than this dialect still waits for its payer: there is no
+// transaction yet that a client of the dialect could be told of.
+func nothingHappened(t *v1.Transaction) bool {
+	return t.Status == v1.TransactionStatusRequiresConfirmation ||
+		t.Status == v1.TransactionStatusCanceled
+}

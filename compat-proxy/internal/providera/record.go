@@ -1,0 +1,393 @@
+package providera
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// record is a payment, or a refund of it, as the dialect keeps it.
+type record struct {
+	payment  *v1.Transaction
+	refund   *v1.Refund // nil when the record is of the payment itself
+	metadata map[string]string
+	exponent int
+	zone     *time.Location
+}
+
+func newRecord(t *v1.Transaction, refund *v1.Refund, zone *time.Location) record {
+	if zone == nil {
+		zone = time.UTC
+	}
+	currency, _ := money.Lookup(t.Currency) // v1 knows no other currencies
+	r := record{payment: t, refund: refund, metadata: t.Metadata, exponent: currency.Exponent, zone: zone}
+	if refund != nil {
+		r.metadata = refund.Metadata
+	}
+	return r
+}
+
+// recordStatuses names a payment's state; a captured one's depends on its settlement too.
+var recordStatuses = map[v1.TransactionStatus]string{
+	v1.TransactionStatusAuthorized:        "authorizedPendingCapture",
+	v1.TransactionStatusPartiallyCaptured: "capturedPendingSettlement",
+	v1.TransactionStatusCaptured:          "capturedPendingSettlement",
+	v1.TransactionStatusVoided:            "voided",
+	v1.TransactionStatusExpired:           "expired",
+	v1.TransactionStatusDeclined:          "declined",
+	v1.TransactionStatusFailed:            "generalError",
+	// Not decided yet: of the names that clients know, the one which makes them ask again.
+	v1.TransactionStatusProcessing: "FDSPendingReview",
+	v1.TransactionStatusUnknown:    "FDSPendingReview",
+}
+
+var refundStatuses = map[v1.RefundStatus]string{
+	v1.RefundStatusPending:   "refundPendingSettlement",
+	v1.RefundStatusSucceeded: "refundSettledSuccessfully",
+	v1.RefundStatusFailed:    "generalError",
+}
+
+func (r record) status() string {
+	if r.refund != nil {
+		return refundStatuses[r.refund.Status]
+	}
+	name := recordStatuses[r.payment.Status]
+	if name == "capturedPendingSettlement" && r.payment.Settlement == v1.SettlementSettled {
+		return "settledSuccessfully"
+	}
+	return name
+}
+
+// transactionType is that of the request which made the record.
+func (r record) transactionType() string {
+	switch {
+	case r.refund != nil:
+		return typeRefund
+	case r.payment.Capture == v1.CaptureModeManual:
+		return typeAuthorize
+	}
+	return typeSale
+}
+
+// decision is the response code, the reason and what is said of it.
+func (r record) decision() (responseCode, reason, string) {
+	why := reasonApproved
+	switch r.status() {
+	case "declined":
+		why = declineReason(r.payment)
+	case "generalError":
+		why = reasonProcessing
+	case "FDSPendingReview":
+		why = reasonReview
+	}
+	class, text := because(why).reasonMessage()
+	if why == reasonApproved {
+		text = "Approval"
+	}
+	return class, why, text
+}
+
+// element is the transaction in schema order. What has no value is left out: clients with typed models cannot read empty elements.
+func (r record) element() *wire.Element {
+	number, made := decimal(id.Transaction, r.payment.ID), r.payment.CreatedAt.Time
+	var l leaves
+	if r.refund != nil {
+		made = r.refund.CreatedAt.Time
+		l.text("transId", decimal(id.Refund, r.refund.ID))
+		l.text("refTransId", number)
+	} else {
+		l.text("transId", number)
+	}
+	class, why, said := r.decision()
+	l.text("submitTimeUTC", made.UTC().Format(timeForm)+"Z")
+	l.text("submitTimeLocal", made.In(r.zone).Format(timeForm))
+	l.text("transactionType", r.transactionType())
+	l.text("transactionStatus", r.status())
+	l.raw("responseCode", string(class))
+	l.raw("responseReasonCode", strconv.Itoa(int(why)))
+	l.text("responseReasonDescription", said)
+	r.checks(&l)
+	l.group("order", r.order()...)
+	r.amounts(&l)
+	l.list("lineItems", r.lineItems()...)
+	l.raw("taxExempt", strconv.FormatBool(r.payment.Order != nil && r.payment.Order.TaxExempt != nil && *r.payment.Order.TaxExempt))
+	l.group("payment", r.source())
+	r.parties(&l)
+	r.circumstances(&l)
+	return wire.GroupElement("transaction", l...)
+}
+
+// timeForm has up to three decimals of a second, without zeros at the end.
+const timeForm = "2006-01-02T15:04:05.999"
+
+// checks are the issuer's code and letters, of a payment that reached it.
+func (r record) checks(l *leaves) {
+	a := r.payment.Authorization
+	if r.refund != nil || a == nil {
+		return
+	}
+	l.text("authCode", cut(value(a.Code), 6))
+	if r.payment.BankAccount != nil {
+		return
+	}
+	avs, cvv, cavv := letters(r.payment)
+	l.text("AVSResponse", avs)
+	if c := r.payment.Checks; c != nil && c.Cvc != v1.CheckResultNotProvided {
+		l.text("cardCodeResponse", cvv)
+	}
+	if r.payment.ThreeDSecure != nil {
+		l.text("CAVVResponse", cavv)
+	}
+}
+
+func (r record) order() []*wire.Element {
+	o := v1.Order{}
+	if r.payment.Order != nil && r.refund == nil {
+		o = *r.payment.Order
+	}
+	invoice, description := value(r.payment.Reference), value(r.payment.Description)
+	if r.refund != nil {
+		invoice, description = value(r.refund.Reference), ""
+	}
+	if invoice == "" && description == "" && o.DiscountAmount == nil && o.PurchaseOrderNumber == nil {
+		return nil
+	}
+	discount := "0.0"
+	if o.DiscountAmount != nil {
+		discount = r.amount(*o.DiscountAmount)
+	}
+	var l leaves
+	l.text("invoiceNumber", cut(invoice, 20))
+	l.text("description", cut(description, 255))
+	l.raw("discountAmount", discount)
+	l.raw("taxIsAfterDiscount", "false")
+	l.text("purchaseOrderNumber", value(o.PurchaseOrderNumber))
+	return first(l, "purchaseOrderNumber")
+}
+
+// amounts are what was asked for, allowed and taken.
+func (r record) amounts(l *leaves) {
+	t := r.payment
+	if r.refund != nil {
+		l.raw("authAmount", r.amount(r.refund.Amount))
+		l.raw("settleAmount", r.amount(r.refund.Amount))
+		return
+	}
+	allowed := t.AmountAuthorized
+	switch {
+	case allowed == 0:
+		allowed = t.Amount
+	case allowed < t.Amount:
+		l.raw("requestedAmount", r.amount(t.Amount))
+	}
+	taken := t.AmountCaptured
+	switch t.Status {
+	case v1.TransactionStatusAuthorized:
+		taken = t.AmountAuthorized
+	case v1.TransactionStatusVoided, v1.TransactionStatusExpired, v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
+		taken = 0
+	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusProcessing, v1.TransactionStatusUnknown,
+		v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled:
+	}
+	l.raw("authAmount", r.amount(allowed))
+	l.raw("settleAmount", r.amount(taken))
+	if t.Order == nil {
+		return
+	}
+	for _, extra := range []struct {
+		name   string
+		amount *v1.Money
+	}{{"tax", t.Order.TaxAmount}, {"shipping", t.Order.ShippingAmount}, {"duty", t.Order.DutyAmount}} {
+		if extra.amount != nil {
+			l.group(extra.name, wire.RawElement("amount", r.amount(*extra.amount)))
+		}
+	}
+}
+
+func (r record) lineItems() []*wire.Element {
+	if r.refund != nil || r.payment.Order == nil || r.payment.Order.LineItems == nil {
+		return nil
+	}
+	items := make([]*wire.Element, 0, len(*r.payment.Order.LineItems))
+	for _, item := range *r.payment.Order.LineItems {
+		var l leaves
+		l.text("itemId", value(item.ID))
+		l.text("name", item.Name)
+		l.text("description", value(item.Description))
+		l.raw("quantity", decimals(item.Quantity, 5))
+		l.raw("unitPrice", decimals(item.UnitPrice, 2))
+		if item.Taxable != nil {
+			l.raw("taxable", strconv.FormatBool(*item.Taxable))
+		}
+		items = append(items, wire.GroupElement("lineItem", l...))
+	}
+	return items
+}
+
+// source is what was charged, masked.
+func (r record) source() *wire.Element {
+	const hidden = "XXXX"
+	var l leaves
+	if b := r.payment.BankAccount; b != nil {
+		l.text("accountType", accountKinds[b.AccountType])
+		l.text("routingNumber", masked(lastFour(b.RoutingNumber)))
+		l.text("accountNumber", masked(lastFour(b.Last4)))
+		l.text("nameOnAccount", cut(b.Holder, 22))
+		l.text("echeckType", r.metadata["echeck_type"])
+		return wire.GroupElement("bankAccount", l...)
+	}
+	last4, brand := "", v1.CardBrand("")
+	switch {
+	case r.payment.Card != nil:
+		last4, brand = r.payment.Card.Last4, r.payment.Card.Brand
+	case r.payment.NetworkToken != nil:
+		last4, brand = r.payment.NetworkToken.Last4, r.payment.NetworkToken.Brand
+	}
+	l.text("cardNumber", hidden+last4)
+	l.text("expirationDate", hidden)
+	l.text("cardType", accountTypes[brand])
+	return wire.GroupElement("creditCard", l...)
+}
+
+// accountKinds are the dialect's names of bank accounts.
+var accountKinds = map[v1.BankAccountType]string{
+	v1.BankAccountTypeChecking: "checking", v1.BankAccountTypeSavings: "savings", v1.BankAccountTypeBusinessChecking: "businessChecking",
+}
+
+// parties are the payer's own data.
+func (r record) parties(l *leaves) {
+	if r.refund != nil {
+		return
+	}
+	email, billTo := r.metadata["customer_email"], r.payment.Billing
+	var customer leaves
+	customer.text("type", r.metadata["customer_type"])
+	customer.text("id", cut(r.metadata["customer_reference"], 20))
+	if email == "" && billTo != nil {
+		email = value(billTo.Email)
+	}
+	customer.text("email", email)
+	l.group("customer", customer...)
+	l.group("billTo", r.billTo()...)
+	l.group("shipTo", address(r.payment.Shipping)...)
+}
+
+func (r record) billTo() []*wire.Element {
+	l := leaves(address(r.payment.Billing))
+	if r.payment.Billing != nil {
+		l.text("phoneNumber", value(r.payment.Billing.Phone))
+	}
+	l.text("faxNumber", r.metadata["billing_fax"])
+	if r.metadata["customer_email"] != "" && r.payment.Billing != nil { // the request gave two, and customer shows the other
+		l.text("email", value(r.payment.Billing.Email))
+	}
+	return first(l, "phoneNumber", "faxNumber", "email")
+}
+
+// address is a contact's name and address.
+func address(c *v1.Contact) []*wire.Element {
+	if c == nil {
+		return nil
+	}
+	a := v1.Address{}
+	if c.Address != nil {
+		a = *c.Address
+	}
+	street := value(a.Line1)
+	if second := value(a.Line2); second != "" {
+		street += "\n" + second
+	}
+	var l leaves
+	l.text("firstName", value(c.FirstName))
+	l.text("lastName", value(c.LastName))
+	l.text("company", value(c.Company))
+	l.text("address", street)
+	l.text("city", value(a.City))
+	l.text("state", value(a.State))
+	l.text("zip", value(a.PostalCode))
+	l.text("country", value(a.Country))
+	return l
+}
+
+// amountForm is a decimal that is safe to show as a number: metadata is whatever a v1 merchant wrote there.
+var amountForm = regexp.MustCompile(`^[0-9]{1,15}([.][0-9]{1,4})?$`)
+
+// markets are the names of the market types; an online payment is the default.
+var markets = map[string]string{"1": "MOTO", "2": "Retail"}
+
+// circumstances is how the payment came about.
+func (r record) circumstances(l *leaves) {
+	market, product := markets[r.metadata["market_type"]], "Card Not Present"
+	switch market {
+	case "":
+		market = "eCommerce"
+	case "Retail":
+		product = "Card Present"
+	}
+	l.raw("recurringBilling", strconv.FormatBool(r.metadata["recurring"] == "true"))
+	l.text("customerIP", r.metadata["client_ip"])
+	l.text("product", product)
+	l.text("marketType", market)
+	var solution leaves
+	solution.text("id", r.metadata["solution_id"])
+	l.group("solution", solution...)
+	l.group("profile", r.profile()...)
+	r.extra(l, "surcharge", "surcharge_amount")
+	l.text("employeeId", r.metadata["employee_id"])
+	r.extra(l, "tip", "tip_amount")
+	if r.refund != nil {
+		return
+	}
+	if a := r.payment.Authorization; a != nil {
+		l.text("networkTransId", value(a.NetworkTransactionID))
+	}
+	if i := r.payment.Initiator; i != nil {
+		l.text("originalNetworkTransId", value(i.PreviousNetworkTransactionID))
+	}
+	if r.payment.BankAccount == nil {
+		indicator := "final"
+		if r.payment.Capture == v1.CaptureModeManual {
+			indicator = "pre"
+		}
+		l.text("authorizationIndicator", indicator)
+	}
+}
+
+// profile names the stored customer that paid.
+func (r record) profile() []*wire.Element {
+	customer := value(r.payment.Customer)
+	if customer == "" {
+		return nil
+	}
+	var l leaves
+	l.text("customerProfileId", decimal(id.Customer, customer))
+	if method := decimal(id.PaymentMethod, r.payment.PaymentMethod); method != noID {
+		l.text("customerPaymentProfileId", method)
+	}
+	return l
+}
+
+// extra is an extended amount that was kept as text.
+func (r record) extra(l *leaves, name, key string) {
+	if amount := r.metadata[key]; amountForm.MatchString(amount) {
+		l.group(name, wire.RawElement("amount", decimals(amount, 2)))
+	}
+}
+
+// amount writes minor units with two decimals at least.
+func (r record) amount(minor v1.Money) string { return decimals(money.Format(minor, r.exponent), 2) }
+
+// decimals fills a decimal up with zeros to at least n places.
+func decimals(text string, n int) string {
+	whole, places, _ := strings.Cut(text, ".")
+	if missing := n - len(places); missing > 0 {
+		places += strings.Repeat("0", missing)
+	}
+	return whole + "." + places
+}
