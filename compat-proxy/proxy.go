@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -117,10 +118,25 @@ func (p *Proxy) Handler() http.Handler {
 		p.route(mux, "OPTIONS "+door, http.HandlerFunc(providera.Options))
 		mux.Handle(door, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
 	}
+	p.route(mux, "POST "+rpcDoor, httpx.Limit(p.cfg.Concurrency, http.HandlerFunc(rpc.Busy), p.rpc()))
+	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, onlyClean(mux))
 	return httpx.RequestID(ids, httpx.Trace(p.cfg.Tracer, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))))
+}
+
+// rpcDoor is where every method of the catalogue can be called by its RPC name.
+const rpcDoor = "/compat/rpc"
+
+// rpc is the RPC door to the dialects.
+func (p *Proxy) rpc() http.Handler {
+	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA}
+	door := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody}
+	for _, m := range catalogue.Methods() {
+		door.Methods[m.RPC] = rpc.Method{Dialect: dialects[m.Provider], Name: m.Name}
+	}
+	return door
 }
 
 // Reload reads the credentials file again, with the secrets it names, also when the file itself did not change. An error leaves

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -251,7 +252,7 @@ func (r record) source() *wire.Element {
 	}
 	l.text("cardNumber", hidden+last4)
 	l.text("expirationDate", hidden)
-	l.text("cardType", accountTypes[brand])
+	l.text("cardType", accounts[card.Brand(brand)].name)
 	return wire.GroupElement("creditCard", l...)
 }
 

@@ -1,0 +1,44 @@
+package providera
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+var _ rpc.Dialect = (*Handler)(nil)
+
+// Call answers a request that came by the RPC door: params is what stands under the method's name at the dialect's own. A caller with a
+// bearer key may leave merchantAuthentication out.
+func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, authorization string) (jsontext.Value, error) {
+	m, known := find(name)
+	if !known {
+		return nil, rpc.ErrUnserved
+	}
+	req, fault := wire.Parse(wrap(name, params, authorization), wire.Options{LenientOrder: h.cfg.LenientOrder, MaxBytes: h.cfg.MaxBytes})
+	if fault != nil {
+		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
+	}
+	doc, outcome := h.answer(ctx, req, m, authorization)
+	httpx.EventFrom(ctx).SetOutcome(outcome.String())
+	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil
+}
+
+// wrap is the request as the dialect's own door gets it.
+func wrap(name string, params jsontext.Value, authorization string) []byte {
+	const login = `"merchantAuthentication"`
+	inside := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(params)), "{"))
+	if _, bearer := bearerKey(authorization); bearer && !strings.HasPrefix(inside, login) {
+		if inside != "}" {
+			inside = "," + inside
+		}
+		inside = login + `:{}` + inside
+	}
+	return []byte(`{"` + name + `":{` + inside + `}`)
+}
