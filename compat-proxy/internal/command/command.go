@@ -77,7 +77,7 @@ type Get struct {
 type Require struct {
 	// Settled asks that the captured money has settled.
 	Settled bool `json:"settled,omitempty"`
-	// Last4 asks that the payment was made with a card that ends so.
+	// Last4 asks that the payment was made with a card, token or bank account whose number ends so.
 	Last4 string `json:"last4,omitempty"`
 	// Currency asks that the payment was made in it; lower case.
 	Currency string `json:"currency,omitempty"`

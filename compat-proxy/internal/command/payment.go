@@ -147,7 +147,7 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	if require.Settled && t.Settlement != v1.SettlementSettled {
 		return nil, ConditionSettled
 	}
-	if require.Last4 != "" && (t.Card == nil || t.Card.Last4 != require.Last4) {
+	if require.Last4 != "" && require.Last4 != lastDigits(t) {
 		return nil, ConditionLast4
 	}
 	if amount == "" {
@@ -162,6 +162,19 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 		return nil, ConditionAmount
 	}
 	return &minor, ""
+}
+
+// lastDigits are those of what a payment was made with, "" when it is none of the kinds that have some.
+func lastDigits(t *v1.Transaction) string {
+	switch {
+	case t.Card != nil:
+		return t.Card.Last4
+	case t.NetworkToken != nil:
+		return t.NetworkToken.Last4
+	case t.BankAccount != nil:
+		return t.BankAccount.Last4
+	}
+	return ""
 }
 
 // followReads is how often a payment whose outcome v1 does not know is read again.

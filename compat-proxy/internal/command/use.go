@@ -103,6 +103,9 @@ func (c Authorize) identity() []string {
 	if b.Card != nil {
 		parts = append(parts, b.Card.Number.Reveal(), strconv.Itoa(b.Card.ExpMonth), strconv.Itoa(b.Card.ExpYear))
 	}
+	if b.NetworkToken != nil {
+		parts = append(parts, b.NetworkToken.Number.Reveal(), strconv.Itoa(b.NetworkToken.ExpMonth), strconv.Itoa(b.NetworkToken.ExpYear))
+	}
 	if b.BankAccount != nil {
 		parts = append(parts, b.BankAccount.RoutingNumber, b.BankAccount.AccountNumber.Reveal())
 	}

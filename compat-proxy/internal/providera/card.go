@@ -99,26 +99,32 @@ func splitExpiration(text string) (month, year string) {
 
 // checkCard judges the card of a new payment: number first, then date, then code.
 func checkCard(given *wire.Node, now time.Time) (*v1.CardInput, problem) {
-	number := secret.New(given.Get("cardNumber"))
-	brand, _, taken := brandOf(number)
-	if !taken {
+	in, p := cardOf(secret.New(given.Get("cardNumber")), given.Get("expirationDate"), now)
+	if !p.none() {
+		return nil, p
+	}
+	if code := secret.New(given.Get("cardCode")); !code.IsZero() {
+		if !card.BrandOf(in.Number).FitsCode(code) {
+			return nil, because(reasonCardCode)
+		}
+		in.Cvc = &code
+	}
+	return in, problem{}
+}
+
+// cardOf judges number and date.
+func cardOf(number secret.String, expiry string, now time.Time) (*v1.CardInput, problem) {
+	if _, _, taken := brandOf(number); !taken {
 		return nil, because(reasonCardNumber)
 	}
-	month, year, hidden, ok := expiration(given.Get("expirationDate"))
+	month, year, hidden, ok := expiration(expiry)
 	switch {
 	case !ok || hidden:
 		return nil, because(reasonExpiration)
 	case expired(month, year, now):
 		return nil, because(reasonExpired)
 	}
-	in := &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}
-	if code := secret.New(given.Get("cardCode")); !code.IsZero() {
-		if !brand.FitsCode(code) {
-			return nil, because(reasonCardCode)
-		}
-		in.Cvc = &code
-	}
-	return in, problem{}
+	return &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}, problem{}
 }
 
 // expired reports whether the month has ended.

@@ -39,6 +39,9 @@ var cvvLetters = map[v1.CheckResult]string{
 // letters are the three verification letters of a payment that reached the acquirer. In test mode they are what the provider's
 // sandbox documents: an address that was not given matches, and the 3-D Secure value passes.
 func letters(t *v1.Transaction) (avs, cvv, cavv string) {
+	if t.BankAccount != nil {
+		return avsNotApplicable, "", ""
+	}
 	checks := v1.Checks{
 		Cvc: v1.CheckResultNotProvided, AddressLine: v1.CheckResultNotProvided, PostalCode: v1.CheckResultNotProvided,
 	}

@@ -26,16 +26,6 @@ var transactionTypes = map[string]decodeType{
 	"authCaptureContinueTransaction": notAccepted,
 }
 
-// otherPayments are the payment kinds that are refused, each with the nearest code of the contract.
-var otherPayments = map[string]problem{
-	"bankAccount":        because(reasonNoChecks),
-	"trackData":          because(reasonNotAccepted),
-	"encryptedTrackData": because(reasonNotAccepted),
-	"payPal":             because(reasonNotAccepted),
-	"emv":                because(reasonNotAccepted),
-	"opaqueData":         refuse(apiOpaqueToken),
-}
-
 // decoder holds what decoding one createTransactionRequest needs.
 type decoder struct {
 	txn   *wire.Node // transactionRequest
@@ -71,13 +61,17 @@ func decode(req *wire.Request, set setting) plan {
 func (d *decoder) repeat() {
 	d.echo.Reference = d.txn.Get("refTransId")
 	d.echo.Test = truth(d.setting("testRequest"))
-	number := d.txn.Get("payment", "creditCard", "cardNumber")
+	payment := d.txn.Child("payment")
+	number := payment.Get("creditCard", "cardNumber")
+	if data := payment.Child("trackData"); data != nil {
+		number, _, _ = track(data)
+	}
 	d.echo.Account = masked(lastFour(number))
 	if _, a, taken := brandOf(secret.New(number)); taken {
 		d.echo.AccountType = a.name
 	}
-	if bank := d.txn.Child("payment").Child("bankAccount"); bank != nil {
-		d.echo.Account, d.echo.AccountType = masked(lastFour(bank.Get("accountNumber"))), "eCheck"
+	if bank := payment.Child("bankAccount"); bank != nil {
+		d.echo.Account, d.echo.AccountType = masked(lastFour(bank.Get("accountNumber"))), checkAccount
 	}
 	for _, f := range d.txn.Child("userFields").All("userField") {
 		d.echo.UserFields = append(d.echo.UserFields, field{Name: text(f.Child("name")), Value: text(f.Child("value"))})
@@ -105,17 +99,18 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	card, p := checkCard(d.txn.Child("payment").Child("creditCard"), d.set.now)
-	if !p.none() {
-		return nil, p
-	}
 	mode := v1.CaptureModeAutomatic
 	if d.txn.Get("transactionType") == typeAuthorize {
 		mode = v1.CaptureModeManual
 	}
-	body := v1.TransactionCreate{
-		Amount: amount, Currency: currency.Code, Capture: &mode, PaymentMethod: "card", Card: card,
+	body := v1.TransactionCreate{Amount: amount, Currency: currency.Code, Capture: &mode}
+	if p := d.source(&body); !p.none() {
+		return nil, p
 	}
+	if p := d.authentication(&body); !p.none() {
+		return nil, p
+	}
+	d.initiator(&body)
 	if p := d.details(&body, currency); !p.none() {
 		return nil, p
 	}
@@ -132,29 +127,10 @@ func (d *decoder) authorizeAmount(c money.Currency) (int64, problem) {
 	switch {
 	case !p.none():
 		return 0, p
-	case amount == 0 && d.txn.Get("transactionType") == typeAuthorize:
-		return 0, because(reasonZeroAmount)
-	case amount == 0:
+	case amount == 0 && d.txn.Get("transactionType") != typeAuthorize:
 		return 0, because(reasonAmount)
 	}
 	return amount, problem{}
-}
-
-// payment refuses what is not a card given in full.
-func (d *decoder) payment() problem {
-	if d.txn.Has("profile") {
-		return refuse(apiNoProfiles)
-	}
-	payment := d.txn.Child("payment")
-	for kind, p := range otherPayments {
-		if payment.Child(kind) != nil {
-			return p
-		}
-	}
-	if payment.Child("creditCard") == nil {
-		return blank("Credit card number")
-	}
-	return problem{}
 }
 
 func (d *decoder) capture() (command.Command, problem) {
@@ -203,18 +179,36 @@ func (d *decoder) refund() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	card := d.txn.Child("payment").Child("creditCard")
-	last4 := lastFour(card.Get("cardNumber"))
-	if last4 == "" {
-		return nil, because(reasonCardNumber)
-	}
-	if _, _, _, ok := expiration(card.Get("expirationDate")); !ok {
-		return nil, because(reasonExpiration)
+	last4, expiry, p := d.refunded()
+	if !p.none() {
+		return nil, p
 	}
 	return command.Refund{
 		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
-		Require: command.Require{Settled: true, Last4: last4, Currency: currency}, Once: d.once(card.Get("expirationDate")),
+		Require: command.Require{Settled: true, Last4: last4, Currency: currency}, Once: d.once(expiry),
 	}, problem{}
+}
+
+// refunded is what a linked refund says of the card or account that it goes to: the last digits, which must be those of the payment.
+func (d *decoder) refunded() (last4, expiry string, p problem) {
+	payment := d.txn.Child("payment")
+	if bank := payment.Child("bankAccount"); bank != nil {
+		if last4 = lastFour(bank.Get("accountNumber")); last4 == "" {
+			return "", "", because(reasonAccount)
+		}
+		return last4, "", problem{}
+	}
+	number, expiry := payment.Get("creditCard", "cardNumber"), payment.Get("creditCard", "expirationDate")
+	if data := payment.Child("trackData"); data != nil {
+		number, expiry, _ = track(data)
+	}
+	if last4 = lastFour(number); last4 == "" {
+		return "", "", because(reasonCardNumber)
+	}
+	if _, _, _, ok := expiration(expiry); !ok {
+		return "", "", because(reasonExpiration)
+	}
+	return last4, expiry, problem{}
 }
 
 // target is the referenced transaction's number.

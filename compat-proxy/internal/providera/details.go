@@ -131,6 +131,9 @@ func (d *decoder) metadata() map[string]string {
 	add("tip_amount", amountText(d.txn.Child("tip")))
 	add("surcharge_amount", amountText(d.txn.Child("surcharge")))
 	add("market_type", d.txn.Get("retail", "marketType"))
+	add("echeck_type", d.txn.Get("payment", "bankAccount", "echeckType"))
+	add("bank_name", d.txn.Get("payment", "bankAccount", "bankName"))
+	add("check_number", d.txn.Get("payment", "bankAccount", "checkNumber"))
 	add("solution_id", d.txn.Get("solution", "id"))
 	if truth(d.setting("recurringBilling")) {
 		add("recurring", "true")

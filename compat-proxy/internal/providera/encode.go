@@ -7,6 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 const (
@@ -60,8 +61,8 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 		problem: outcome, avs: avsNotApplicable, transID: noID, reference: p.Echo.Reference,
 		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
 	}
-	if r.Transaction != nil && r.Transaction.Card != nil {
-		t.account, t.accountType = masked(r.Transaction.Card.Last4), accounts[card.Brand(r.Transaction.Card.Brand)].name
+	if account, kind := charged(r.Transaction); account != "" {
+		t.account, t.accountType = account, kind
 	}
 	switch {
 	case outcome.Reason == reasonAlreadyVoided || outcome.Reason == reasonAlreadyCaptured:
@@ -77,6 +78,24 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 		t.decided(p.Type, r, outcome.Reason)
 	}
 	return t
+}
+
+// checkAccount is the account type of a bank account.
+const checkAccount = "eCheck"
+
+// charged is what a payment was made with, as answers show it: masked, and of which kind. Empty for a payment that does not tell.
+func charged(t *v1.Transaction) (account, kind string) {
+	switch {
+	case t == nil:
+		return "", ""
+	case t.Card != nil:
+		return masked(t.Card.Last4), accounts[card.Brand(t.Card.Brand)].name
+	case t.NetworkToken != nil:
+		return masked(t.NetworkToken.Last4), accounts[card.Brand(t.NetworkToken.Brand)].name
+	case t.BankAccount != nil:
+		return masked(t.BankAccount.Last4), checkAccount
+	}
+	return "", ""
 }
 
 // decided fills in what only a payment that the acquirer decided has.

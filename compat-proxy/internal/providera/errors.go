@@ -62,43 +62,52 @@ type reason int
 
 // The reason codes this package gives.
 const (
-	reasonApproved         reason = 1
-	reasonDeclined         reason = 2
-	reasonReferral         reason = 3
-	reasonPickUp           reason = 4
-	reasonAmount           reason = 5
-	reasonCardNumber       reason = 6
-	reasonExpiration       reason = 7
-	reasonExpired          reason = 8
-	reasonDuplicate        reason = 11
-	reasonReferenceInvalid reason = 15
-	reasonNotFound         reason = 16
-	reasonCardType         reason = 17
-	reasonNoChecks         reason = 18
-	reasonProcessing       reason = 19
-	reasonAddressMismatch  reason = 27
-	reasonBlank            reason = 33
-	reasonMerchantSetup    reason = 35
-	reasonCurrency         reason = 39
-	reasonField            reason = 42
-	reasonOverCapture      reason = 47
-	reasonMaximum          reason = 49
-	reasonNotCreditable    reason = 54
-	reasonOverCredit       reason = 55
-	reasonNotApproved      reason = 64
-	reasonCardCodeMismatch reason = 65
-	reasonNotAccepted      reason = 66
-	reasonDuty             reason = 74
-	reasonFreight          reason = 75
-	reasonTax              reason = 76
-	reasonCardCode         reason = 78
-	reasonVoidOfCredit     reason = 175
-	reasonReview           reason = 252
-	reasonLineItem         reason = 270
-	reasonLineItems        reason = 271
-	reasonZeroAmount       reason = 289
-	reasonAlreadyVoided    reason = 310
-	reasonAlreadyCaptured  reason = 311
+	reasonApproved            reason = 1
+	reasonDeclined            reason = 2
+	reasonReferral            reason = 3
+	reasonPickUp              reason = 4
+	reasonAmount              reason = 5
+	reasonCardNumber          reason = 6
+	reasonExpiration          reason = 7
+	reasonExpired             reason = 8
+	reasonRouting             reason = 9
+	reasonAccount             reason = 10
+	reasonDuplicate           reason = 11
+	reasonReferenceInvalid    reason = 15
+	reasonNotFound            reason = 16
+	reasonCardType            reason = 17
+	reasonNoChecks            reason = 18
+	reasonProcessing          reason = 19
+	reasonAddressMismatch     reason = 27
+	reasonBlank               reason = 33
+	reasonMerchantSetup       reason = 35
+	reasonCurrency            reason = 39
+	reasonNotForChecks        reason = 53
+	reasonField               reason = 42
+	reasonOverCapture         reason = 47
+	reasonMaximum             reason = 49
+	reasonNotCreditable       reason = 54
+	reasonOverCredit          reason = 55
+	reasonNotApproved         reason = 64
+	reasonCardCodeMismatch    reason = 65
+	reasonNotAccepted         reason = 66
+	reasonDuty                reason = 74
+	reasonFreight             reason = 75
+	reasonTax                 reason = 76
+	reasonCardCode            reason = 78
+	reasonTrack1              reason = 88
+	reasonTrack2              reason = 89
+	reasonIndicator           reason = 116
+	reasonAuthenticationValue reason = 117
+	reasonCryptogram          reason = 156
+	reasonVoidOfCredit        reason = 175
+	reasonCheckAccount        reason = 244
+	reasonReview              reason = 252
+	reasonLineItem            reason = 270
+	reasonLineItems           reason = 271
+	reasonZeroAmount          reason = 289
+	reasonAlreadyVoided       reason = 310
+	reasonAlreadyCaptured     reason = 311
 )
 
 // reasonRow is what the contract says of one reason code.
@@ -151,9 +160,18 @@ var reasons = map[reason]reasonRow{
 	reasonLineItem:         {failed, "A line item is invalid."},
 	reasonLineItems: {failed, "The number of line items submitted is not allowed. " +
 		"A maximum of 30 line items can be submitted."},
-	reasonZeroAmount:      {failed, "This processor does not accept zero dollar authorization for this card type."},
-	reasonAlreadyVoided:   {approved, "This transaction has already been voided."},
-	reasonAlreadyCaptured: {approved, "This transaction has already been captured."},
+	reasonZeroAmount:          {failed, "This processor does not accept zero dollar authorization for this card type."},
+	reasonRouting:             {failed, "The ABA code is invalid"},
+	reasonAccount:             {failed, "The account number is invalid"},
+	reasonNotForChecks:        {failed, "The transaction type is invalid for ACH transactions."},
+	reasonTrack1:              {failed, "Track1 data is not in the correct format."},
+	reasonTrack2:              {failed, "Track2 data is not in the correct format."},
+	reasonIndicator:           {failed, "The authentication indicator is invalid."},
+	reasonAuthenticationValue: {failed, "The cardholder authentication value is invalid."},
+	reasonCryptogram:          {failed, "The cryptogram is invalid."},
+	reasonCheckAccount:        {failed, "This eCheck.Net type is not allowed for this Bank Account Type."},
+	reasonAlreadyVoided:       {approved, "This transaction has already been voided."},
+	reasonAlreadyCaptured:     {approved, "This transaction has already been captured."},
 }
 
 // problem is why a request gets no approval: either an envelope code, when nothing of the transaction was judged, or a reason. The

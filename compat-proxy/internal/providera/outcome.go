@@ -39,6 +39,13 @@ var paramReasons = []struct {
 	{"card.number", reasonCardNumber},
 	{"card.exp_", reasonExpiration},
 	{"card.cvc", reasonCardCode},
+	{"network_token.number", reasonCardNumber},
+	{"network_token.exp_", reasonExpiration},
+	{"network_token.cryptogram", reasonCryptogram},
+	{"bank_account.routing_number", reasonRouting},
+	{"bank_account", reasonAccount},
+	{"three_d_secure.eci", reasonIndicator},
+	{"three_d_secure", reasonAuthenticationValue},
 	{"order.tax_amount", reasonTax},
 	{"order.duty_amount", reasonDuty},
 	{"order.shipping_amount", reasonFreight},
@@ -60,6 +67,9 @@ func judge(transactionType string, r command.Result) problem {
 	case command.Declined:
 		return because(declineReason(r.Transaction))
 	case command.Unmet:
+		if r.Unmet == command.ConditionSettled && r.Transaction != nil && r.Transaction.BankAccount != nil {
+			return because(reasonNotFound)
+		}
 		return because(unmetReason(transactionType, r.Unmet))
 	case command.NotFound:
 		if r.Refund != nil {

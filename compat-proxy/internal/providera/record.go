@@ -1,13 +1,13 @@
 package providera
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
-	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -241,18 +241,13 @@ func (r record) source() *wire.Element {
 		l.text("accountNumber", masked(lastFour(b.Last4)))
 		l.text("nameOnAccount", cut(b.Holder, 22))
 		l.text("echeckType", r.metadata["echeck_type"])
+		l.text("bankName", r.metadata["bank_name"])
 		return wire.GroupElement("bankAccount", l...)
 	}
-	last4, brand := "", v1.CardBrand("")
-	switch {
-	case r.payment.Card != nil:
-		last4, brand = r.payment.Card.Last4, r.payment.Card.Brand
-	case r.payment.NetworkToken != nil:
-		last4, brand = r.payment.NetworkToken.Last4, r.payment.NetworkToken.Brand
-	}
-	l.text("cardNumber", hidden+last4)
+	number, kind := charged(r.payment)
+	l.text("cardNumber", cmp.Or(number, hidden))
 	l.text("expirationDate", hidden)
-	l.text("cardType", accounts[card.Brand(brand)].name)
+	l.text("cardType", kind)
 	return wire.GroupElement("creditCard", l...)
 }
 

@@ -1,0 +1,68 @@
+package providera
+
+import (
+	"regexp"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// authentication puts into body what an authentication of the cardholder gave.
+func (d *decoder) authentication(body *v1.TransactionCreate) problem {
+	given := d.txn.Child("cardholderAuthentication")
+	if given == nil || !given.Has("authenticationIndicator") && !given.Has("cardholderAuthenticationValue") {
+		return problem{}
+	}
+	eci := indicator(given.Get("authenticationIndicator"))
+	if eci == nil {
+		return because(reasonIndicator)
+	}
+	in := &v1.ThreeDSecureInput{Eci: *eci}
+	if text := given.Get("cardholderAuthenticationValue"); text != "" {
+		if !base64Form.MatchString(text) {
+			return because(reasonAuthenticationValue)
+		}
+		value := secret.New(text)
+		in.Cavv = &value
+	}
+	body.ThreeDSecure = in
+	return problem{}
+}
+
+// initiatorReasons are v1's names for why a merchant asks for a payment again.
+var initiatorReasons = map[string]v1.InitiatorReason{
+	"resubmission":    v1.InitiatorReasonResubmission,
+	"delayedCharge":   v1.InitiatorReasonDelayedCharge,
+	"reauthorization": v1.InitiatorReasonReauthorization,
+	"noShow":          v1.InitiatorReasonNoShow,
+}
+
+// networkIDForm is what v1 takes for the id of an earlier payment.
+var networkIDForm = regexp.MustCompile(`^[!-~]{1,64}$`)
+
+// initiator puts into body who asks for the payment, and under which agreement.
+func (d *decoder) initiator(body *v1.TransactionCreate) {
+	options, again := d.txn.Child("processingOptions"), d.txn.Child("subsequentAuthInformation")
+	agreement := v1.InitiatorReasonUnscheduled
+	recurring := truth(d.setting("recurringBilling"))
+	if recurring || truth(options.Get("isFirstRecurringPayment")) {
+		agreement = v1.InitiatorReasonRecurring
+	}
+	in := &v1.Initiator{Type: v1.InitiatorTypeCustomer, Reason: &agreement}
+	reason, named := initiatorReasons[again.Get("reason")]
+	switch {
+	case named:
+		in.Type, in.Reason = v1.InitiatorTypeMerchant, &reason
+	case truth(options.Get("isSubsequentAuth")), again.Has("originalNetworkTransId"):
+		in.Type = v1.InitiatorTypeMerchant
+	case truth(options.Get("isFirstRecurringPayment")), truth(options.Get("isFirstSubsequentAuth")):
+	case truth(options.Get("isStoredCredentials")):
+		in.Reason = nil
+	default:
+		return
+	}
+	if id := again.Get("originalNetworkTransId"); networkIDForm.MatchString(id) {
+		in.PreviousNetworkTransactionID = &id
+	}
+	body.Initiator = in
+}

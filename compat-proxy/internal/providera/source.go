@@ -1,0 +1,171 @@
+package providera
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// otherPayments are the payment kinds that are refused, each with the nearest code of the contract.
+var otherPayments = map[string]problem{
+	"encryptedTrackData": because(reasonNotAccepted),
+	"payPal":             because(reasonNotAccepted),
+	"emv":                because(reasonNotAccepted),
+	"opaqueData":         refuse(apiOpaqueToken),
+}
+
+// source puts into body what a new payment charges.
+func (d *decoder) source(body *v1.TransactionCreate) problem {
+	payment := d.txn.Child("payment")
+	switch {
+	case payment.Child("creditCard") != nil:
+		return chargeCard(body, payment.Child("creditCard"), d.set.now)
+	case payment.Child("trackData") != nil:
+		return chargeTrack(body, payment.Child("trackData"), d.set.now)
+	case payment.Child("bankAccount") != nil:
+		return d.chargeBank(body, payment.Child("bankAccount"))
+	}
+	return blank("Credit card number") // payment has refused the other kinds
+}
+
+// payment refuses what cannot be charged, or given back to, whatever else is said.
+func (d *decoder) payment() problem {
+	if d.txn.Has("profile") {
+		return refuse(apiNoProfiles)
+	}
+	payment := d.txn.Child("payment")
+	for kind, p := range otherPayments {
+		if payment.Child(kind) != nil {
+			return p
+		}
+	}
+	for _, kind := range []string{"creditCard", "trackData", "bankAccount"} {
+		if payment.Child(kind) != nil {
+			return problem{}
+		}
+	}
+	return blank("Credit card number")
+}
+
+func chargeCard(body *v1.TransactionCreate, given *wire.Node, now time.Time) problem {
+	card, p := checkCard(given, now)
+	if !p.none() {
+		return p
+	}
+	if !truth(given.Get("isPaymentToken")) && !given.Has("cryptogram") {
+		body.PaymentMethod, body.Card = "card", card
+		return problem{}
+	}
+	token := &v1.NetworkTokenInput{Number: card.Number, ExpMonth: card.ExpMonth, ExpYear: card.ExpYear}
+	if text := given.Get("cryptogram"); text != "" {
+		cryptogram := secret.New(text)
+		if !base64Form.MatchString(text) {
+			return because(reasonCryptogram)
+		}
+		token.Cryptogram = &cryptogram
+	}
+	token.Eci = indicator(given.Get("tokenRequestorEci"))
+	if id := given.Get("tokenRequestorId"); len(id) == 11 && digits(id) {
+		token.RequestorID = &id
+	}
+	body.PaymentMethod, body.NetworkToken = "network_token", token
+	return problem{}
+}
+
+// base64Form is what v1 takes for a cryptogram or an authentication value.
+var base64Form = regexp.MustCompile(`^[A-Za-z0-9+/_-]{1,64}=*$`)
+
+// indicator is an ECI in the two digits of v1; nil when it is none.
+func indicator(text string) *string {
+	if len(text) == 1 {
+		text = "0" + text
+	}
+	if len(text) != 2 || !digits(text) {
+		return nil
+	}
+	return &text
+}
+
+// The two tracks of a magnetic stripe, with or without their sentinels: the number, and year and month.
+var (
+	track1Form = regexp.MustCompile(`^%?[Bb]([0-9]{12,19})\^[^^]{2,26}\^([0-9]{2})([0-9]{2})[^?]*\??.?$`)
+	track2Form = regexp.MustCompile(`^;?([0-9]{12,19})[=D]([0-9]{2})([0-9]{2})[^?]*\??.?$`)
+)
+
+// track is the card of a track, in the form that a card given in full has.
+func track(data *wire.Node) (number, expiry string, ok bool) {
+	form, text := track1Form, data.Get("track1")
+	if data.Child("track2") != nil {
+		form, text = track2Form, data.Get("track2")
+	}
+	m := form.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[3] + m[2], true
+}
+
+// chargeTrack charges the card that a track carries; the rest of the track is dropped.
+func chargeTrack(body *v1.TransactionCreate, data *wire.Node, now time.Time) problem {
+	number, expiry, ok := track(data)
+	if !ok && data.Child("track2") != nil {
+		return because(reasonTrack2)
+	}
+	if !ok {
+		return because(reasonTrack1)
+	}
+	card, p := cardOf(secret.New(number), expiry, now)
+	if p.none() {
+		body.PaymentMethod, body.Card = "card", card
+	}
+	return p
+}
+
+// accountTypesIn are v1's names of bank accounts.
+var accountTypesIn = map[string]v1.BankAccountType{
+	"":                 v1.BankAccountTypeChecking,
+	"checking":         v1.BankAccountTypeChecking,
+	"savings":          v1.BankAccountTypeSavings,
+	"businessChecking": v1.BankAccountTypeBusinessChecking,
+}
+
+// chargeBank charges a bank account, which is only ever charged at once.
+func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
+	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), strings.TrimSpace(given.Get("nameOnAccount"))
+	kind := accountTypesIn[given.Get("accountType")]
+	switch {
+	case *body.Capture != v1.CaptureModeAutomatic:
+		return because(reasonNotForChecks)
+	case body.Currency != "usd":
+		return because(reasonCurrency)
+	case !validRouting(routing):
+		return because(reasonRouting)
+	case len(number) < 4 || !digits(number):
+		return because(reasonAccount)
+	case holder == "":
+		return blank("Bank account name")
+	case given.Get("echeckType") == "CCD" && kind != v1.BankAccountTypeBusinessChecking:
+		return because(reasonCheckAccount)
+	}
+	body.PaymentMethod = "bank_account"
+	body.BankAccount = &v1.BankAccountInput{
+		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: kind, Holder: holder,
+	}
+	return problem{}
+}
+
+// validRouting reports whether an ABA number has its nine digits and the last of them fits the others.
+func validRouting(text string) bool {
+	if len(text) != 9 || !digits(text) || text == "000000000" {
+		return false
+	}
+	sum := 0
+	for i, weight := range []int{3, 7, 1, 3, 7, 1, 3, 7, 1} {
+		sum += weight * int(text[i]-'0')
+	}
+	return sum%10 == 0
+}
