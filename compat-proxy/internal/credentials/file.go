@@ -30,6 +30,9 @@ type entryA struct {
 	APIKey         config.Secret `yaml:"api_key"`
 	Currency       string        `yaml:"currency"`
 	TimeZone       string        `yaml:"time_zone"`
+	LenientOrder   bool          `yaml:"lenient_order"`
+	// UnlinkedRefunds is dangerous in the wrong hands, so it is off unless the entry says so.
+	UnlinkedRefunds bool `yaml:"unlinked_refunds"`
 }
 
 // The faults of an entry; errors wrap them with the key at fault and never repeat a value.
@@ -91,9 +94,9 @@ func (e entryA) login() (login, error) {
 	if err != nil || e.TimeZone == "Local" {
 		return login{}, fmt.Errorf("time_zone %w", errZone)
 	}
-	return login{
-		keyHash: hash(transactionKey.Reveal()), granted: Grant{APIKey: apiKey, Currency: e.Currency, Zone: zone},
-	}, nil
+	return login{keyHash: hash(transactionKey.Reveal()), granted: Grant{
+		APIKey: apiKey, Currency: e.Currency, Zone: zone, LenientOrder: e.LenientOrder, UnlinkedRefunds: e.UnlinkedRefunds,
+	}}, nil
 }
 
 func resolve(key string, s config.Secret) (secret.String, error) {

@@ -25,6 +25,10 @@ type Grant struct {
 	APIKey secret.String
 	// Currency is that of its amounts when a request names none, lower case; empty means the proxy's default.
 	Currency string
+	// LenientOrder takes the elements of its requests in any order.
+	LenientOrder bool
+	// UnlinkedRefunds allows it to give money back without the payment it came by.
+	UnlinkedRefunds bool
 	// Zone is where the merchant's clocks hang; nil means UTC.
 	Zone *time.Location
 }
@@ -77,6 +81,9 @@ func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secre
 	}
 	return l.granted, true
 }
+
+// LenientOrder reports whether a login is one whose elements may come in any order. It proves nothing of who asks.
+func (s *Store) LenientOrder(name string) bool { return (*s.logins.Load())[name].granted.LenientOrder }
 
 // Reload reads the file now, whether it changed or not: secrets it names may have. An error leaves the logins as they were.
 func (s *Store) Reload() error {

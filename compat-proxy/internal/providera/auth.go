@@ -15,6 +15,8 @@ import (
 type Logins interface {
 	// ProviderA returns false for a name that is unknown or a key that is not its own.
 	ProviderA(ctx context.Context, name string, transactionKey secret.String) (credentials.Grant, bool)
+	// LenientOrder reports whether the elements of a login's requests may come in any order.
+	LenientOrder(name string) bool
 }
 
 // otherForms are the ways to log in that are recognised and refused.

@@ -21,7 +21,7 @@ func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, 
 	if !known {
 		return nil, rpc.ErrUnserved
 	}
-	req, fault := wire.Parse(wrap(name, params, authorization), wire.Options{LenientOrder: h.cfg.LenientOrder, MaxBytes: h.cfg.MaxBytes})
+	req, fault := wire.Parse(wrap(name, params, authorization), h.reading())
 	if fault != nil {
 		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}

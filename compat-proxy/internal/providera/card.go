@@ -31,14 +31,14 @@ var accounts = map[card.Brand]account{
 }
 
 // brandOf finds the brand of a number that the dialect takes, and how it takes it; false for any other text.
-func brandOf(number secret.String) (card.Brand, account, bool) {
+func brandOf(number secret.String) (account, bool) {
 	brand := card.BrandOf(number)
 	a, known := accounts[brand]
 	refused := a.refused != "" && strings.HasPrefix(number.Reveal(), a.refused)
 	if !known || refused || !slices.Contains(a.lengths, number.Len()) || !card.Valid(number) {
-		return brand, account{}, false
+		return account{}, false
 	}
-	return brand, a, true
+	return a, true
 }
 
 func digits(s string) bool {
@@ -114,7 +114,7 @@ func checkCard(given *wire.Node, now time.Time) (*v1.CardInput, problem) {
 
 // cardOf judges number and date.
 func cardOf(number secret.String, expiry string, now time.Time) (*v1.CardInput, problem) {
-	if _, _, taken := brandOf(number); !taken {
+	if _, taken := brandOf(number); !taken {
 		return nil, because(reasonCardNumber)
 	}
 	month, year, hidden, ok := expiration(expiry)

@@ -67,7 +67,7 @@ func (d *decoder) repeat() {
 		number, _, _ = track(data)
 	}
 	d.echo.Account = masked(lastFour(number))
-	if _, a, taken := brandOf(secret.New(number)); taken {
+	if a, taken := brandOf(secret.New(number)); taken {
 		d.echo.AccountType = a.name
 	}
 	if bank := payment.Child("bankAccount"); bank != nil {

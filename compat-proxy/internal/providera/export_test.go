@@ -21,7 +21,7 @@ func Expired(month, year int, now time.Time) bool { return expired(month, year, 
 
 // AccountType names the brand of a number that passes every check, and is empty for any other.
 func AccountType(number string) string {
-	_, a, _ := brandOf(secret.New(number))
+	a, _ := brandOf(secret.New(number))
 	return a.name
 }
 

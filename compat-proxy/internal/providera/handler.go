@@ -64,7 +64,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.fault(w, r, &wire.Fault{Format: format, Code: string(apiProcessing), Text: apiText[apiProcessing]})
 		return
 	}
-	req, fault := wire.Parse(body, wire.Options{LenientOrder: h.cfg.LenientOrder, MaxBytes: h.cfg.MaxBytes})
+	req, fault := wire.Parse(body, h.reading())
 	if fault != nil {
 		h.fault(w, r, fault)
 		return
@@ -77,6 +77,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	doc, outcome := h.answer(r.Context(), req, m, r.Header.Get("Authorization"))
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
 	write(w, req.Format, doc.Bytes(req.Format))
+}
+
+// reading is how documents are read.
+func (h *Handler) reading() wire.Options {
+	return wire.Options{LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: h.cfg.MaxBytes}
 }
 
 // hurry keeps a body that announces itself too long from being waited for: what has arrived by then tells the format.

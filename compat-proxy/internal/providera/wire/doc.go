@@ -28,7 +28,7 @@
 //     than 10,000 nodes, text that is not UTF-8) is E00003 with the constant
 //     text "An error occurred while parsing the XML request.". So is an empty
 //     body and one that is neither XML nor JSON; the fault is then XML.
-//   - Malformed JSON (also duplicate keys, depth above 32, a second value, a
+//   - Malformed JSON (also a method twice, depth above 32, a second value, a
 //     root that is not an object with exactly one member holding an object,
 //     string or null, an array in an array, a key that is no ASCII XML name, a string
 //     with a character XML cannot carry) is E00001 with the constant text

@@ -42,8 +42,7 @@ var refusedDocuments = map[string]struct {
 	"JSON comma":            {`{"authenticateTestRequest":{"refId":"a",}}`, wire.JSON, wire.CodeProcessing, processing},
 	"JSON twice":            {member + member, wire.JSON, wire.CodeProcessing, processing},
 	"JSON trailing text":    {member + "x", wire.JSON, wire.CodeProcessing, processing},
-	"duplicate key":         {`{"authenticateTestRequest":{"refId":"a","refId":"b"}}`, wire.JSON, wire.CodeProcessing, processing},
-	"duplicate escaped key": {`{"authenticateTestRequest":{"refId":"a","ref\u0049d":"b"}}`, wire.JSON, wire.CodeProcessing, processing},
+	"a method twice":        {`{"authenticateTestRequest":{},"authenticateTestRequest":{}}`, wire.JSON, wire.CodeProcessing, processing},
 	"two methods":           {`{"authenticateTestRequest":{},"createTransactionRequest":{}}`, wire.JSON, wire.CodeProcessing, processing},
 	"no method":             {`{}`, wire.JSON, wire.CodeProcessing, processing},
 	"array":                 {`[` + member + `]`, wire.JSON, wire.CodeProcessing, processing},
@@ -58,6 +57,14 @@ var refusedDocuments = map[string]struct {
 	"JSON order": {
 		`{"authenticateTestRequest":{"refId":"a","merchantAuthentication":{}}}`, wire.JSON, wire.CodeSchema,
 		"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." + expecting("merchantAuthentication"),
+	},
+	"duplicate key": {
+		`{"authenticateTestRequest":{"merchantAuthentication":{},"refId":"a","refId":"b"}}`, wire.JSON, wire.CodeSchema,
+		"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + ".",
+	},
+	"duplicate escaped key": {
+		`{"authenticateTestRequest":{"merchantAuthentication":{},"refId":"a","ref\u0049d":"b"}}`, wire.JSON, wire.CodeSchema,
+		"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + ".",
 	},
 	"JSON text": {
 		`{"authenticateTestRequest":"a"}`, wire.JSON, wire.CodeSchema,
@@ -119,6 +126,23 @@ func TestLenientOrder(t *testing.T) {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// The leniency of a login is found by its name, wherever in the document that stands.
+func TestLenientLogin(t *testing.T) {
+	t.Parallel()
+	lenient := func(login string) bool { return login == "lenient" }
+	for name, wantFault := range map[string]bool{"lenient": false, "strict": true, "": true} {
+		for _, body := range []string{
+			root("authenticateTestRequest", "<refId>a</refId><merchantAuthentication><name>"+name+"</name></merchantAuthentication>"),
+			`{"authenticateTestRequest":{"refId":"a","merchantAuthentication":{"name":"` + name + `"}}}`,
+		} {
+			_, fault := wire.Parse([]byte(body), wire.Options{Lenient: lenient})
+			if got := fault != nil; got != wantFault {
+				t.Errorf("%q: refused: got %t, want %t", name, got, wantFault)
+			}
+		}
 	}
 }
 

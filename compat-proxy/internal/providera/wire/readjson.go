@@ -11,8 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 )
 
-// jsonReader builds a tree from JSON tokens. The decoder refuses duplicate
-// keys, bad UTF-8 and lone surrogates by itself.
+// jsonReader builds a tree from JSON tokens. The decoder refuses bad UTF-8 and
+// lone surrogates by itself; a repeated key is a repeated element, which the
+// schema judges.
 type jsonReader struct {
 	dec   *jsontext.Decoder
 	slab  slab
@@ -21,7 +22,7 @@ type jsonReader struct {
 
 // readJSON reads {"method":{...}} and refuses everything else.
 func readJSON(doc []byte) (*Node, *Fault) {
-	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc))}
+	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc), jsontext.AllowDuplicateNames(true))}
 	var top Node
 	if !r.open(jsontext.KindBeginObject) || !r.members(&top, 1) || len(top.Children) != 1 {
 		return nil, malformed(JSON)

@@ -40,6 +40,9 @@ type Options struct {
 	// LenientOrder tolerates children in any order. Unknown and repeated
 	// elements, choices, required elements and facets are judged as ever.
 	LenientOrder bool
+	// Lenient tells whether a login is one whose children may come in any order, by the name it claims; nil means none is. The name is not
+	// proven yet: all it decides is how the document is read.
+	Lenient func(login string) bool
 	// MaxBytes bounds the body; 0 means DefaultMaxBytes.
 	MaxBytes int
 }
@@ -92,7 +95,7 @@ func Parse(body []byte, o Options) (*Request, *Fault) {
 	if t == nil {
 		return nil, &Fault{Format: format, Code: CodeMethod, Text: textMethod}
 	}
-	w := walker{lenient: o.LenientOrder}
+	w := walker{lenient: o.LenientOrder || o.Lenient != nil && o.Lenient(root.Get("merchantAuthentication", "name"))}
 	if text := w.element(root, t); text != "" {
 		return nil, &Fault{Format: format, Code: CodeSchema, Text: text}
 	}
