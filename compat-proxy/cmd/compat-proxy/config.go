@@ -30,6 +30,7 @@ It keeps no state: start as many as you like, before or after the v1 service.
 
 Usage:
   compat-proxy [flags]
+  compat-proxy credentials issue|map|list|revoke|check [flags]
 
 Examples:
   compat-proxy --v1 http://127.0.0.1:8080
@@ -38,6 +39,8 @@ Examples:
         settings from the file, but this address
   compat-proxy --v1 https://core.internal --credentials configs/compat-credentials.yaml --drop-in-paths
         clients keep their own login, and need only another host name
+  compat-proxy credentials --help
+        make, map, list and revoke the logins of legacy clients
 
 Signals:
   SIGTERM, SIGINT  stop listening, finish the requests under way, exit

@@ -20,10 +20,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	m := NewMain()
-	err := m.ParseFlags(os.Args[1:])
-	if err == nil {
-		err = m.Run(ctx)
-	}
+	err := m.Command(ctx, os.Args[1:])
 	stop()
 	os.Exit(m.exitCode(err))
 }
@@ -31,14 +28,25 @@ func main() {
 // Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it as the command line does.
 type Main struct {
 	Config Config
-	// Stderr receives the log and what is wrong.
-	Stderr io.Writer
+	// Stdout receives what a command shows, Stderr the log and what is wrong.
+	Stdout, Stderr io.Writer
 	// Ready is called with the address once requests are taken. It may be nil.
 	Ready func(net.Addr)
 }
 
 // NewMain returns the program with nothing configured.
-func NewMain() *Main { return &Main{Stderr: os.Stderr} }
+func NewMain() *Main { return &Main{Stdout: os.Stdout, Stderr: os.Stderr} }
+
+// Command does what the command line says: serve, or edit the credentials file.
+func (m *Main) Command(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "credentials" {
+		return m.Credentials(args[1:])
+	}
+	if err := m.ParseFlags(args); err != nil {
+		return err
+	}
+	return m.Run(ctx)
+}
 
 // Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
 func (m *Main) Run(ctx context.Context) error {

@@ -1,6 +1,8 @@
 package credentials
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,10 +29,12 @@ type file struct {
 type entryA struct {
 	Name           string        `yaml:"name"`
 	TransactionKey config.Secret `yaml:"transaction_key"`
-	APIKey         config.Secret `yaml:"api_key"`
-	Currency       string        `yaml:"currency"`
-	TimeZone       string        `yaml:"time_zone"`
-	LenientOrder   bool          `yaml:"lenient_order"`
+	// TransactionKeySHA256 stands in for the key itself, so that the file holds nothing a client could log in with.
+	TransactionKeySHA256 string        `yaml:"transaction_key_sha256"`
+	APIKey               config.Secret `yaml:"api_key"`
+	Currency             string        `yaml:"currency"`
+	TimeZone             string        `yaml:"time_zone"`
+	LenientOrder         bool          `yaml:"lenient_order"`
 	// UnlinkedRefunds is dangerous in the wrong hands, so it is off unless the entry says so.
 	UnlinkedRefunds bool `yaml:"unlinked_refunds"`
 }
@@ -41,18 +45,42 @@ var (
 	errTooLong  = errors.New("is longer than clients can send")
 	errNoAPIKey = errors.New("is not a secret API key (sk_…)")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
+	errBoth     = errors.New("stands in for transaction_key: give one of them")
+	errHash     = errors.New("is not a SHA-256 hash in hexadecimal")
 	errZone     = errors.New("is not a time zone's name, such as America/Los_Angeles")
 	errTwice    = errors.New("names a login that an earlier entry has")
 )
 
-// read loads and checks the file at path.
-func read(path string) (map[string]login, error) {
+// entries are what the file at path has, unchecked.
+func entries(path string) ([]entryA, error) {
 	var f file
 	if err := config.Load(path, &f); err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
-	logins := make(map[string]login, len(f.ProviderA))
+	return f.ProviderA, nil
+}
+
+// namesIn are the names of the logins in a text; path stands for it in errors.
+func namesIn(path string, text []byte) ([]string, error) {
+	var f file
+	if err := config.Decode(path, text, &f); err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	names := make([]string, len(f.ProviderA))
 	for i, e := range f.ProviderA {
+		names[i] = e.Name
+	}
+	return names, nil
+}
+
+// read loads and checks the file at path.
+func read(path string) (map[string]login, error) {
+	list, err := entries(path)
+	if err != nil {
+		return nil, err
+	}
+	logins := make(map[string]login, len(list))
+	for i, e := range list {
 		l, err := e.login()
 		if err != nil {
 			return nil, fmt.Errorf("credentials: provider_a[%d].%w", i, err)
@@ -73,12 +101,9 @@ func (e entryA) login() (login, error) {
 	case len(e.Name) > maxName:
 		return login{}, fmt.Errorf("name %w", errTooLong)
 	}
-	transactionKey, err := resolve("transaction_key", e.TransactionKey)
+	keyHash, err := e.keyHash()
 	if err != nil {
 		return login{}, err
-	}
-	if transactionKey.Len() > maxTransactionKey {
-		return login{}, fmt.Errorf("transaction_key %w", errTooLong)
 	}
 	apiKey, err := resolve("api_key", e.APIKey)
 	if err != nil {
@@ -94,9 +119,32 @@ func (e entryA) login() (login, error) {
 	if err != nil || e.TimeZone == "Local" {
 		return login{}, fmt.Errorf("time_zone %w", errZone)
 	}
-	return login{keyHash: hash(transactionKey.Reveal()), granted: Grant{
+	return login{keyHash: keyHash, granted: Grant{
 		APIKey: apiKey, Currency: e.Currency, Zone: zone, LenientOrder: e.LenientOrder, UnlinkedRefunds: e.UnlinkedRefunds,
 	}}, nil
+}
+
+// keyHash is the hash of the transaction key, which is given in one of two ways.
+func (e entryA) keyHash() (sum [sha256.Size]byte, err error) {
+	if e.TransactionKeySHA256 != "" {
+		if !e.TransactionKey.IsZero() {
+			return sum, fmt.Errorf("transaction_key_sha256 %w", errBoth)
+		}
+		b, err := hex.DecodeString(e.TransactionKeySHA256)
+		if err != nil || len(b) != len(sum) {
+			return sum, fmt.Errorf("transaction_key_sha256 %w", errHash)
+		}
+		copy(sum[:], b)
+		return sum, nil
+	}
+	key, err := resolve("transaction_key", e.TransactionKey)
+	if err != nil {
+		return sum, err
+	}
+	if key.Len() > maxTransactionKey {
+		return sum, fmt.Errorf("transaction_key %w", errTooLong)
+	}
+	return hash(key.Reveal()), nil
 }
 
 func resolve(key string, s config.Secret) (secret.String, error) {

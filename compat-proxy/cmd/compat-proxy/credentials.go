@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+//nolint:gosec // it speaks of credentials and holds none
+const credentialsUsage = `compat-proxy credentials edits the file that maps legacy logins to API keys. A proxy that serves from the file takes a change up
+within a second; nothing needs a restart.
+
+Usage:
+  compat-proxy credentials issue  --name NAME (--api-key-env VAR | --api-key-file PATH) [flags]
+        makes a login with a fresh transaction key, and shows that key once
+  compat-proxy credentials map    --name NAME (--transaction-key-env VAR | --transaction-key-file PATH)
+                                  (--api-key-env VAR | --api-key-file PATH) [flags]
+        takes up a login that a client already has, so that the client changes nothing but where it points
+  compat-proxy credentials list
+  compat-proxy credentials revoke --name NAME
+        the client is refused from then on; its API key goes on to exist
+  compat-proxy credentials check
+        reads the file as the proxy would, and says what is wrong
+
+No secret is written into the file: of a transaction key only a hash, of an API key only where it stands.
+
+Examples:
+  compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
+  compat-proxy credentials map --name oldshop --transaction-key-file old-key.txt --api-key-file /run/secrets/oldshop-api-key
+  compat-proxy credentials revoke --name shop-eu
+
+Exit codes:
+  0  done
+  1  not done; the file is as it was
+  2  wrong flags
+
+Flags:
+`
+
+// credentialsFlags are the flags of all five commands.
+type credentialsFlags struct {
+	file, keyEnv, keyFile string
+	replace               bool
+	entry                 credentials.Entry
+}
+
+// Credentials runs a credentials command. The error is errUsage when the flags were wrong and that was said.
+func (m *Main) Credentials(args []string) error {
+	command := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		command, args = args[0], args[1:]
+	}
+	var f credentialsFlags
+	fs := f.set(m.Stderr)
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return flag.ErrHelp
+	} else if err != nil {
+		return errUsage
+	}
+	if fs.NArg() > 0 {
+		return m.wrong("no argument is expected, got %q", fs.Arg(0))
+	}
+	switch command {
+	case "issue", "map":
+		return m.addCredentials(command, f)
+	case "list":
+		return m.listCredentials(f.file)
+	case "revoke":
+		if f.entry.Name == "" {
+			return m.wrong("--name is required")
+		}
+		if err := credentials.Remove(f.file, f.entry.Name); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(m.Stdout, "revoked %s\n", f.entry.Name)
+		return nil
+	case "check":
+		if err := credentials.Check(f.file); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(m.Stdout, "the file is good")
+		return nil
+	case "":
+		return m.wrong("say which: issue, map, list, revoke or check")
+	}
+	return m.wrong("there is no command %q", command)
+}
+
+func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
+	fs := flag.NewFlagSet("credentials", flag.ContinueOnError)
+	fs.SetOutput(out)
+	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it is made if there is none")
+	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters")
+	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` that has the API key where the proxy runs")
+	fs.StringVar(&f.entry.APIKeyFile, "api-key-file", "", "`file` that has the API key where the proxy runs")
+	fs.StringVar(&f.keyEnv, "transaction-key-env", "", "map: environment `variable` that has the client's transaction key now")
+	fs.StringVar(&f.keyFile, "transaction-key-file", "", "map: `file` that has the client's transaction key now")
+	fs.StringVar(&f.entry.Currency, "currency", "", "`code` of the currency of amounts that name none (default that of the proxy)")
+	fs.StringVar(&f.entry.TimeZone, "time-zone", "", "`name` of where the merchant's clocks hang, such as America/Los_Angeles (default UTC)")
+	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "take the elements of its requests in any order")
+	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "let it refund a card without naming the payment")
+	fs.BoolVar(&f.replace, "replace", false, "issue, map: take the place of a login of that name")
+	fs.Usage = func() {
+		_, _ = io.WriteString(out, credentialsUsage)
+		fs.PrintDefaults()
+	}
+	return fs
+}
+
+func (m *Main) addCredentials(command string, f credentialsFlags) error {
+	if f.entry.Name == "" {
+		return m.wrong("--name is required")
+	}
+	if (f.entry.APIKeyEnv == "") == (f.entry.APIKeyFile == "") {
+		return m.wrong("give one of --api-key-env and --api-key-file")
+	}
+	given := f.keyEnv != "" || f.keyFile != ""
+	switch {
+	case command == "issue" && given:
+		return m.wrong("issue makes the transaction key itself; map takes one that a client has")
+	case command == "map" && (f.keyEnv == "") == (f.keyFile == ""):
+		return m.wrong("give one of --transaction-key-env and --transaction-key-file")
+	case command == "issue":
+		f.entry.TransactionKey = credentials.NewTransactionKey()
+	default:
+		key, err := transactionKey(f.keyEnv, f.keyFile)
+		if err != nil {
+			return err
+		}
+		f.entry.TransactionKey = key
+	}
+	if err := credentials.Add(f.file, f.entry, f.replace); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(m.Stdout, "name:            %s\n", f.entry.Name)
+	if command == "issue" {
+		_, _ = fmt.Fprintf(m.Stdout, "transaction key: %s\n\nThe key is shown only now.\n", f.entry.TransactionKey.Reveal())
+	}
+	return nil
+}
+
+// transactionKey reads the key that a client has.
+func transactionKey(env, file string) (secret.String, error) {
+	if env != "" {
+		key := os.Getenv(env)
+		if key == "" {
+			return secret.String{}, fmt.Errorf("the environment variable %s is not set", env)
+		}
+		return secret.New(key), nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("transaction key: %w", err)
+	}
+	return secret.New(strings.TrimSpace(string(text))), nil
+}
+
+func (m *Main) listCredentials(file string) error {
+	names, err := credentials.Names(file)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		_, _ = fmt.Fprintln(m.Stdout, name)
+	}
+	return nil
+}
+
+// wrong says what is wrong with the command line.
+func (m *Main) wrong(format string, args ...any) error {
+	_, _ = fmt.Fprintf(m.Stderr, "compat-proxy credentials: "+format+"; see --help\n", args...)
+	return errUsage
+}
