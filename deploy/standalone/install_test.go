@@ -52,6 +52,16 @@ exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --targ
 	})
 }
 
+// installJava returns a folder of Java libraries, the client and all it pulls in.
+func installJava(t *testing.T) string {
+	t.Helper()
+	pom := absolute(t, "sdktest/java/pom.xml")
+	return install(t, "java", pom, func(ctx context.Context, into string) *exec.Cmd {
+		return exec.CommandContext(ctx, "mvn", "--batch-mode", "--quiet", "--no-transfer-progress", "--file", pom,
+			"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+into)
+	})
+}
+
 // install runs the command that fills a folder, unless that was done for this state of the lock file, and returns the folder.
 func install(t *testing.T, name, lockFile string, fill func(ctx context.Context, into string) *exec.Cmd) string {
 	t.Helper()

@@ -1,11 +1,14 @@
 package main_test
 
 import (
-	"bytes"
+	"bufio"
 	"context"
+	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,99 +19,198 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// sdkStep is one line of sdktest/*/walk.*: what the real client read from our answer.
+// values are what a client is asked for, or read, by name: a line that its program takes or prints. What is not there is "".
+type values map[string]string
+
+// sdkScript is sdktest/steps.json: what every client does, and what it must read.
+type sdkScript struct {
+	Requests map[string]values  `json:"requests"` // what steps begin from
+	Answers  map[string]values  `json:"answers"`  // what their wants begin from
+	Steps    []sdkStep          `json:"steps"`
+	Books    map[string]sdkBook `json:"books"` // what v1 has of a step's payment in the end
+}
+
+// sdkStep is one request, or the settlement of an earlier step's payment.
 type sdkStep struct {
-	Step          string `json:"step"`
-	RefID         string `json:"ref_id"`
-	Result        string `json:"result"`
-	Code          string `json:"code"`
-	ResponseCode  string `json:"response_code"`
-	Reason        string `json:"reason"`
-	TransID       string `json:"trans_id"`
-	AuthCode      string `json:"auth_code"`
-	AccountNumber string `json:"account_number"`
-	AccountType   string `json:"account_type"`
+	Settle  string `json:"settle"`
+	Step    string `json:"step"`
+	Request string `json:"request"`
+	Send    values `json:"send"`
+	Answer  string `json:"answer"`
+	Want    values `json:"want"`
+}
+
+type sdkBook struct {
+	Status     v1.TransactionStatus `json:"status"`
+	Amount     v1.Money             `json:"amount"`
+	Authorized v1.Money             `json:"authorized"`
+	Captured   v1.Money             `json:"captured"`
+	Refunded   v1.Money             `json:"refunded"`
+	Settlement v1.Settlement        `json:"settlement"`
 }
 
 // sdk is a real client, installed.
 type sdk struct {
 	name    string
-	trust   string // the variable that names an authority to it
 	command []string
 	env     []string
 }
 
-func TestNodeClient(t *testing.T) {
+// TestClients sends unmodified clients of provider-a through the days of a merchant, side by side, over HTTPS by the development authority.
+func TestClients(t *testing.T) {
 	t.Parallel()
-	walk(t, sdk{
-		name: "node", trust: "NODE_EXTRA_CA_CERTS", command: []string{"node", absolute(t, "sdktest/node/walk.js")},
-		env: []string{"NODE_PATH=" + installNode(t, "node", "sdktest/node")},
-	})
-}
-
-func TestPythonClient(t *testing.T) {
-	t.Parallel()
-	walk(t, sdk{
-		name: "python", trust: "REQUESTS_CA_BUNDLE", command: []string{"python3", absolute(t, "sdktest/python/walk.py")},
-		env: []string{"PYTHONPATH=" + installPython(t), "PYTHONDONTWRITEBYTECODE=1"},
-	})
-}
-
-// walk sends one client through the day of a merchant, and looks at each step from both sides.
-func walk(t *testing.T, client sdk) {
-	t.Helper()
 	p := start(t, t.TempDir())
-	m := merchantOf(t, p)
-	ids := map[string]string{}
-	steps := client.run(t, p)
-	want := []sdkStep{
-		{Step: "sale", Result: "Ok", Code: "I00001", ResponseCode: "1", Reason: "1"},
-		{Step: "authorize", Result: "Ok", Code: "I00001", ResponseCode: "1", Reason: "1"},
-		{Step: "capture", Result: "Ok", Code: "I00001", ResponseCode: "1", Reason: "1"},
-		{Step: "authorize-2", Result: "Ok", Code: "I00001", ResponseCode: "1", Reason: "1"},
-		{Step: "void", Result: "Ok", Code: "I00001", ResponseCode: "1", Reason: "1"},
-		{Step: "decline", Result: "Ok", Code: "I00001", ResponseCode: "2", Reason: "2"},
-		{Step: "wrong-key", Result: "Error", Code: "E00007"},
-		{Step: "refund-early", Result: "Error", Code: "E00027", ResponseCode: "3", Reason: "54"},
-	}
-	checkSteps(t, steps, want)
-	for _, s := range steps {
-		ids[s.Step] = s.TransID
-	}
-	if ids["capture"] != ids["authorize"] || ids["void"] != ids["authorize-2"] || ids["refund-early"] != "0" || ids["wrong-key"] != "" {
-		t.Errorf("transaction ids do not follow the contract: %v", ids)
-	}
-	settled := m.must(t, http.MethodPost, "/v1/test_helpers/transactions/"+txn(t, ids["sale"])+"/settle", "", "")
-	if settled.status != http.StatusOK {
-		t.Fatalf("settle = %d %s", settled.status, settled.body)
-	}
-	checkSteps(t, client.run(t, p, ids["sale"]), []sdkStep{{Step: "refund", Result: "Ok", Code: "I00001", ResponseCode: "1", Reason: "1"}})
-	checkInV1(t, m, client.name, ids)
-	checkNoTrace(t, m)
+	t.Run("node", func(t *testing.T) {
+		t.Parallel()
+		walk(t, p, nodeClient(t, p, "sdktest/node/walk.js"))
+	})
+	t.Run("python", func(t *testing.T) {
+		t.Parallel()
+		walk(t, p, pythonClient(t, p, "sdktest/python/walk.py"))
+	})
+	t.Run("java", func(t *testing.T) {
+		t.Parallel()
+		walk(t, p, javaClient(t, p, "sdktest/java/Walk.java"))
+	})
 }
 
-// checkSteps compares what does not differ from run to run.
-func checkSteps(t *testing.T, got, want []sdkStep) {
+func nodeClient(t *testing.T, p *process, program string) sdk {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("steps = %d, want %d: %+v", len(got), len(want), got)
+	return sdk{
+		name: "node", command: []string{"node", absolute(t, program)},
+		env: []string{"NODE_PATH=" + installNode(t, "node", "sdktest/node"), "NODE_EXTRA_CA_CERTS=" + p.CA},
 	}
-	for i, g := range got {
-		approved := g.ResponseCode == "1" && g.Step != "refund"
-		if approved != (len(g.AuthCode) == 6) {
-			t.Errorf("%s: auth code %q", g.Step, g.AuthCode)
+}
+
+func pythonClient(t *testing.T, p *process, program string) sdk {
+	t.Helper()
+	return sdk{
+		name: "python", command: []string{"python3", absolute(t, program)},
+		env: []string{"PYTHONPATH=" + installPython(t), "PYTHONDONTWRITEBYTECODE=1", "REQUESTS_CA_BUNDLE=" + p.CA},
+	}
+}
+
+// javaClient makes a trust store of the development authority, as a user would.
+func javaClient(t *testing.T, p *process, program string) sdk {
+	t.Helper()
+	libraries := installJava(t)
+	store := t.TempDir() + "/trust.p12"
+	keytool := exec.CommandContext(t.Context(), "keytool", "-importcert", "-noprompt", "-alias", "causeway", "-file", p.CA,
+		"-keystore", store, "-storetype", "PKCS12", "-storepass", "changeit")
+	if out, err := keytool.CombinedOutput(); err != nil {
+		t.Fatalf("keytool: %v\n%s", err, out)
+	}
+	return sdk{name: "java", command: []string{
+		"java", "-XX:TieredStopAtLevel=1", "-Djavax.net.ssl.trustStore=" + store, "-Djavax.net.ssl.trustStorePassword=changeit",
+		"-cp", libraries + "/*", absolute(t, program),
+	}}
+}
+
+// walk has one client do all of the script, and looks at each step from both sides.
+func walk(t *testing.T, p *process, client sdk) {
+	t.Helper()
+	text, err := os.ReadFile("sdktest/steps.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script sdkScript
+	if err := json.Unmarshal(text, &script, json.RejectUnknownMembers(true)); err != nil {
+		t.Fatal(err)
+	}
+	w := &sdkWalk{script: &script, name: client.name, p: p, m: merchantOf(t, p), ask: client.open(t, p), read: map[string]values{}, ids: map[string]bool{}}
+	for _, s := range script.Steps {
+		if s.Settle != "" {
+			got := w.m.must(t, http.MethodPost, "/v1/test_helpers/transactions/"+txn(t, w.read[s.Settle]["trans_id"])+"/settle", "", "")
+			if got.status != http.StatusOK {
+				t.Fatalf("settle = %d %s", got.status, got.body)
+			}
+			continue
 		}
-		if g.ResponseCode != "" && (g.AccountNumber != "XXXX1111" || g.AccountType != "Visa") {
-			t.Errorf("%s: account %s %s, want XXXX1111 Visa", g.Step, g.AccountNumber, g.AccountType)
+		w.step(t, s)
+	}
+	w.checkBooks(t)
+	checkNoTrace(t, w.m)
+}
+
+// sdkWalk is one client on its way through the script.
+type sdkWalk struct {
+	script *sdkScript
+	name   string
+	p      *process
+	m      *merchant
+	ask    func(values) values
+	read   map[string]values // what it read, by step
+	ids    map[string]bool   // the payment numbers it read
+}
+
+func (w *sdkWalk) step(t *testing.T, s sdkStep) {
+	t.Helper()
+	send, known := w.script.Requests[s.Request]
+	want, answered := w.script.Answers[s.Answer]
+	if !known || !answered {
+		t.Fatalf("%s: no request %q or answer %q", s.Step, s.Request, s.Answer)
+	}
+	ref := ("ref-" + s.Step)[:min(len(s.Step)+4, 20)]
+	send = w.filled(send, values{"login": w.p.ProviderA.Name, "key": w.p.ProviderA.TransactionKey, "step": s.Step, "ref_id": ref}, s.Send)
+	want = w.filled(values{"step": s.Step, "ref_id": ref}, want, s.Want)
+	if send["zip"] != "" && send["method"] == "transaction" { // the client's own name for the payment
+		invoice := s.Step
+		if send["invoice"] != "" {
+			invoice = send["invoice"]
 		}
-		if g.RefID != "ref-"+g.Step {
-			t.Errorf("%s: ref id = %q, want ref-%s", g.Step, g.RefID, g.Step)
+		send["invoice"] = w.name + "-" + invoice
+	}
+	got := w.ask(send)
+	w.read[s.Step] = got
+	all := maps.Clone(want)
+	maps.Copy(all, got)
+	for field := range all {
+		if field == "text" && want[field] == "" {
+			continue
 		}
-		g.RefID, g.TransID, g.AuthCode, g.AccountNumber, g.AccountType = "", "", "", "", ""
-		if g != want[i] {
-			t.Errorf("step %d = %+v, want %+v", i, g, want[i])
+		if !w.fits(got[field], want[field]) {
+			t.Errorf("%s: %s = %q, want %q", s.Step, field, got[field], want[field])
 		}
 	}
+}
+
+// filled merges lines, the later ones first, and puts what earlier steps read in the place of ${step} and ${step.field}.
+func (w *sdkWalk) filled(lines ...values) values {
+	out := values{}
+	for _, line := range lines {
+		for field, value := range line {
+			value = os.Expand(value, func(name string) string {
+				step, of, found := strings.Cut(name, ".")
+				if !found {
+					of = "trans_id"
+				}
+				return w.read[step][of]
+			})
+			if out[field] = value; value == "" {
+				delete(out, field)
+			}
+		}
+	}
+	return out
+}
+
+// sdkPatterns are the wants that differ from run to run.
+var sdkPatterns = map[string]*regexp.Regexp{
+	"#new": regexp.MustCompile(`^[1-9][0-9]+$`), "#code": regexp.MustCompile(`^[0-9A-Z]{6}$`), "#network": regexp.MustCompile(`^[0-9A-Z]{15,}$`),
+}
+
+// fits reports whether a value is the wanted one. A new number was never read before.
+func (w *sdkWalk) fits(got, want string) bool {
+	pattern := sdkPatterns[want]
+	if pattern == nil {
+		return got == want
+	}
+	if want == "#new" {
+		seen := w.ids[got]
+		w.ids[got] = true
+		return !seen && pattern.MatchString(got)
+	}
+	return pattern.MatchString(got)
 }
 
 // txn returns the v1 id of a legacy number.
@@ -121,40 +223,45 @@ func txn(t *testing.T, number string) string {
 	return got
 }
 
-// checkInV1 wants each payment in the list of v1, as it should be there.
-func checkInV1(t *testing.T, m *merchant, name string, ids map[string]string) {
+// checkBooks wants the payments in v1 as the client left them, each once and under the client's own name for it.
+func (w *sdkWalk) checkBooks(t *testing.T) {
 	t.Helper()
-	type books struct {
-		status                                 v1.TransactionStatus
-		amount, authorized, captured, refunded v1.Money
-		settlement                             v1.Settlement
-	}
-	want := map[string]books{
-		"sale":        {v1.TransactionStatusCaptured, 1250, 1250, 1250, 250, v1.SettlementSettled},
-		"authorize":   {v1.TransactionStatusCaptured, 2000, 2000, 500, 0, v1.SettlementPending},
-		"authorize-2": {v1.TransactionStatusVoided, 3000, 3000, 0, 0, v1.SettlementNone},
-		"decline":     {v1.TransactionStatusDeclined, 700, 0, 0, 0, v1.SettlementNone},
-	}
-	all := m.transactions(t)
-	if got, want := len(all), len(want); got != want {
-		t.Errorf("transactions = %d, want %d", got, want)
-	}
 	byID := map[string]v1.Transaction{}
-	for _, x := range all {
+	for _, x := range w.m.transactions(t) {
 		byID[x.ID] = x
 	}
-	for step, w := range want {
-		x := byID[txn(t, ids[step])]
-		if got := (books{x.Status, x.Amount, x.AmountAuthorized, x.AmountCaptured, x.AmountRefunded, x.Settlement}); got != w {
-			t.Errorf("%s = %+v, want %+v", step, got, w)
+	for step, want := range w.script.Books {
+		x := byID[txn(t, w.read[step]["trans_id"])]
+		got := sdkBook{x.Status, x.Amount, x.AmountAuthorized, x.AmountCaptured, x.AmountRefunded, x.Settlement}
+		if got != want {
+			t.Errorf("%s = %+v, want %+v", step, got, want)
 		}
-		if x.Reference == nil || *x.Reference != name+"-"+step {
-			t.Errorf("%s: reference = %v, want the client's own name for it, %s-%s", step, x.Reference, name, step)
+		if x.Reference == nil || *x.Reference != w.name+"-"+step {
+			t.Errorf("%s: reference = %v, want the client's own name for it, %s-%s", step, x.Reference, w.name, step)
 		}
 		if x.Billing == nil || x.Billing.LastName == nil || *x.Billing.LastName != "Wåhlin" {
 			t.Errorf("%s: billing = %+v, want the client's name in it, unbroken", step, x.Billing)
 		}
 	}
+	for id := range w.ids {
+		if byID[txn(t, id)].ID != "" {
+			delete(w.ids, id)
+		}
+	}
+	if got, want := len(w.ids), w.refunds(); got != want {
+		t.Errorf("numbers that are no payment in v1 = %d, want those of the %d refunds", got, want)
+	}
+}
+
+// refunds is how many refunds the client made.
+func (w *sdkWalk) refunds() int {
+	n := 0
+	for _, s := range w.script.Steps {
+		if s.Answer == "refunded" {
+			n++
+		}
+	}
+	return n
 }
 
 // checkNoTrace wants no word of the legacy side in any payment v1 shows. (The scope compat:use, which a key may have, is v1's own.)
@@ -174,27 +281,53 @@ func checkNoTrace(t *testing.T, m *merchant) {
 	}
 }
 
-// run starts the client's script and returns its lines.
-func (s sdk) run(t *testing.T, p *process, args ...string) []sdkStep {
+// open starts the client's program and returns how to have it execute a request. The test's end stops it.
+func (s sdk) open(t *testing.T, p *process) func(values) values {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, s.command[0], append(s.command[1:], args...)...)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute) // it ends by itself, in the cleanup
+	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Dir = t.TempDir() // clients leave log files where they run
-	cmd.Env = append(os.Environ(), append(s.env, s.trust+"="+p.CA, "SDK_GATEWAY="+p.HTTPS+"/xml/v1/request.api",
-		"SDK_LOGIN="+p.ProviderA.Name, "SDK_KEY="+p.ProviderA.TransactionKey)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s%s\nstandalone:\n%s", s.name, err, stdout.String(), stderr.String(), p.stderr)
+	cmd.Env = append(os.Environ(), append(s.env, "SDK_GATEWAY="+p.HTTPS+"/xml/v1/request.api")...)
+	stderr := &lockedBuffer{}
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	var steps []sdkStep
-	for line := range strings.Lines(stdout.String()) {
-		var step sdkStep
-		if err := json.Unmarshal([]byte(line), &step); err != nil {
-			t.Fatalf("%s printed %q: %v", s.name, line, err)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%s: %v (this test needs it on PATH)", s.name, err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close() // which is how it is told to end
+		_, _ = io.Copy(io.Discard, out)
+		if err := cmd.Wait(); err != nil && !t.Failed() {
+			t.Errorf("%s: %v\n%s", s.name, err, stderr)
 		}
-		steps = append(steps, step)
+		cancel()
+	})
+	lines := bufio.NewReader(out)
+	return func(send values) values {
+		t.Helper()
+		line, err := json.Marshal(send)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = in.Write(append(line, '\n'))
+		if err != nil {
+			t.Fatalf("%s: %s: %v\n%s", s.name, send["step"], err, stderr)
+		}
+		answer, err := lines.ReadString('\n')
+		var got values
+		if err == nil {
+			err = json.Unmarshal([]byte(answer), &got)
+		}
+		if err != nil {
+			t.Fatalf("%s: %s: %v\nprinted %q\n%s\nstandalone:\n%s", s.name, send["step"], err, answer, stderr, p.stderr)
+		}
+		return got
 	}
-	return steps
 }

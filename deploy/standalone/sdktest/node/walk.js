@@ -1,123 +1,128 @@
 'use strict';
-// One legacy merchant's day, through the official Node client: prints one JSON line per step. With the number of a settled sale as its
-// argument: the refund of the morning after. The Go test above this folder starts it, with the address and the credentials in the
-// environment, and asserts every line.
+// The official Node client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
+// itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
 
+const readline = require('readline');
 const {APIContracts, APIControllers} = require('authorizenet');
 
-const env = (name) => {
-  const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set`);
-  return value;
-};
-const gateway = env('SDK_GATEWAY');
+const gateway = process.env.SDK_GATEWAY;
 
-const credentials = (key = env('SDK_KEY')) => {
-  const auth = new APIContracts.MerchantAuthenticationType();
-  auth.setName(env('SDK_LOGIN'));
-  auth.setTransactionKey(key);
-  return auth;
+// make sets what there is of the values on a new object of the client's.
+const make = (Type, values) => {
+  const made = new Type();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) made[`set${name}`](value);
+  return made;
 };
 
-const card = (number = '4111111111111111', expiry = '2031-04', code = '900') => {
-  const creditCard = new APIContracts.CreditCardType();
-  creditCard.setCardNumber(number);
-  creditCard.setExpirationDate(expiry);
-  if (code) creditCard.setCardCode(code);
-  const payment = new APIContracts.PaymentType();
-  payment.setCreditCard(creditCard);
-  return payment;
+const credentials = (r) => make(APIContracts.MerchantAuthenticationType, {Name: r.login, TransactionKey: r.key});
+
+const paymentOf = (r) => {
+  if (r.routing) {
+    return make(APIContracts.PaymentType, {BankAccount: make(APIContracts.BankAccountType, {
+      AccountType: APIContracts.BankAccountTypeEnum.CHECKING, RoutingNumber: r.routing, AccountNumber: r.account, NameOnAccount: 'Ana Ruiz',
+    })});
+  }
+  if (!r.number) return undefined;
+  return make(APIContracts.PaymentType, {CreditCard: make(APIContracts.CreditCardType, {
+    CardNumber: r.number, ExpirationDate: r.expiry, CardCode: r.code,
+  })});
 };
 
-const address = (zip) => {
-  const billTo = new APIContracts.CustomerAddressType();
-  billTo.setFirstName('Ana');
-  billTo.setLastName('Wåhlin');
-  billTo.setAddress('1 Elm St');
-  billTo.setCity('Bellevue');
-  billTo.setState('WA');
-  billTo.setZip(zip);
-  billTo.setCountry('USA');
-  return billTo;
+const address = (r) => make(APIContracts.CustomerAddressType, {
+  FirstName: 'Ana', LastName: 'Wåhlin', Address: '1 Elm St', City: 'Bellevue', State: 'WA', Zip: r.zip, Country: 'USA',
+});
+
+const settings = (r) => make(APIContracts.ArrayOfSetting, {
+  Setting: [make(APIContracts.SettingType, {SettingName: 'duplicateWindow', SettingValue: r.window})],
+});
+
+const stored = (r) => make(APIContracts.CustomerProfilePaymentType, {
+  CustomerProfileId: r.customer_profile, PaymentProfile: make(APIContracts.PaymentProfile, {PaymentProfileId: r.payment_profile}),
+});
+
+const transaction = (r) => make(APIContracts.TransactionRequestType, {
+  TransactionType: r.type, Amount: r.amount, Payment: paymentOf(r), Profile: r.customer_profile && stored(r), RefTransId: r.ref_trans_id,
+  Order: r.invoice && make(APIContracts.OrderType, {InvoiceNumber: r.invoice, Description: 'two mugs'}),
+  BillTo: r.zip && address(r), TransactionSettings: r.window && settings(r),
+});
+
+const profile = (r) => make(APIContracts.CustomerProfileType, {
+  MerchantCustomerId: r.merchant_customer, Email: r.email,
+  PaymentProfiles: [make(APIContracts.CustomerPaymentProfileType, {
+    CustomerType: APIContracts.CustomerTypeEnum.INDIVIDUAL, BillTo: address(r), Payment: paymentOf(r),
+  })],
+});
+
+const requests = {
+  login: () => [APIContracts.AuthenticateTestRequest, APIControllers.AuthenticateTestController, {}],
+  transaction: (r) => [APIContracts.CreateTransactionRequest, APIControllers.CreateTransactionController, {TransactionRequest: transaction(r)}],
+  details: (r) => [APIContracts.GetTransactionDetailsRequest, APIControllers.GetTransactionDetailsController, {TransId: r.trans_id}],
+  profile: (r) => [APIContracts.CreateCustomerProfileRequest, APIControllers.CreateCustomerProfileController,
+    {Profile: profile(r), ValidationMode: r.validation}],
 };
 
-const order = (step) => {
-  const o = new APIContracts.OrderType();
-  o.setInvoiceNumber(`node-${step}`);
-  o.setDescription('two mugs');
-  return o;
+const money = (amount) => (amount === undefined ? undefined : Number(amount).toFixed(2));
+
+const readTransaction = (body) => {
+  const t = new APIContracts.CreateTransactionResponse(body).getTransactionResponse();
+  if (!t) return {};
+  const errors = t.getErrors() ? t.getErrors().getError() : [];
+  const messages = t.getMessages() ? t.getMessages().getMessage() : [];
+  return {
+    response_code: t.getResponseCode(), reason: errors.length ? errors[0].getErrorCode() : messages.length ? messages[0].getCode() : '',
+    trans_id: t.getTransId(), ref_trans_id: t.getRefTransID(), auth_code: t.getAuthCode(), avs: t.getAvsResultCode(),
+    cvv: t.getCvvResultCode(), cavv: t.getCavvResultCode(), account_number: t.getAccountNumber(), account_type: t.getAccountType(),
+    network_trans_id: t.networkTransId,
+  };
 };
 
-const payment = (step, type, amount, zip = '98004') => {
-  const r = new APIContracts.TransactionRequestType();
-  r.setTransactionType(type);
-  r.setAmount(amount);
-  r.setPayment(card());
-  r.setOrder(order(step));
-  r.setBillTo(address(zip));
-  return r;
+const readDetails = (body) => {
+  const t = new APIContracts.GetTransactionDetailsResponse(body).getTransaction();
+  if (!t) return {};
+  const card = t.getPayment() && t.getPayment().getCreditCard();
+  const bank = t.getPayment() && t.getPayment().getBankAccount();
+  return {
+    trans_id: t.getTransId(), ref_trans_id: t.getRefTransId(), status: t.getTransactionStatus(), type: t.getTransactionType(),
+    response_code: t.getResponseCode(), reason: t.getResponseReasonCode(), auth_code: t.getAuthCode(), avs: t.getAVSResponse(),
+    cvv: t.getCardCodeResponse(), auth_amount: money(t.getAuthAmount()), settle_amount: money(t.getSettleAmount()),
+    account_number: card ? card.getCardNumber() : bank && bank.getAccountNumber(), account_type: card ? card.getCardType() : bank && 'eCheck',
+  };
 };
 
-const later = (type, transId, amount) => {
-  const r = new APIContracts.TransactionRequestType();
-  r.setTransactionType(type);
-  if (amount !== undefined) r.setAmount(amount);
-  r.setRefTransId(transId);
-  return r;
+const readProfile = (body) => {
+  const answer = new APIContracts.CreateCustomerProfileResponse(body);
+  const ids = answer.getCustomerPaymentProfileIdList();
+  return {customer_profile: answer.getCustomerProfileId(), payment_profile: ids && ids.getNumericString()[0]};
 };
 
-const refund = (transId, amount) => {
-  const r = later('refundTransaction', transId, amount);
-  r.setPayment(card('XXXX1111', 'XXXX', null));
-  return r;
-};
+const readers = {login: () => ({}), transaction: readTransaction, details: readDetails, profile: readProfile};
 
-// send executes one request and prints what the client itself read from the answer.
-const send = (step, transactionRequest, auth = credentials()) => new Promise((resolve, reject) => {
-  const request = new APIContracts.CreateTransactionRequest();
-  request.setMerchantAuthentication(auth);
-  request.setRefId(`ref-${step}`.slice(0, 20));
-  request.setTransactionRequest(transactionRequest);
-  const controller = new APIControllers.CreateTransactionController(request.getJSON());
+// execute sends one request; the client never calls back when the exchange itself fails, so that is what the time limit is for.
+const execute = (r) => new Promise((resolve, reject) => {
+  const [Request, Controller, values] = requests[r.method](r);
+  const request = make(Request, {MerchantAuthentication: credentials(r), RefId: r.ref_id, ...values});
+  const controller = new Controller(request.getJSON());
   controller.setEnvironment(gateway);
-  // The client never calls back when the exchange itself fails; without this the test would hang.
-  const timeout = setTimeout(() => reject(controller.getError() || new Error(`${step}: no answer`)), 20000);
+  const timeout = setTimeout(() => reject(controller.getError() || new Error(`${r.step}: no answer`)), 30000);
   controller.execute(() => {
     clearTimeout(timeout);
-    const answer = new APIContracts.CreateTransactionResponse(controller.getResponse());
-    const t = answer.getTransactionResponse();
-    const errors = t && t.getErrors() ? t.getErrors().getError() : [];
-    const messages = t && t.getMessages() ? t.getMessages().getMessage() : [];
-    const line = {
-      step,
-      ref_id: answer.getRefId(),
-      result: answer.getMessages().getResultCode(),
-      code: answer.getMessages().getMessage()[0].getCode(),
-      response_code: (t && t.getResponseCode()) || '',
-      reason: errors.length ? errors[0].getErrorCode() : messages.length ? messages[0].getCode() : '',
-      trans_id: (t && t.getTransId()) || '',
-      auth_code: (t && t.getAuthCode()) || '',
-      account_number: (t && t.getAccountNumber()) || '',
-      account_type: (t && t.getAccountType()) || '',
-    };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-    resolve(line);
+    const body = controller.getResponse();
+    const answer = new APIContracts.ANetApiResponse(body);
+    const message = answer.getMessages().getMessage()[0];
+    resolve({
+      step: r.step, ref_id: answer.getRefId(), result: answer.getMessages().getResultCode(), code: message.getCode(), text: message.getText(),
+      ...readers[r.method](body),
+    });
   });
 });
 
-const day = async () => {
-  const sale = await send('sale', payment('sale', 'authCaptureTransaction', 12.5));
-  const held = await send('authorize', payment('authorize', 'authOnlyTransaction', '20.00'));
-  await send('capture', later('priorAuthCaptureTransaction', held.trans_id, 5));
-  const mistake = await send('authorize-2', payment('authorize-2', 'authOnlyTransaction', '30.00'));
-  await send('void', later('voidTransaction', mistake.trans_id));
-  await send('decline', payment('decline', 'authCaptureTransaction', '7.00', '46282'));
-  await send('wrong-key', payment('wrong-key', 'authCaptureTransaction', '9.00'), credentials('wrong00000000000'));
-  await send('refund-early', refund(sale.trans_id, '2.50'));
-};
+const strings = (line) => Object.fromEntries(Object.entries(line).filter(([, v]) => v !== undefined && v !== null).map(([k, v]) => [k, String(v)]));
 
-const settled = process.argv[2];
-(settled ? send('refund', refund(settled, '2.50')) : day()).catch((error) => {
+(async () => {
+  for await (const line of readline.createInterface({input: process.stdin})) {
+    process.stdout.write(`${JSON.stringify(strings(await execute(JSON.parse(line))))}\n`);
+  }
+})().catch((error) => {
   process.stderr.write(`${error.stack || error}\n`);
-  process.exitCode = 1;
+  process.exit(1);
 });

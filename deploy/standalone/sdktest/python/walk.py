@@ -1,107 +1,207 @@
-"""One legacy merchant's day, through the official Python client: prints one JSON line per step.
-
-With the number of a settled sale as its argument: the refund of the morning after. The Go test above this folder starts it, with the
-address and the credentials in the environment, and asserts every line.
+"""The official Python client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
+itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
 """
 
 import json
 import os
 import sys
+from decimal import Decimal
 
+import pyxb
 from authorizenet import apicontractsv1 as api
-from authorizenet.apicontrollers import createTransactionController
+from authorizenet import apicontrollers
+
+GATEWAY = os.environ["SDK_GATEWAY"]
+
+# The client refuses to send what its own schema forbids. One of the requests is to be refused by the other side.
+pyxb.RequireValidWhenGenerating(False)
 
 
-def credentials(key=None):
-    return api.merchantAuthenticationType(name=os.environ["SDK_LOGIN"], transactionKey=key or os.environ["SDK_KEY"])
+def make(kind, **values):
+    """An object of the client's with what there is of the values."""
+    return kind(**{name: value for name, value in values.items() if value})
 
 
-def card(number="4111111111111111", expiry="2031-04", code="900"):
-    credit_card = api.creditCardType(cardNumber=number, expirationDate=expiry)
-    if code:
-        credit_card.cardCode = code
-    return api.paymentType(creditCard=credit_card)
+def payment_of(r):
+    if "routing" in r:
+        return make(
+            api.paymentType,
+            bankAccount=make(
+                api.bankAccountType,
+                accountType="checking",
+                routingNumber=r["routing"],
+                accountNumber=r["account"],
+                nameOnAccount="Ana Ruiz",
+            ),
+        )
+    if "number" in r:
+        card = make(api.creditCardType, cardNumber=r["number"], expirationDate=r.get("expiry"), cardCode=r.get("code"))
+        return make(api.paymentType, creditCard=card)
+    return None
 
 
-def payment(step, kind, amount, zip_code="98004"):
-    request = api.transactionRequestType(transactionType=kind, amount=amount, payment=card())
-    request.order = api.orderType(invoiceNumber="python-" + step, description="two mugs")
-    request.billTo = api.customerAddressType(
-        firstName="Ana", lastName="Wåhlin", address="1 Elm St", city="Bellevue", state="WA", zip=zip_code, country="USA"
+def address(r):
+    return make(
+        api.customerAddressType,
+        firstName="Ana",
+        lastName="Wåhlin",
+        address="1 Elm St",
+        city="Bellevue",
+        state="WA",
+        zip=r["zip"],
+        country="USA",
     )
+
+
+def stored(r):
+    return make(
+        api.customerProfilePaymentType,
+        customerProfileId=r["customer_profile"],
+        paymentProfile=make(api.paymentProfile, paymentProfileId=r["payment_profile"]),
+    )
+
+
+def transaction(r):
+    request = make(
+        api.transactionRequestType,
+        transactionType=r.get("type"),
+        amount=r.get("amount"),
+        payment=payment_of(r),
+        refTransId=r.get("ref_trans_id"),
+    )
+    if "customer_profile" in r:
+        request.profile = stored(r)
+    if "invoice" in r:
+        request.order = api.orderType(invoiceNumber=r["invoice"], description="two mugs")
+    if "zip" in r:
+        request.billTo = address(r)
+    if "window" in r:
+        request.transactionSettings = api.ArrayOfSetting()
+        request.transactionSettings.setting.append(api.settingType(settingName="duplicateWindow", settingValue=r["window"]))
     return request
 
 
-def later(kind, trans_id, amount=None):
-    request = api.transactionRequestType(transactionType=kind, refTransId=trans_id)
-    if amount is not None:
-        request.amount = amount
-    return request
+def profile(r):
+    stored_payment = make(api.customerPaymentProfileType, customerType="individual", billTo=address(r), payment=payment_of(r))
+    made = make(api.customerProfileType, merchantCustomerId=r["merchant_customer"], email=r["email"])
+    made.paymentProfiles.append(stored_payment)
+    return made
 
 
-def refund(trans_id, amount):
-    request = later("refundTransaction", trans_id, amount)
-    request.payment = card("XXXX1111", "XXXX", None)
-    return request
+REQUESTS = {
+    "login": (api.authenticateTestRequest, apicontrollers.authenticateTestController, lambda r: {}),
+    "transaction": (
+        api.createTransactionRequest,
+        apicontrollers.createTransactionController,
+        lambda r: {"transactionRequest": transaction(r)},
+    ),
+    "details": (
+        api.getTransactionDetailsRequest,
+        apicontrollers.getTransactionDetailsController,
+        lambda r: {"transId": r["trans_id"]},
+    ),
+    "profile": (
+        api.createCustomerProfileRequest,
+        apicontrollers.createCustomerProfileController,
+        lambda r: {"profile": profile(r), "validationMode": r["validation"]},
+    ),
+}
 
 
-def text(parent, name):
+def text(parent, *names):
     """The text of a child, or nothing: the client has no attribute for what the answer leaves out."""
-    return str(getattr(parent, name)) if parent is not None and hasattr(parent, name) else ""
+    for name in names:
+        parent = getattr(parent, name, None)
+    return "" if parent is None else parent.text or ""
 
 
-def reason(transaction):
-    if transaction is None:
-        return ""
-    if hasattr(transaction, "errors"):
-        return str(transaction.errors.error[0].errorCode)
-    if hasattr(transaction, "messages"):
-        return str(transaction.messages.message[0].code)
+def reason(t):
+    if hasattr(t, "errors"):
+        return t.errors.error[0].errorCode.text
+    if hasattr(t, "messages"):
+        return t.messages.message[0]["code"].text
     return ""
 
 
-def send(step, transaction_request, auth=None):
-    """Executes one request and prints what the client itself read from the answer."""
-    request = api.createTransactionRequest()
-    request.merchantAuthentication = auth or credentials()
-    request.refId = ("ref-" + step)[:20]
-    request.transactionRequest = transaction_request
-    controller = createTransactionController(request)
-    controller.setenvironment(os.environ["SDK_GATEWAY"])  # after the constructor, which resets it
+def read_transaction(answer):
+    t = getattr(answer, "transactionResponse", None)
+    if t is None:
+        return {}
+    names = {
+        "response_code": "responseCode",
+        "trans_id": "transId",
+        "ref_trans_id": "refTransID",
+        "auth_code": "authCode",
+        "avs": "avsResultCode",
+        "cvv": "cvvResultCode",
+        "cavv": "cavvResultCode",
+        "account_number": "accountNumber",
+        "account_type": "accountType",
+        "network_trans_id": "networkTransId",
+    }
+    return {"reason": reason(t), **{key: text(t, name) for key, name in names.items()}}
+
+
+def read_details(answer):
+    t = getattr(answer, "transaction", None)
+    if t is None:
+        return {}
+    names = {
+        "trans_id": "transId",
+        "ref_trans_id": "refTransId",
+        "status": "transactionStatus",
+        "type": "transactionType",
+        "response_code": "responseCode",
+        "reason": "responseReasonCode",
+        "auth_code": "authCode",
+        "avs": "AVSResponse",
+        "cvv": "cardCodeResponse",
+    }
+    line = {key: text(t, name) for key, name in names.items()}
+    # The client writes what it read anew, and numbers without their last zeros.
+    line["auth_amount"] = format(Decimal(text(t, "authAmount")), ".2f")
+    line["settle_amount"] = format(Decimal(text(t, "settleAmount")), ".2f")
+    if hasattr(t.payment, "creditCard"):
+        return line | {
+            "account_number": text(t.payment, "creditCard", "cardNumber"),
+            "account_type": text(t.payment, "creditCard", "cardType"),
+        }
+    return line | {"account_number": text(t.payment, "bankAccount", "accountNumber"), "account_type": "eCheck"}
+
+
+def read_profile(answer):
+    return {
+        "customer_profile": text(answer, "customerProfileId"),
+        "payment_profile": text(answer, "customerPaymentProfileIdList", "numericString"),
+    }
+
+
+READERS = {"login": lambda answer: {}, "transaction": read_transaction, "details": read_details, "profile": read_profile}
+
+
+def execute(r):
+    kind, controller_of, values = REQUESTS[r["method"]]
+    request = kind()
+    request.merchantAuthentication = api.merchantAuthenticationType(name=r["login"], transactionKey=r["key"])
+    request.refId = r["ref_id"]
+    for name, value in values(r).items():
+        setattr(request, name, value)
+    controller = controller_of(request)
+    controller.setenvironment(GATEWAY)  # after the constructor, which resets it
     controller.execute()
     answer = controller.getresponse()
     if answer is None:
-        raise RuntimeError(step + ": no answer")
-    transaction = getattr(answer, "transactionResponse", None)
+        raise RuntimeError(r["step"] + ": no answer")
+    message = answer.messages.message[0]
     line = {
-        "step": step,
+        "step": r["step"],
         "ref_id": text(answer, "refId"),
-        "result": str(answer.messages.resultCode),
-        "code": str(answer.messages.message[0]["code"].text),
-        "response_code": text(transaction, "responseCode"),
-        "reason": reason(transaction),
-        "trans_id": text(transaction, "transId"),
-        "auth_code": text(transaction, "authCode"),
-        "account_number": text(transaction, "accountNumber"),
-        "account_type": text(transaction, "accountType"),
+        "result": text(answer, "messages", "resultCode"),
+        "code": message["code"].text,
+        "text": message["text"].text,
     }
-    print(json.dumps(line), flush=True)
-    return line
+    return line | READERS[r["method"]](answer)
 
 
-def day():
-    sale = send("sale", payment("sale", "authCaptureTransaction", 12.5))
-    held = send("authorize", payment("authorize", "authOnlyTransaction", "20.00"))
-    send("capture", later("priorAuthCaptureTransaction", held["trans_id"], 5))
-    mistake = send("authorize-2", payment("authorize-2", "authOnlyTransaction", "30.00"))
-    send("void", later("voidTransaction", mistake["trans_id"]))
-    send("decline", payment("decline", "authCaptureTransaction", "7.00", "46282"))
-    send("wrong-key", payment("wrong-key", "authCaptureTransaction", "9.00"), credentials("wrong00000000000"))
-    send("refund-early", refund(sale["trans_id"], "2.50"))
-
-
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        send("refund", refund(sys.argv[1], "2.50"))
-    else:
-        day()
+for line in sys.stdin:
+    print(json.dumps(execute(json.loads(line))), flush=True)

@@ -1,0 +1,221 @@
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import net.authorize.Environment;
+import net.authorize.api.contract.v1.*;
+import net.authorize.api.controller.AuthenticateTestController;
+import net.authorize.api.controller.CreateCustomerProfileController;
+import net.authorize.api.controller.CreateTransactionController;
+import net.authorize.api.controller.GetTransactionDetailsController;
+import net.authorize.api.controller.base.ApiOperationBase;
+
+/**
+ * The official Java client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
+ * itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+ */
+final class Walk {
+  private static final String BASE = System.getenv("SDK_GATEWAY").replace("/xml/v1/request.api", "");
+
+  public static void main(String[] args) throws Exception {
+    ApiOperationBase.setEnvironment(Environment.createEnvironment(BASE, BASE));
+    ObjectMapper json = new ObjectMapper();
+    PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      out.println(json.writeValueAsString(execute(json.readValue(line, Values.class))));
+    }
+  }
+
+  /** Values are what is asked and what was read, by name; what is not there is null. */
+  static final class Values extends LinkedHashMap<String, String> {
+    Values with(String name, Object value) {
+      if (value != null) {
+        put(name, value.toString());
+      }
+      return this;
+    }
+  }
+
+  private static Values execute(Values r) {
+    switch (r.get("method")) {
+      case "login":
+        return login(r);
+      case "transaction":
+        return transaction(r);
+      case "details":
+        return details(r);
+      default:
+        return profile(r);
+    }
+  }
+
+  private static <Q extends ANetApiRequest> Q prepared(Q request, Values r) {
+    MerchantAuthenticationType credentials = new MerchantAuthenticationType();
+    credentials.setName(r.get("login"));
+    credentials.setTransactionKey(r.get("key"));
+    request.setMerchantAuthentication(credentials);
+    request.setRefId(r.get("ref_id"));
+    return request;
+  }
+
+  /** envelope reads what every answer has, from the method's own or from an ErrorResponse. */
+  private static Values envelope(Values r, ApiOperationBase<?, ?> controller) {
+    ANetApiResponse answer = controller.getApiResponse();
+    if (answer == null) {
+      answer = controller.getErrorResponse();
+    }
+    MessagesType messages = answer.getMessages();
+    return new Values().with("step", r.get("step")).with("ref_id", answer.getRefId()).with("result", messages.getResultCode().value())
+        .with("code", messages.getMessage().get(0).getCode()).with("text", messages.getMessage().get(0).getText());
+  }
+
+  private static Values login(Values r) {
+    AuthenticateTestController controller = new AuthenticateTestController(prepared(new AuthenticateTestRequest(), r));
+    controller.execute();
+    return envelope(r, controller);
+  }
+
+  private static PaymentType payment(Values r) {
+    PaymentType payment = new PaymentType();
+    if (r.containsKey("routing")) {
+      BankAccountType bank = new BankAccountType();
+      bank.setAccountType(BankAccountTypeEnum.CHECKING);
+      bank.setRoutingNumber(r.get("routing"));
+      bank.setAccountNumber(r.get("account"));
+      bank.setNameOnAccount("Ana Ruiz");
+      payment.setBankAccount(bank);
+      return payment;
+    }
+    if (!r.containsKey("number")) {
+      return null;
+    }
+    CreditCardType card = new CreditCardType();
+    card.setCardNumber(r.get("number"));
+    card.setExpirationDate(r.get("expiry"));
+    card.setCardCode(r.get("code"));
+    payment.setCreditCard(card);
+    return payment;
+  }
+
+  private static CustomerAddressType address(Values r) {
+    CustomerAddressType billTo = new CustomerAddressType();
+    billTo.setFirstName("Ana");
+    billTo.setLastName("W\u00e5hlin");
+    billTo.setAddress("1 Elm St");
+    billTo.setCity("Bellevue");
+    billTo.setState("WA");
+    billTo.setZip(r.get("zip"));
+    billTo.setCountry("USA");
+    return billTo;
+  }
+
+  private static TransactionRequestType request(Values r) {
+    TransactionRequestType t = new TransactionRequestType();
+    t.setTransactionType(r.get("type"));
+    if (r.containsKey("amount")) {
+      t.setAmount(new BigDecimal(r.get("amount")));
+    }
+    t.setPayment(payment(r));
+    t.setRefTransId(r.get("ref_trans_id"));
+    if (r.containsKey("customer_profile")) {
+      PaymentProfile paymentProfile = new PaymentProfile();
+      paymentProfile.setPaymentProfileId(r.get("payment_profile"));
+      CustomerProfilePaymentType stored = new CustomerProfilePaymentType();
+      stored.setCustomerProfileId(r.get("customer_profile"));
+      stored.setPaymentProfile(paymentProfile);
+      t.setProfile(stored);
+    }
+    if (r.containsKey("invoice")) {
+      OrderType order = new OrderType();
+      order.setInvoiceNumber(r.get("invoice"));
+      order.setDescription("two mugs");
+      t.setOrder(order);
+    }
+    if (r.containsKey("zip")) {
+      t.setBillTo(address(r));
+    }
+    if (r.containsKey("window")) {
+      SettingType setting = new SettingType();
+      setting.setSettingName("duplicateWindow");
+      setting.setSettingValue(r.get("window"));
+      ArrayOfSetting settings = new ArrayOfSetting();
+      settings.getSetting().add(setting);
+      t.setTransactionSettings(settings);
+    }
+    return t;
+  }
+
+  private static Values transaction(Values r) {
+    CreateTransactionRequest request = prepared(new CreateTransactionRequest(), r);
+    request.setTransactionRequest(request(r));
+    CreateTransactionController controller = new CreateTransactionController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    CreateTransactionResponse answer = controller.getApiResponse();
+    if (answer == null || answer.getTransactionResponse() == null) {
+      return line;
+    }
+    TransactionResponse t = answer.getTransactionResponse();
+    if (t.getErrors() != null) {
+      line.with("reason", t.getErrors().getError().get(0).getErrorCode());
+    } else if (t.getMessages() != null) {
+      line.with("reason", t.getMessages().getMessage().get(0).getCode());
+    }
+    return line.with("response_code", t.getResponseCode()).with("trans_id", t.getTransId()).with("ref_trans_id", t.getRefTransID())
+        .with("auth_code", t.getAuthCode()).with("avs", t.getAvsResultCode()).with("cvv", t.getCvvResultCode())
+        .with("cavv", t.getCavvResultCode()).with("account_number", t.getAccountNumber()).with("account_type", t.getAccountType())
+        .with("network_trans_id", t.getNetworkTransId());
+  }
+
+  private static Values details(Values r) {
+    GetTransactionDetailsRequest request = prepared(new GetTransactionDetailsRequest(), r);
+    request.setTransId(r.get("trans_id"));
+    GetTransactionDetailsController controller = new GetTransactionDetailsController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    GetTransactionDetailsResponse answer = controller.getApiResponse();
+    if (answer == null || answer.getTransaction() == null) {
+      return line;
+    }
+    TransactionDetailsType t = answer.getTransaction();
+    CreditCardMaskedType card = t.getPayment().getCreditCard();
+    BankAccountMaskedType bank = t.getPayment().getBankAccount();
+    return line.with("trans_id", t.getTransId()).with("ref_trans_id", t.getRefTransId()).with("status", t.getTransactionStatus())
+        .with("type", t.getTransactionType()).with("response_code", t.getResponseCode()).with("reason", t.getResponseReasonCode())
+        .with("auth_code", t.getAuthCode()).with("avs", t.getAVSResponse()).with("cvv", t.getCardCodeResponse())
+        .with("auth_amount", t.getAuthAmount().toPlainString()).with("settle_amount", t.getSettleAmount().toPlainString())
+        .with("account_number", card != null ? card.getCardNumber() : bank.getAccountNumber())
+        .with("account_type", card != null ? card.getCardType() : "eCheck");
+  }
+
+  private static Values profile(Values r) {
+    CustomerPaymentProfileType paymentProfile = new CustomerPaymentProfileType();
+    paymentProfile.setCustomerType(CustomerTypeEnum.INDIVIDUAL);
+    paymentProfile.setBillTo(address(r));
+    paymentProfile.setPayment(payment(r));
+    CustomerProfileType profile = new CustomerProfileType();
+    profile.setMerchantCustomerId(r.get("merchant_customer"));
+    profile.setEmail(r.get("email"));
+    profile.getPaymentProfiles().add(paymentProfile);
+    CreateCustomerProfileRequest request = prepared(new CreateCustomerProfileRequest(), r);
+    request.setProfile(profile);
+    request.setValidationMode(ValidationModeEnum.fromValue(r.get("validation")));
+    CreateCustomerProfileController controller = new CreateCustomerProfileController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    CreateCustomerProfileResponse answer = controller.getApiResponse();
+    if (answer == null) {
+      return line;
+    }
+    line.with("customer_profile", answer.getCustomerProfileId());
+    if (answer.getCustomerPaymentProfileIdList() != null && !answer.getCustomerPaymentProfileIdList().getNumericString().isEmpty()) {
+      line.with("payment_profile", answer.getCustomerPaymentProfileIdList().getNumericString().get(0));
+    }
+    return line;
+  }
+}
