@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 	"github.com/causeway-pay/causeway/core/internal/api"
@@ -37,7 +39,7 @@ const (
 const DefaultRateLimit = 1000
 
 const (
-	// concurrent is how many requests are served at once; more are refused with 503.
+	// concurrent is how many requests are served at once unless told otherwise.
 	concurrent = 1024
 	// reconcileEvery is how often the service looks for payments that nobody works on any more.
 	reconcileEvery = 250 * time.Millisecond
@@ -54,6 +56,8 @@ type Config struct {
 	// RateLimit is how many requests a second one API key may make for long, and twice as many at once when it was idle: 0 for
 	// DefaultRateLimit, negative for no limit.
 	RateLimit int
+	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
+	Concurrency int
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
 	VaultKEK secret.String
 
@@ -71,7 +75,7 @@ type Core struct {
 	sim     *simulator.Simulator
 	lock    *os.File
 	handler http.Handler
-	metrics http.Handler
+	metrics *metrics.Metrics
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 	close   sync.Once
@@ -169,33 +173,34 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	series := metrics.New(c.db.Waiting)
+	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock})
 	c.db.Observe(series.Group)
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
 		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer,
+		Observer: series,
 	})
 	recovery := eng.NewRecovery()
 	if err := recovery.CatchUp(ctx, startPatience); err != nil {
 		return err
 	}
-	hooks, err := c.openWebhooks(ctx, cfg, eng)
+	hooks, err := c.openWebhooks(ctx, cfg, eng, series)
 	if err != nil {
 		return err
 	}
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
-	c.metrics = series.Handler()
+	c.metrics = series
 	c.handler = api.New(api.Config{
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
-		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: concurrent, RateLimit: cfg.limiter(),
+		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })
-	c.ended.Go(func() { keepPurging(background, c.db, cfg) })
+	c.ended.Go(func() { keepPurging(background, c.db, series, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
@@ -204,13 +209,13 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 }
 
 // openWebhooks returns the deliverer, with what a dead process was at due again.
-func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine) (*webhook.Deliverer, error) {
+func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine, series *metrics.Metrics) (*webhook.Deliverer, error) {
 	secrets, err := c.root.Key("webhook-secret")
 	if err != nil {
 		return nil, err
 	}
 	hooks := webhook.New(webhook.Config{
-		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Secrets: webhook.NewSecrets(secrets),
+		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: series, Secrets: webhook.NewSecrets(secrets),
 		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint,
 	})
 	return hooks, hooks.TakeOver(ctx)
@@ -220,10 +225,10 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine)
 func (c *Core) Handler() http.Handler { return c.handler }
 
 // Operations serves what only operators should reach, on a port of its own: what the service counts at /metrics in Prometheus' text
-// form, and /v1/health.
-func (c *Core) Operations() http.Handler {
+// form, together with what others count in the same process, and /v1/health.
+func (c *Core) Operations(others ...prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", c.metrics)
+	mux.Handle("GET /metrics", c.metrics.Handler(others...))
 	mux.Handle("GET /v1/health", c.handler)
 	return mux
 }

@@ -33,7 +33,7 @@ func endings() []string {
 // everything the service has written or said.
 func TestSecretsAreNowhere(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b, spans := setupTraced(t)
 	var said bytes.Buffer
 	send := func(path, body string, options ...option) {
 		a := b.post(t, path, body, options...)
@@ -81,6 +81,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	wantNowhere(t, places, keys)
 	b.stop(t)
 	wantNowhere(t, coretest.Files(t, b.dir), keys)
+	wantNowhere(t, map[string][]byte{"the spans": spans.all(t)}, keys)
 	b.start(t)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -31,6 +32,8 @@ type bundle struct {
 	catalogue string
 	rateLimit int  // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
 	private   bool // webhooks may go to this machine
+	atOnce    int  // requests that are served at once, 0 for the default
+	tracer    *telemetry.Tracer
 	clock     *clock.Fake
 	logs      *coretest.Log
 	core      *core.Core
@@ -69,6 +72,7 @@ func (b *bundle) start(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c, err := core.Open(t.Context(), core.Config{
 		Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit, WebhooksAllowPrivate: b.private,
+		Concurrency: b.atOnce, Tracer: b.tracer,
 	})
 	if err != nil {
 		t.Fatal(err)

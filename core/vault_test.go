@@ -262,7 +262,7 @@ func checkDigit(body string) string {
 // in everything that was written or said.
 func TestVaultShowsNothing(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b, spans := setupTraced(t)
 	var said bytes.Buffer
 	numbers, codes := cards(50)
 	b.sendCards(t, &said, numbers, codes)
@@ -283,6 +283,7 @@ func TestVaultShowsNothing(t *testing.T) {
 	}
 	b.stop(t)
 	wantNoCards(t, coretest.Files(t, b.dir), numbers, codes)
+	wantNoCards(t, map[string][]byte{"the spans": spans.all(t)}, numbers, codes)
 	b.start(t)
 }
 
@@ -295,12 +296,13 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 		return a
 	}
 	methods := "/v1/customers/" + b.MustCustomer(t, "{}").ID + "/payment_methods"
+	strange := strangeKey(t) // one for all: it opens a whole service, which goes on working beside ours until the test ends
 	for i, number := range numbers {
 		card := `{"card":{"number":"` + number + `","exp_month":12,"exp_year":2030,"cvc":"` + codes[i] + `"}`
 		for _, rest := range []string{"", "}}", `,"nonsense":"` + number + `"}`, `,"bank_account":{}}`, `,"card":{}}`} {
 			send("/v1/tokens", card+rest)
 		}
-		send("/v1/tokens", card+"}", as(strangeKey(t)))
+		send("/v1/tokens", card+"}", as(strange))
 		send("/v1/tokens", `{"card":"`+number+`"}`)
 		token := MustDecode[v1.Token](t, send("/v1/tokens", card+"}", keyed(fmt.Sprint(i))), 201).ID
 		send("/v1/tokens", card+"}", keyed(fmt.Sprint(i)))

@@ -48,3 +48,6 @@ func (g *Generator) Next() int64 {
 func At(t time.Time) int64 {
 	return max(0, min(t.UnixMilli(), maxMillis)) << lowBits
 }
+
+// TimeOf returns when a generator drew n, in whole milliseconds; in a busy millisecond it may be some later than it was.
+func TimeOf(n int64) time.Time { return time.UnixMilli(n >> lowBits) }

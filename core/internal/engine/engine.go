@@ -94,7 +94,7 @@ type Presenter interface {
 	Deliveries(made []*store.Delivery) Answer
 }
 
-// Config is what an Engine is made of. All fields are required but Live and Tracer.
+// Config is what an Engine is made of. All fields are required but Live, Tracer and Observer.
 type Config struct {
 	Store   *store.DB
 	Vault   *vault.Vault
@@ -107,6 +107,8 @@ type Config struct {
 	Sealer  *seal.Sealer      // for stored answers that show a secret
 	Test    acquirer.Acquirer // serves test mode
 	Live    acquirer.Acquirer // serves live mode; nil refuses it
+
+	Observer Observer // nil: nobody is told
 }
 
 // Engine carries out use-cases. It is safe for concurrent use.
@@ -118,6 +120,9 @@ type Engine struct {
 
 // New returns an Engine. Let its Recovery catch up before it serves.
 func New(c Config) *Engine {
+	if c.Observer == nil {
+		c.Observer = nobody{}
+	}
 	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}}
 }
 

@@ -13,12 +13,21 @@ import (
 // ExpireDue ends every authorization whose time is over, and every wait for a confirmation, and returns how many that was. The acquirer is not
 // asked: it lets go of the money by itself at that time. What a step is asking the acquirer for is left alone until that ends.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
+	pass := tracedPass{tracer: e.Tracer, name: "expiry"}
+	expired, err := e.expireDue(ctx, &pass)
+	pass.done = expired
+	pass.end(err)
+	e.Observer.ExpiryEnded(expired, err)
+	return expired, err
+}
+
+func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
 	now := e.Clock.Now()
-	expired, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) }, e.expire)
+	expired, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) }, e.expire)
 	if err != nil {
 		return expired, fmt.Errorf("expire: %w", err)
 	}
-	n, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.Unconfirmed(ctx, now, dueBatch) }, e.lapse)
+	n, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.Unconfirmed(ctx, now, dueBatch) }, e.lapse)
 	expired += n
 	if err != nil {
 		return expired, fmt.Errorf("expire: %w", err)
@@ -31,7 +40,7 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 		if d.Ahead == 0 {
 			continue
 		}
-		n, err := e.expireOf(ctx, d)
+		n, err := e.expireOf(ctx, pass, d)
 		expired += n
 		if err != nil {
 			return expired, fmt.Errorf("expire: %w", err)
@@ -41,13 +50,13 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 }
 
 // expireOf ends what is over on a test clock.
-func (e *Engine) expireOf(ctx context.Context, d store.Day) (int, error) {
+func (e *Engine) expireOf(ctx context.Context, pass *tracedPass, d store.Day) (int, error) {
 	now := e.Clock.Now().Add(d.Ahead)
-	expired, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) }, e.expire)
+	expired, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) }, e.expire)
 	if err != nil {
 		return expired, err
 	}
-	n, err := e.expireAll(ctx, func() ([]store.Lapsed, error) { return e.Store.UnconfirmedOf(ctx, d.Tenant, now, dueBatch) }, e.lapse)
+	n, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.UnconfirmedOf(ctx, d.Tenant, now, dueBatch) }, e.lapse)
 	return expired + n, err
 }
 
@@ -55,13 +64,14 @@ func (e *Engine) expireOf(ctx context.Context, d store.Day) (int, error) {
 type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error)
 
 // expireAll works through a list that shrinks by what is done.
-func (e *Engine) expireAll(ctx context.Context, next func() ([]store.Lapsed, error), end ending) (int, error) {
+func (e *Engine) expireAll(ctx context.Context, pass *tracedPass, next func() ([]store.Lapsed, error), end ending) (int, error) {
 	expired := 0
 	for {
 		batch, err := next()
 		if err != nil {
 			return expired, err
 		}
+		pass.found(ctx, len(batch))
 		n, err := e.expireBatch(ctx, batch, end)
 		expired += n
 		if err != nil || n == 0 || len(batch) < dueBatch {

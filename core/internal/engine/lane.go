@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 // lane is what is remembered of a tenant between passes.
@@ -59,12 +60,15 @@ func tried(t task, l *lane) int {
 func (r *Recovery) work(ctx context.Context, tenant payment.Tenant, l *lane, tasks []task) {
 	slot := r.slots[tenant.Live]
 	slot <- struct{}{}
+	traced, span := r.e.Tracer.Pass(ctx, "recovery")
 	done, failed, inARow, last := 0, 0, 0, int64(0)
 	for _, t := range tasks {
 		if ctx.Err() != nil || inARow == laneFailures {
 			break
 		}
-		if err := t.do(ctx); err != nil {
+		err := t.do(traced)
+		r.e.Observer.RecoveryTookUp(t.step, err == nil)
+		if err != nil {
 			failed, inARow, last = failed+1, inARow+1, t.id
 			continue
 		}
@@ -72,6 +76,9 @@ func (r *Recovery) work(ctx context.Context, tenant payment.Tenant, l *lane, tas
 		done, inARow = done+1, 0
 	}
 	<-slot
+	span.Int(telemetry.Objects, len(tasks))
+	span.Int(telemetry.Finished, done)
+	span.End()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l.busy, l.after = false, last

@@ -12,6 +12,8 @@ import (
 // task is one open step.
 type task struct {
 	tenant    payment.Tenant
+	step      Step
+	since     time.Time // when it went on last, of a reversal when it was due
 	id        int64
 	reference string // what the step is given up under; "" where no request works on it
 	do        func(context.Context) error
@@ -28,38 +30,46 @@ func (r *Recovery) collect(ctx context.Context, add func(task)) error {
 	if r.serving {
 		cut = now.Add(-takeUpAfter).UnixMilli() + 1
 	}
+	open, oldest := map[Step]int{}, time.Time{}
 	addOne := func(t task, free bool) {
+		if open[t.step]++; oldest.IsZero() || t.since.Before(oldest) {
+			oldest = t.since
+		}
 		if _, err := e.acquirer(t.tenant); err == nil && free {
 			add(t)
 		}
 	}
-	return errors.Join(
+	err := errors.Join(
 		each(ctx, since(e.Store.OpenTransactions, cut), func(t *payment.Transaction) int64 {
-			reference := authorizationReference(t)
+			step, reference := StepAuthorize, authorizationReference(t)
 			if t.Operation == payment.VoidOperation {
-				reference = voidReference(t)
+				step, reference = StepVoid, voidReference(t)
 			}
-			addOne(task{t.Tenant, t.ID, reference, func(ctx context.Context) error { return e.reconcileTransaction(ctx, t) }},
+			addOne(task{t.Tenant, step, t.UpdatedAt, t.ID, reference, func(ctx context.Context) error { return e.reconcileTransaction(ctx, t) }},
 				t.Status == payment.Unknown || orphan(reference, t.UpdatedAt))
 			return t.ID
 		}),
 		each(ctx, since(e.Store.OpenCaptures, cut), func(c *payment.Capture) int64 {
 			reference := captureReference(c)
-			addOne(task{c.Tenant, c.ID, reference, func(ctx context.Context) error { return e.reconcileCapture(ctx, c) }},
+			addOne(task{c.Tenant, StepCapture, c.UpdatedAt, c.ID, reference, func(ctx context.Context) error { return e.reconcileCapture(ctx, c) }},
 				orphan(reference, c.UpdatedAt))
 			return c.ID
 		}),
 		each(ctx, since(e.Store.OpenRefunds, cut), func(f *payment.Refund) int64 {
 			reference := refundReference(f)
-			addOne(task{f.Tenant, f.ID, reference, func(ctx context.Context) error { return e.reconcileRefund(ctx, f) }},
+			addOne(task{f.Tenant, StepRefund, f.UpdatedAt, f.ID, reference, func(ctx context.Context) error { return e.reconcileRefund(ctx, f) }},
 				orphan(reference, f.UpdatedAt))
 			return f.ID
 		}),
 		each(ctx, since(e.Store.DueReversals, now), func(o *payment.Reversal) int64 {
-			addOne(task{tenant: o.Tenant, id: o.Transaction, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, true)
+			addOne(task{tenant: o.Tenant, step: StepReversal, since: o.DueAt, id: o.Transaction, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, true)
 			return o.ID
 		}),
 	)
+	if err == nil {
+		e.Observer.RecoveryLooked(open, oldest)
+	}
+	return err
 }
 
 // page reads what comes after a row, a bounded number of rows.

@@ -26,21 +26,41 @@ const (
 // due is a tenant whose day has ended.
 type due struct {
 	cutoff time.Time
-	from   int64 // where the next pass begins
+	from   int64         // where the next pass begins
+	lag    time.Duration // since its first day ended that is not settled
 }
 
 // SettleDue settles what was captured before the last cut-off of every merchant whose day has ended since it was settled last, and
 // returns how many transactions that was. A pass that is cut short is made again: what it settled is not settled twice.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
+	settled, err := e.settleDue(ctx)
+	e.Observer.SettlementEnded(settled, err)
+	return settled, err
+}
+
+func (e *Engine) settleDue(ctx context.Context) (int, error) {
 	days, err := e.Store.Days(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("settle: %w", err)
 	}
-	return e.settleDays(ctx, days)
+	ended, from := e.endedDays(ctx, days)
+	lag := time.Duration(0)
+	for _, d := range ended {
+		lag = max(lag, d.lag)
+	}
+	e.Observer.SettlementBegun(lag)
+	pass := tracedPass{tracer: e.Tracer, name: "settlement"}
+	pass.done, err = e.settleEnded(ctx, &pass, ended, from)
+	pass.end(err)
+	return pass.done, err
 }
 
 func (e *Engine) settleDays(ctx context.Context, days []store.Day) (int, error) {
 	ended, from := e.endedDays(ctx, days)
+	return e.settleEnded(ctx, &tracedPass{}, ended, from) // no span: it is part of a request
+}
+
+func (e *Engine) settleEnded(ctx context.Context, pass *tracedPass, ended map[payment.Tenant]*due, from int64) (int, error) {
 	if len(ended) == 0 {
 		return 0, nil
 	}
@@ -50,7 +70,7 @@ func (e *Engine) settleDays(ctx context.Context, days []store.Day) (int, error) 
 		if err != nil {
 			return settled, fmt.Errorf("settle: %w", err)
 		}
-		n, err := e.settleBatch(ctx, batch, ended)
+		n, err := e.settleBatch(ctx, pass, batch, ended)
 		settled += n
 		if err != nil {
 			return settled, fmt.Errorf("settle: %w", err)
@@ -93,13 +113,24 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day) (map[payment.T
 		if now.Before(next) {
 			next = now
 		}
-		ended[d.Tenant] = &due{cutoff: cutoff, from: id.At(next.Add(-settleSlack))}
+		ended[d.Tenant] = &due{cutoff: cutoff, from: id.At(next.Add(-settleSlack)), lag: now.Add(d.Ahead).Sub(firstMissed(d, zone, cutoff))}
 	}
 	return ended, from
 }
 
+// firstMissed is the first cut-off after the one that was run last. The next one is a day away, give or take a change of the clocks.
+func firstMissed(d store.Day, zone *time.Location, last time.Time) time.Time {
+	if d.Through.IsZero() {
+		return last
+	}
+	if first := payment.LastCutoff(d.Through.Add(26*time.Hour), zone, d.Cutoff); first.After(d.Through) && first.Before(last) {
+		return first
+	}
+	return last
+}
+
 // settleBatch settles those of the captures whose day has ended, and remembers where the ones begin that stay.
-func (e *Engine) settleBatch(ctx context.Context, batch []store.Unsettled, ended map[payment.Tenant]*due) (int, error) {
+func (e *Engine) settleBatch(ctx context.Context, pass *tracedPass, batch []store.Unsettled, ended map[payment.Tenant]*due) (int, error) {
 	ready := make([]store.Unsettled, 0, len(batch))
 	for _, u := range batch {
 		d := ended[u.Tenant]
@@ -111,6 +142,7 @@ func (e *Engine) settleBatch(ctx context.Context, batch []store.Unsettled, ended
 			ready = append(ready, u)
 		}
 	}
+	pass.found(ctx, len(ready))
 	settled := 0
 	for part := range slices.Chunk(ready, commitBatch) {
 		n := 0

@@ -100,7 +100,7 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 		if d.Tenant != tenant {
 			continue
 		}
-		_, errExpire := e.expireOf(ctx, d)
+		_, errExpire := e.expireOf(ctx, &tracedPass{}, d) // no span: it is part of the request
 		_, errSettle := e.settleDays(ctx, []store.Day{d})
 		err = errors.Join(err, errExpire, errSettle)
 	}

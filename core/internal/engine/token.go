@@ -37,16 +37,29 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 // SweepTokens wipes the secrets of the tokens that have expired, and removes those that nothing can ask for any more. It goes on in
 // bounded commits until nothing is left to do.
 func (e *Engine) SweepTokens(ctx context.Context) error {
-	for _, step := range []func(*store.Tx) (int64, error){
-		func(tx *store.Tx) (int64, error) { return tx.WipeTokens(sweepBatch) },
+	n, err := e.sweepTokens(ctx)
+	e.Observer.TokensSwept(n, err)
+	return err
+}
+
+// sweepTokens returns how many tokens it removed.
+func (e *Engine) sweepTokens(ctx context.Context) (removed int64, err error) {
+	for _, step := range []struct {
+		removes bool
+		do      func(*store.Tx) (int64, error)
+	}{
+		{false, func(tx *store.Tx) (int64, error) { return tx.WipeTokens(sweepBatch) }},
 		// As long as an idempotency key lives, a payment by the token may be asked for again, and is then answered as it was.
-		func(tx *store.Tx) (int64, error) { return tx.DeleteTokens(store.KeyLifetime, sweepBatch) },
+		{true, func(tx *store.Tx) (int64, error) { return tx.DeleteTokens(store.KeyLifetime, sweepBatch) }},
 	} {
 		for n := int64(sweepBatch); n == sweepBatch; {
-			if err := e.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = step(tx); return err }); err != nil {
-				return fmt.Errorf("sweep tokens: %w", err)
+			if err := e.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = step.do(tx); return err }); err != nil {
+				return removed, fmt.Errorf("sweep tokens: %w", err)
+			}
+			if step.removes {
+				removed += n
 			}
 		}
 	}
-	return nil
+	return removed, nil
 }

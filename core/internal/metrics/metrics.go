@@ -1,11 +1,10 @@
-// Package metrics counts what the service does, for Prometheus. No label holds anything that a caller or merchant chose, so the number of
-// series is bounded by the code.
 package metrics
 
 import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -26,13 +25,27 @@ type Metrics struct {
 	waits    prometheus.Histogram
 	calls    *prometheus.HistogramVec
 	refused  *prometheus.CounterVec
+
+	webhooks
+	passes
+	recovery
+	purges
+}
+
+// Config is what is asked when the series are read. All fields are required.
+type Config struct {
+	// Waiting is how many commands wait for the store's writer.
+	Waiting func() int
+	// Pending counts the webhook deliveries that are pending, and tells when the oldest was made. It is called at every scrape.
+	Pending func(context.Context) (n int64, oldest time.Time, err error)
+	Clock   clock.Clock
 }
 
 // latencies are the bucket bounds of everything that takes time, in seconds.
 var latencies = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// New returns metrics; waiting tells how many commands wait for the store's writer.
-func New(waiting func() int) *Metrics {
+// New returns metrics. What can be counted stands at 0 before the first of it.
+func New(c Config) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -53,6 +66,7 @@ func New(waiting func() int) *Metrics {
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
 		}, []string{"operation", "outcome"}),
+		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
 	}
 	for _, reason := range []string{"rate_limited", "overloaded"} {
 		m.refused.WithLabelValues(reason) // so that it is 0 before the first
@@ -60,14 +74,18 @@ func New(waiting func() int) *Metrics {
 	m.registry.MustRegister(m.refused, m.requests, m.groups, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
-		}, func() float64 { return float64(waiting()) }),
+		}, func() float64 { return float64(c.Waiting()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(pending{c})
+	for _, part := range [][]prometheus.Collector{m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all()} {
+		m.registry.MustRegister(part...)
+	}
 	return m
 }
 
-// Handler serves the series in Prometheus' text form.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+// Handler serves the series in Prometheus' text form, and those of others, whose names must be other ones.
+func (m *Metrics) Handler(others ...prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(append(prometheus.Gatherers{m.registry}, others...), promhttp.HandlerOpts{})
 }
 
 // Request counts a request.

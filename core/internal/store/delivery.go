@@ -175,18 +175,35 @@ func (tx *Tx) NoteAttempt(endpoint int64, failed bool) error {
 	return tx.w.exec(`UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`, endpoint)
 }
 
-// PurgeDeliveries removes up to limit deliveries that were made before the given time. It returns whether there is more.
-func (tx *Tx) PurgeDeliveries(before time.Time, limit int) (more bool, err error) {
+// PurgeDeliveries removes up to limit deliveries that were made before the given time, and returns how many: limit when there may be more.
+func (tx *Tx) PurgeDeliveries(before time.Time, limit int) (int64, error) {
 	r, err := tx.w.result(`DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < ? ORDER BY id LIMIT ?)`,
 		id.At(before), limit)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	n, err := r.RowsAffected()
 	if err != nil {
-		return false, fmt.Errorf("rows affected: %w", err)
+		return 0, fmt.Errorf("rows affected: %w", err)
 	}
-	return n == int64(limit), nil
+	return n, nil
+}
+
+// PendingDeliveries counts the deliveries that wait for an attempt or are under way, and tells when the oldest of them was made: the zero
+// time when there is none. It reads the index of pending deliveries and nothing else.
+func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time, err error) {
+	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(MIN(id), 0) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'`)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	var first int64
+	if err := s.row(ctx).Scan(&n, &first); err != nil {
+		return 0, time.Time{}, fmt.Errorf("count pending deliveries: %w", err)
+	}
+	if n > 0 {
+		oldest = id.TimeOf(first)
+	}
+	return n, oldest, nil
 }
 
 // DeliveriesDue is ready when deliveries were committed since it was last received from.

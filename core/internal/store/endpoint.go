@@ -114,19 +114,19 @@ func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p Page) (Lis
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
 
-// PurgeEndpoints removes up to limit deliveries of deleted endpoints, and those endpoints that have none left. It returns whether there
-// is more.
-func (tx *Tx) PurgeEndpoints(limit int) (more bool, err error) {
+// PurgeEndpoints removes up to limit deliveries of deleted endpoints, and those endpoints that have none left. It returns how many
+// deliveries that were: limit when there may be more.
+func (tx *Tx) PurgeEndpoints(limit int) (int64, error) {
 	r, err := tx.w.result(`DELETE FROM webhook_deliveries WHERE id IN (
 		SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id = e.id WHERE e.status = 'deleted' LIMIT ?)`, limit)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	n, err := r.RowsAffected()
 	if err != nil {
-		return false, fmt.Errorf("rows affected: %w", err)
+		return 0, fmt.Errorf("rows affected: %w", err)
 	}
-	return n == int64(limit), tx.w.exec(`DELETE FROM webhook_endpoints
+	return n, tx.w.exec(`DELETE FROM webhook_endpoints
 		WHERE status = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`)
 }
 

@@ -74,12 +74,24 @@ func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l sto
 	}
 	a := d.traced(ctx, e, l, d.Body(event))
 	d.learn(e.ID, a.Error == "")
-	return d.Store.Update(over, func(tx *store.Tx) error {
-		if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
-			return tx.ReleaseAttempt(l)
-		}
-		return d.end(tx, e, l, a)
-	})
+	if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
+		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
+	}
+	var came ending
+	if err := d.Store.Update(over, func(tx *store.Tx) (err error) { came, err = d.end(tx, e, l, a); return err }); err != nil {
+		return err
+	}
+	d.Observer.DeliveryAttempted(a.Error, came.status)
+	if came.disabled != "" {
+		d.Observer.EndpointDisabled(came.disabled)
+	}
+	return nil
+}
+
+// ending is what an attempt led to.
+type ending struct {
+	status   store.DeliveryStatus
+	disabled store.EndpointReason // "" when the endpoint stays as it is
 }
 
 // traced makes the request in a span. The first attempt belongs to the trace of the request that made the event, as far as that is
@@ -136,9 +148,9 @@ func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *store.Endp
 }
 
 // end writes what came of an attempt, and disables an endpoint that does not want or will not take any more.
-func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.Attempt) error {
+func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.Attempt) (ending, error) {
 	if a.Error == "" {
-		return errors.Join(tx.EndAttempt(l, a, store.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
+		return ending{status: store.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, store.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
 	}
 	status := store.DeliveryPending
 	due, again := nextAttempt(l.Attempt, l.CreatedAt, tx.Now)
@@ -146,22 +158,25 @@ func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.
 		status, due = store.DeliveryFailed, tx.Now
 	}
 	if err := errors.Join(tx.EndAttempt(l, a, status, due), tx.NoteAttempt(e.ID, true)); err != nil {
-		return err
+		return ending{}, err
 	}
+	came := ending{status: status}
 	now, err := tx.Endpoint(e.Tenant, e.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil // deleted meanwhile
+		return came, nil // deleted meanwhile
 	case err != nil:
-		return err
+		return ending{}, err
 	case now.Status != store.EndpointEnabled:
-		return nil
+		return came, nil
 	case a.Status == http.StatusGone:
-		return d.Disable(tx, now, store.ReasonGone)
+		came.disabled = store.ReasonGone
 	case tx.Now.Sub(now.FailingSince) >= failingDays:
-		return d.Disable(tx, now, store.ReasonFailing)
+		came.disabled = store.ReasonFailing
+	default:
+		return came, nil
 	}
-	return nil
+	return came, d.Disable(tx, now, came.disabled)
 }
 
 // class names a failure without its text, which may hold parts of the URL.

@@ -48,6 +48,7 @@ type Config struct {
 	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
 	Disable func(*store.Tx, *store.Endpoint, store.EndpointReason) error
 
+	Observer Observer          // nil: nobody is told
 	Tracer   *telemetry.Tracer // nil: no spans
 	TLS      *tls.Config       // nil: the system's authorities
 	Resolver *net.Resolver     // nil: the system's
@@ -72,6 +73,9 @@ type Deliverer struct {
 func New(c Config) *Deliverer {
 	c.Poll = cmp.Or(c.Poll, poll)
 	c.Timeout = cmp.Or(c.Timeout, 15*time.Second)
+	if c.Observer == nil {
+		c.Observer = nobody{}
+	}
 	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}, proven: map[int64]bool{}}
 }
 
@@ -242,16 +246,20 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 // Purge removes the deliveries that are older than 30 days and those of deleted endpoints.
 func (d *Deliverer) Purge(ctx context.Context) error {
 	before := d.Clock.Now().Add(-kept)
-	for _, purge := range []func(*store.Tx) (bool, error){
-		func(tx *store.Tx) (bool, error) { return tx.PurgeDeliveries(before, purgeBatch) },
-		func(tx *store.Tx) (bool, error) { return tx.PurgeEndpoints(purgeBatch) },
+	total := int64(0)
+	for _, purge := range []func(*store.Tx) (int64, error){
+		func(tx *store.Tx) (int64, error) { return tx.PurgeDeliveries(before, purgeBatch) },
+		func(tx *store.Tx) (int64, error) { return tx.PurgeEndpoints(purgeBatch) },
 	} {
-		for more := true; more; {
-			err := d.Store.Update(ctx, func(tx *store.Tx) (err error) { more, err = purge(tx); return err })
+		for n := int64(purgeBatch); n == purgeBatch; {
+			err := d.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = purge(tx); return err })
 			if err != nil {
+				d.Observer.DeliveriesPurged(total, err)
 				return errors.Join(err, ctx.Err())
 			}
+			total += n
 		}
 	}
+	d.Observer.DeliveriesPurged(total, nil)
 	return nil
 }

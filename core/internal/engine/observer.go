@@ -1,0 +1,43 @@
+package engine
+
+import "time"
+
+// Step is what recovery takes up.
+type Step string
+
+// The kinds of steps.
+const (
+	StepAuthorize Step = "authorize"
+	StepVoid      Step = "void"
+	StepCapture   Step = "capture"
+	StepRefund    Step = "refund"
+	StepReversal  Step = "reversal" // of an authorization that must not stand
+)
+
+// Steps are all kinds.
+func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRefund, StepReversal} }
+
+// Observer is told what is done in the background. Its methods are called by several goroutines and must not block.
+type Observer interface {
+	// SettlementBegun: a pass looked at all merchants' days. lag is how long the first day has been over that is not settled, 0 for none.
+	SettlementBegun(lag time.Duration)
+	// SettlementEnded: the pass settled so many transactions, and with a nil error all that was due.
+	SettlementEnded(transactions int, err error)
+	// ExpiryEnded: a pass ended so many authorizations, and with a nil error all that were due.
+	ExpiryEnded(transactions int, err error)
+	// RecoveryLooked: so many steps of each kind are open, those left out that began a moment ago, and reversals that are not due again yet; since when the oldest is, zero for none.
+	RecoveryLooked(open map[Step]int, oldest time.Time)
+	// RecoveryTookUp: one step was taken up, and came to its end or stays open.
+	RecoveryTookUp(step Step, finished bool)
+	// TokensSwept: so many tokens were removed.
+	TokensSwept(n int64, err error)
+}
+
+type nobody struct{}
+
+func (nobody) SettlementBegun(time.Duration)          {}
+func (nobody) SettlementEnded(int, error)             {}
+func (nobody) ExpiryEnded(int, error)                 {}
+func (nobody) RecoveryLooked(map[Step]int, time.Time) {}
+func (nobody) RecoveryTookUp(Step, bool)              {}
+func (nobody) TokensSwept(int64, error)               {}

@@ -1,0 +1,97 @@
+package engine_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/metrics"
+)
+
+// scraped has the engine counted, and returns what reads the count.
+func scraped(s *coretest.Service) func() string {
+	m := metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock})
+	s.Engine.Observer = m
+	return func() string {
+		w := httptest.NewRecorder()
+		m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		return w.Body.String()
+	}
+}
+
+// wantLines wants each line among the series.
+func wantLines(t *testing.T, series string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(series, "\ncauseway_recovery_"+line+"\n") {
+			t.Errorf("%s is not among\n%s", line, series)
+		}
+	}
+}
+
+// TestRecoveryIsCounted: each kind of step, while its acquirer cannot be asked and after.
+func TestRecoveryIsCounted(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			series := scraped(s)
+			r := serving(t, s)
+			txn := st.MustPrepare(t, s)
+			lose(s, st.verb, true, nil)
+			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v, want 504", a.Status, err)
+			}
+			kind := `{step="` + string(st.verb) + `"} `
+			s.Clock.Advance(7 * time.Second)
+			s.Acquirer.After = func(context.Context, coretest.Call) error { return acquirer.ErrUnknown } // the inquiry too
+			pass(t, r, 1)
+			wantLines(t, series(), "taken_up_total"+kind+"1", "finished_total"+kind+"0", "open_steps"+kind+"1", "oldest_open_seconds 7")
+			heal(s)
+			s.Clock.Advance(time.Minute)
+			pass(t, r, 1)
+			wantLines(t, series(), "taken_up_total"+kind+"2", "finished_total"+kind+"1", "oldest_open_seconds 67")
+			pass(t, r, 0)
+			wantLines(t, series(), "taken_up_total"+kind+"2", "open_steps"+kind+"0", "oldest_open_seconds 0")
+		})
+	}
+}
+
+// lags keeps what settlement says of its lag.
+type lags struct {
+	*metrics.Metrics
+
+	mu   sync.Mutex
+	seen []time.Duration // guarded by mu
+}
+
+func (l *lags) SettlementBegun(lag time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = append(l.seen, lag)
+}
+
+// TestSettlementLag counts from the first day that is not settled, however many passes were missed.
+func TestSettlementLag(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t) // 09:30 UTC
+	l := &lags{Metrics: metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock})}
+	s.Engine.Observer = l
+	for _, away := range []time.Duration{0, time.Hour, 72 * time.Hour, 0} {
+		s.Clock.Advance(away)
+		if _, err := s.Engine.SettleDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []time.Duration{9*time.Hour + 30*time.Minute, 0, 58*time.Hour + 30*time.Minute, 0} {
+		if got := l.seen[i]; got != want {
+			t.Errorf("pass %d: got %s, want %s", i, got, want)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// purges are the removals of what is past its time.
+type purges struct {
+	clock clock.Clock
+	rows  *prometheus.CounterVec
+	last  *prometheus.GaugeVec
+}
+
+// The kinds of rows that are purged.
+const (
+	keys       = "idempotency_key"
+	tokens     = "token"
+	deliveries = "webhook_delivery"
+)
+
+func newPurges(c clock.Clock) purges {
+	p := purges{
+		clock: c,
+		rows: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_purged_rows_total", Help: "Rows that were removed because they are past their time, by kind.",
+		}, []string{"kind"}),
+		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "causeway_purge_last_success_timestamp_seconds", Help: "When the last purge ended that removed all that was past its time, by kind.",
+		}, []string{"kind"}),
+	}
+	for _, kind := range []string{keys, tokens, deliveries} {
+		p.rows.WithLabelValues(kind)
+		p.last.WithLabelValues(kind)
+	}
+	return p
+}
+
+func (p *purges) all() []prometheus.Collector { return []prometheus.Collector{p.rows, p.last} }
+
+// KeysPurged counts a purge of idempotency keys.
+func (p *purges) KeysPurged(n int64, err error) { p.end(keys, n, err) }
+
+// TokensSwept implements engine.Observer.
+func (p *purges) TokensSwept(n int64, err error) { p.end(tokens, n, err) }
+
+// DeliveriesPurged implements webhook.Observer.
+func (p *purges) DeliveriesPurged(n int64, err error) { p.end(deliveries, n, err) }
+
+func (p *purges) end(kind string, n int64, err error) {
+	p.rows.WithLabelValues(kind).Add(float64(n))
+	if err == nil {
+		p.last.WithLabelValues(kind).Set(seconds(p.clock.Now()))
+	}
+}

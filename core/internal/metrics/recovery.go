@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+type recovery struct {
+	takenUp  *prometheus.CounterVec
+	finished *prometheus.CounterVec
+	open     *prometheus.GaugeVec
+	oldest   *atomic.Int64 // milliseconds, 0 for none
+	age      prometheus.GaugeFunc
+}
+
+func newRecovery(c clock.Clock) recovery {
+	oldest := &atomic.Int64{}
+	r := recovery{
+		takenUp: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_recovery_taken_up_total", Help: "Steps that recovery took up because nobody worked on them any more, by kind; again counts again.",
+		}, []string{"step"}),
+		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_recovery_finished_total", Help: "Steps that recovery brought to their end, by kind.",
+		}, []string{"step"}),
+		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "causeway_recovery_open_steps", Help: "Steps that were open for a moment or longer when recovery looked last, by kind.",
+		}, []string{"step"}),
+		oldest: oldest,
+		age: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "causeway_recovery_oldest_open_seconds", Help: "Age of the oldest step that was open when recovery looked last, 0 for none.",
+		}, func() float64 {
+			if ms := oldest.Load(); ms != 0 {
+				return age(c, time.UnixMilli(ms))
+			}
+			return 0
+		}),
+	}
+	for _, step := range engine.Steps() {
+		r.takenUp.WithLabelValues(string(step))
+		r.finished.WithLabelValues(string(step))
+		r.open.WithLabelValues(string(step))
+	}
+	return r
+}
+
+func (r *recovery) all() []prometheus.Collector {
+	return []prometheus.Collector{r.takenUp, r.finished, r.open, r.age}
+}
+
+// RecoveryLooked implements engine.Observer.
+func (r *recovery) RecoveryLooked(open map[engine.Step]int, oldest time.Time) {
+	for _, step := range engine.Steps() {
+		r.open.WithLabelValues(string(step)).Set(float64(open[step]))
+	}
+	ms := int64(0)
+	if !oldest.IsZero() {
+		ms = oldest.UnixMilli()
+	}
+	r.oldest.Store(ms)
+}
+
+// RecoveryTookUp implements engine.Observer.
+func (r *recovery) RecoveryTookUp(step engine.Step, finished bool) {
+	r.takenUp.WithLabelValues(string(step)).Inc()
+	if finished {
+		r.finished.WithLabelValues(string(step)).Inc()
+	}
+}

@@ -1,0 +1,19 @@
+package webhook
+
+import "github.com/causeway-pay/causeway/core/internal/store"
+
+// Observer is told what the deliverer did, after the commit that made it so. Its methods are called by many goroutines and must not block.
+type Observer interface {
+	// DeliveryAttempted: an attempt ended. failure is "" or one of the classes of failure, and status where that left the delivery.
+	DeliveryAttempted(failure string, status store.DeliveryStatus)
+	// EndpointDisabled: an endpoint gets nothing any more.
+	EndpointDisabled(reason store.EndpointReason)
+	// DeliveriesPurged: a purge ended, and removed so many old deliveries.
+	DeliveriesPurged(n int64, err error)
+}
+
+type nobody struct{}
+
+func (nobody) DeliveryAttempted(string, store.DeliveryStatus) {}
+func (nobody) EndpointDisabled(store.EndpointReason)          {}
+func (nobody) DeliveriesPurged(int64, error)                  {}

@@ -1,0 +1,148 @@
+package core_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// scrape reads the metrics.
+func (b *bundle) scrape(t *testing.T) string {
+	t.Helper()
+	operations := httptest.NewServer(b.core.Operations())
+	defer operations.Close()
+	series, _ := read(t, operations.URL+"/metrics")
+	return series
+}
+
+// wantSeries waits until each line, a regular expression, is among the metrics, and tells those that do not come.
+func (b *bundle) wantSeries(t *testing.T, lines ...string) {
+	t.Helper()
+	var series string
+	holds := func(line string) bool { return regexp.MustCompile(`(?m)^causeway_` + line + `$`).MatchString(series) }
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		series = b.scrape(t)
+		missing := ""
+		for _, line := range lines {
+			if !holds(line) {
+				missing += line + "\n"
+			}
+		}
+		select {
+		case <-deadline.C:
+			t.Fatalf("missing:\n%samong\n%s", missing, series)
+		case <-tick.C:
+			if missing == "" {
+				return
+			}
+		}
+	}
+}
+
+// MustHookFor makes an endpoint that gets the captured transactions only, and is answered with the given status.
+func (b *bundle) MustHookFor(t *testing.T, status int) {
+	t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	t.Cleanup(receiver.Close)
+	MustDecode[v1.WebhookEndpoint](t, b.post(t, "/v1/webhook_endpoints", `{"url":"`+receiver.URL+`","enabled_events":["transaction.captured"]}`), 201)
+}
+
+func TestMetricsOfWebhooks(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, private: true})
+	b.wantSeries(t, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`, `webhook_attempts_total\{outcome="timeout"\} 0`)
+	for _, status := range []int{200, 410, 500} {
+		b.MustHookFor(t, status)
+	}
+	b.MustCreate(t, 100, "")
+	b.wantSeries(t,
+		`webhook_attempts_total\{outcome="accepted"\} 1`, `webhook_attempts_total\{outcome="bad_status"\} 2`,
+		`webhook_deliveries_total\{status="succeeded"\} 1`, `webhook_deliveries_total\{status="failed"\} 1`,
+		`webhook_endpoints_disabled_total\{reason="gone"\} 1`, `webhook_endpoints_disabled_total\{reason="failing"\} 0`,
+		`webhook_pending_deliveries 1`, `webhook_oldest_pending_seconds 0`)
+	b.clock.Advance(90 * time.Second)
+	b.wantSeries(t, `webhook_attempts_total\{outcome="bad_status"\} 3`, `webhook_pending_deliveries 1`, `webhook_oldest_pending_seconds (90|89\.\d+)`)
+	b.clock.Advance(80 * time.Hour) // from when on there is no further attempt
+	b.wantSeries(t, `webhook_deliveries_total\{status="failed"\} 2`, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`)
+}
+
+// TestMetricsOfPasses: what a service finds due after forty days away.
+func TestMetricsOfPasses(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, private: true})
+	b.MustHookFor(t, 200)
+	b.post(t, "/v1/transactions", create(100, ""), keyed("k"))
+	b.MustCreate(t, 100, manual)
+	b.MustToken(t, visa)
+	b.wantSeries(t, `webhook_deliveries_total\{status="succeeded"\} 1`, `pass_transactions_total\{pass="settlement"\} 0`,
+		`pass_last_success_timestamp_seconds\{pass="settlement"\} 1.7952534e\+09`, `purged_rows_total\{kind="token"\} 0`)
+	b.clock.Advance(40 * 24 * time.Hour)
+	b.restart(t)
+	now := `1.7987094e\+09`
+	b.wantSeries(t,
+		`pass_transactions_total\{pass="settlement"\} 1`, `pass_transactions_total\{pass="expiry"\} 1`, `settlement_lag_seconds 0`,
+		`pass_last_success_timestamp_seconds\{pass="settlement"\} `+now, `pass_last_success_timestamp_seconds\{pass="expiry"\} `+now,
+		`pass_failures_total\{pass="settlement"\} 0`, `pass_failures_total\{pass="expiry"\} 0`,
+		`purged_rows_total\{kind="idempotency_key"\} 1`, `purged_rows_total\{kind="token"\} 1`, `purged_rows_total\{kind="webhook_delivery"\} 1`,
+		`purge_last_success_timestamp_seconds\{kind="idempotency_key"\} `+now, `purge_last_success_timestamp_seconds\{kind="token"\} `+now,
+		`purge_last_success_timestamp_seconds\{kind="webhook_delivery"\} `+now)
+	if series := b.scrape(t); strings.Contains(series, b.merchant) {
+		t.Error("a series names a merchant")
+	}
+}
+
+func TestMetricsOfRecovery(t *testing.T) {
+	t.Parallel()
+	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
+	lost := wantRefusal(t, b.post(t, "/v1/transactions", create1("pm_card_timeout_after_effect", "")),
+		refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""}).Transaction.ID
+	b.clock.Advance(time.Second)
+	b.resolved(t, lost)
+	b.wantSeries(t, `recovery_taken_up_total\{step="authorize"\} 1`, `recovery_finished_total\{step="authorize"\} 1`,
+		`recovery_taken_up_total\{step="refund"\} 0`, `recovery_open_steps\{step="authorize"\} 0`, `recovery_oldest_open_seconds 0`)
+}
+
+// TestMetricsOfOverload: a request that waits for its own body takes the only place, so that the others are turned away.
+func TestMetricsOfOverload(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, atOnce: 1})
+	body, feed := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.server.URL+"/v1/transactions", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + b.key}, "Content-Type": {"application/json"}}
+	slow := make(chan int, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			slow <- 0
+			return
+		}
+		_ = resp.Body.Close() // its status is what counts
+		slow <- resp.StatusCode
+	}()
+	if _, err := io.WriteString(feed, "{"); err != nil {
+		t.Fatal(err)
+	}
+	b.until(t, func() bool { return b.get(t, "/v1/transactions").status == 503 })
+	wantRefusal(t, b.post(t, "/v1/transactions", create(5, "")), refusal{503, v1.ErrorTypeAPIError, "overloaded", ""})
+	b.wantSeries(t, `refused_requests_total\{reason="overloaded"\} 2`, `refused_requests_total\{reason="rate_limited"\} 0`)
+	if _, err := io.WriteString(feed, create(5, "")[1:]); err != nil || feed.Close() != nil {
+		t.Fatal(err)
+	}
+	if got := <-slow; got != 201 {
+		t.Errorf("the one that was served: got %d, want 201", got)
+	}
+	MustDecode[page](t, b.get(t, "/v1/transactions"), 200)
+}

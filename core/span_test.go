@@ -1,0 +1,110 @@
+package core_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
+	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// spans is all that a service exported, in both forms there are: to a collector, and to a console.
+type spans struct {
+	collector *telemetrytest.Collector
+	console   *coretest.Log
+	providers []*export.Provider
+}
+
+// setupTraced opens a service whose every span is exported to a collector.
+func setupTraced(t *testing.T) (*bundle, *spans) {
+	t.Helper()
+	b := &bundle{rateLimit: -1}
+	s := b.trace(t)
+	return openBundle(t, b), s
+}
+
+// trace has the service export its spans from its next start on.
+func (b *bundle) trace(t *testing.T) *spans {
+	t.Helper()
+	s := &spans{collector: telemetrytest.New(t), console: &coretest.Log{}}
+	p := s.open(t, map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": s.collector.URL, "OTEL_BSP_MAX_QUEUE_SIZE": "100000", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "512",
+	})
+	b.tracer = p.Tracer("core")
+	return s
+}
+
+func (s *spans) open(t *testing.T, vars map[string]string) *export.Provider {
+	t.Helper()
+	p, err := export.Open(t.Context(), export.Config{
+		Getenv: func(name string) string { return vars[name] }, Service: "core", Log: slog.New(slog.NewJSONHandler(s.console, nil)), Console: s.console,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.providers = append(s.providers, p)
+	t.Cleanup(func() { p.Close(t.Context()) })
+	return p
+}
+
+// flush sends what has not been sent; later spans are lost.
+func (s *spans) flush(t *testing.T) {
+	t.Helper()
+	for _, p := range s.providers {
+		p.Close(t.Context())
+	}
+}
+
+// all is every byte that was exported, once the service has stopped.
+func (s *spans) all(t *testing.T) []byte {
+	t.Helper()
+	s.flush(t)
+	if got := len(s.collector.Spans()); got < 50 {
+		t.Errorf("only %d spans have come: %s", got, s.console)
+	}
+	return append(s.collector.Bytes(), s.console.String()...)
+}
+
+// TestPassesHaveSpans: settlement, expiry and recovery leave a span when there was something to do and none otherwise, and what recovery asks
+// the acquirer stands below its span.
+func TestPassesHaveSpans(t *testing.T) {
+	t.Parallel()
+	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
+	b.MustCreate(t, 100, "")
+	b.MustCreate(t, 100, manual)
+	lost := wantRefusal(t, b.post(t, "/v1/transactions", create1("pm_card_timeout_after_effect", "")),
+		refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""}).Transaction.ID
+	b.stop(t)
+	b.clock.Advance(8 * 24 * time.Hour)
+	first := b.trace(t)
+	b.start(t)
+	b.resolved(t, lost)
+	b.until(t, func() bool { return b.countEvents(t, "transaction.expired") == 1 && b.countEvents(t, "transaction.settled") == 1 })
+	b.restart(t) // finds nothing
+	b.wantSeries(t, `pass_last_success_timestamp_seconds\{pass="expiry"\} 1.7959446e\+09`) // eight days on
+	b.stop(t)
+	first.flush(t)
+	for name, want := range map[string][2]string{"settlement": {"1", "1"}, "expiry": {"1", "1"}, "recovery": {"1", "1"}} {
+		got := first.collector.Named(name)
+		if len(got) != 1 || got[0].Parent != "" || got[0].Failed || got[0].Kind != "internal" {
+			t.Errorf("%s: got %+v, want one root span", name, got)
+			continue
+		}
+		if a := got[0].Attributes; a["causeway.objects"] != want[0] || a["causeway.objects_done"] != want[1] {
+			t.Errorf("%s: got %v, want %v objects", name, a, want)
+		}
+	}
+	asked := first.collector.Named("acquirer inquire")
+	if roots := first.collector.Named("recovery"); len(asked) != 1 || len(roots) != 1 || asked[0].Parent != roots[0].SpanID {
+		t.Errorf("got %+v below %+v, want the inquiry as a child", asked, roots)
+	}
+	if text := string(first.collector.Bytes()); strings.Contains(text, b.merchant) || strings.Contains(text, lost) {
+		t.Error("a span names a merchant or an object")
+	}
+	b.tracer = nil
+	b.start(t)
+}
