@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/metrics"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -60,18 +61,20 @@ type Proxy struct {
 	cfg       Config
 	logins    *credentials.Store
 	providerA *providera.Handler
+	metrics   *metrics.Metrics
 	idle      func() // closes what a transport of our own keeps open
 }
 
 var (
 	errV1       = errors.New("is not an absolute http or https URL without a path")
+	errUnwell   = errors.New("v1 says that it is not well")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
 )
 
 // New reads the credentials and returns a proxy. It does not call v1: either may start first. The error names the setting at
 // fault.
 func New(cfg Config) (*Proxy, error) {
-	p := &Proxy{idle: func() {}}
+	p := &Proxy{idle: func() {}, metrics: metrics.New()}
 	if cfg.Transport == nil {
 		own := newTransport()
 		cfg.Transport, p.idle = own, own.CloseIdleConnections
@@ -90,16 +93,17 @@ func New(cfg Config) (*Proxy, error) {
 	}
 	executor, err := command.New(command.Config{
 		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
-		Tracer: cfg.Tracer,
+		Tracer: cfg.Tracer, Observe: p.metrics.Call,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
-	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log); err != nil {
+	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
 	p.providerA = providera.New(providera.Config{
 		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody, LenientOrder: cfg.LenientOrder,
+		Observe: p.metrics.Request,
 	})
 	return p, nil
 }
@@ -108,7 +112,7 @@ func New(cfg Config) (*Proxy, error) {
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
-	limited := httpx.Limit(p.cfg.Concurrency, http.HandlerFunc(providera.Busy), p.providerA)
+	limited := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(providera.Busy)), p.metrics.Served(p.providerA))
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
 		paths = append(paths, "/xml/v1/request.api")
@@ -118,7 +122,7 @@ func (p *Proxy) Handler() http.Handler {
 		p.route(mux, "OPTIONS "+door, http.HandlerFunc(providera.Options))
 		mux.Handle(door, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
 	}
-	p.route(mux, "POST "+rpcDoor, httpx.Limit(p.cfg.Concurrency, http.HandlerFunc(rpc.Busy), p.rpc()))
+	p.route(mux, "POST "+rpcDoor, httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(rpc.Busy)), p.metrics.Served(p.rpc())))
 	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)

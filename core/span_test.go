@@ -12,10 +12,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// spans is all that a service exported, in both forms there are: to a collector, and to a console.
+// spans is all that a service exported to a collector, and what the exporter itself logged.
 type spans struct {
 	collector *telemetrytest.Collector
-	console   *coretest.Log
+	log       *coretest.Log
 	providers []*export.Provider
 }
 
@@ -30,7 +30,7 @@ func setupTraced(t *testing.T) (*bundle, *spans) {
 // trace has the service export its spans from its next start on.
 func (b *bundle) trace(t *testing.T) *spans {
 	t.Helper()
-	s := &spans{collector: telemetrytest.New(t), console: &coretest.Log{}}
+	s := &spans{collector: telemetrytest.New(t), log: &coretest.Log{}}
 	p := s.open(t, map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": s.collector.URL, "OTEL_BSP_MAX_QUEUE_SIZE": "100000", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "512",
 	})
@@ -41,7 +41,7 @@ func (b *bundle) trace(t *testing.T) *spans {
 func (s *spans) open(t *testing.T, vars map[string]string) *export.Provider {
 	t.Helper()
 	p, err := export.Open(t.Context(), export.Config{
-		Getenv: func(name string) string { return vars[name] }, Service: "core", Log: slog.New(slog.NewJSONHandler(s.console, nil)), Console: s.console,
+		Getenv: func(name string) string { return vars[name] }, Service: "core", Log: slog.New(slog.NewJSONHandler(s.log, nil)), Console: s.log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +64,9 @@ func (s *spans) all(t *testing.T) []byte {
 	t.Helper()
 	s.flush(t)
 	if got := len(s.collector.Spans()); got < 50 {
-		t.Errorf("only %d spans have come: %s", got, s.console)
+		t.Errorf("only %d spans have come: %s", got, s.log)
 	}
-	return append(s.collector.Bytes(), s.console.String()...)
+	return append(s.collector.Bytes(), s.log.String()...)
 }
 
 // TestPassesHaveSpans: settlement, expiry and recovery leave a span when there was something to do and none otherwise, and what recovery asks
@@ -83,7 +83,9 @@ func TestPassesHaveSpans(t *testing.T) {
 	first := b.trace(t)
 	b.start(t)
 	b.resolved(t, lost)
-	b.until(t, func() bool { return b.countEvents(t, "transaction.expired") == 1 && b.countEvents(t, "transaction.settled") == 1 })
+	b.until(t, func() bool {
+		return b.countEvents(t, "transaction.expired") == 1 && b.countEvents(t, "transaction.settled") == 1
+	})
 	b.restart(t) // finds nothing
 	b.wantSeries(t, `pass_last_success_timestamp_seconds\{pass="expiry"\} 1.7959446e\+09`) // eight days on
 	b.stop(t)

@@ -115,8 +115,8 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 		return nil, err
 	}
 	if m.flags.Admin != "" {
-		if _, err := m.serve(ctx, v1.Operations(), m.flags.Admin); err != nil {
-			return nil, fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
+		if err := m.openAdmin(ctx, v1, legacy); err != nil {
+			return nil, err
 		}
 	}
 	return &up{http: baseURL("http", plain), https: baseURL("https", secure), ca: identity.CA, credentials: credentials}, nil
@@ -184,6 +184,16 @@ func (m *Main) openProxy(base string, c *devcreds.Credentials) (*compatproxy.Pro
 	}
 	m.onClose(func() error { p.Close(); return nil })
 	return p, nil
+}
+
+// openAdmin starts the operators' port, which shows what both programs count.
+func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy.Proxy) error {
+	addr, err := m.serve(ctx, v1.Operations(legacy.Gatherer()), m.flags.Admin)
+	if err != nil {
+		return fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
+	}
+	m.log.InfoContext(ctx, "operators' port", slog.String("address", addr.String()))
+	return nil
 }
 
 // openDoors starts both public listeners, and has them drain at the same time.

@@ -20,6 +20,12 @@ func WithResend(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, resendKey{}, n)
 }
 
+// ResendFrom is the n of WithResend, 0 for a request that repeats none.
+func ResendFrom(ctx context.Context) int {
+	n, _ := ctx.Value(resendKey{}).(int)
+	return n
+}
+
 // Traced returns a transport that makes a span for every request it sends with next, until the answer's header has come, and has the
 // receiver continue the trace. template turns a path into one of few, without ids. With a nil tracer it passes on what the caller of the
 // request under way sent; when that is nothing, it adds nothing. Baggage is never sent.
@@ -54,7 +60,7 @@ func (t *traced) RoundTrip(r *http.Request) (*http.Response, error) {
 	caller.SetState(r.Header)
 	span.Word(telemetry.Method, method)
 	span.Word(telemetry.Route, route)
-	if n, _ := ctx.Value(resendKey{}).(int); n > 0 {
+	if n := ResendFrom(ctx); n > 0 {
 		span.Int(telemetry.Resend, n)
 	}
 	answer, err := t.next.RoundTrip(r)

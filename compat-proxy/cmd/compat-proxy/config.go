@@ -13,6 +13,7 @@ import (
 // Config is the configuration file; configs/compat-proxy.yaml says what each key means. Flags that are given win over it.
 type Config struct {
 	Listen       string        `yaml:"listen"`
+	Admin        string        `yaml:"admin"`
 	V1           string        `yaml:"v1"`
 	Credentials  string        `yaml:"credentials"`
 	DropInPaths  bool          `yaml:"drop_in_paths"`
@@ -79,6 +80,8 @@ func (m *Main) ParseFlags(args []string) error {
 		switch f.Name {
 		case "listen":
 			m.Config.Listen = given.Listen
+		case "admin":
+			m.Config.Admin = given.Admin
 		case "v1":
 			m.Config.V1 = given.V1
 		case "credentials":
@@ -96,6 +99,7 @@ func flags(out io.Writer) (*flag.FlagSet, *Config) {
 	fs.SetOutput(out)
 	fs.String("config", "", "configuration `file`; every key in it is explained in configs/compat-proxy.yaml")
 	fs.StringVar(&c.Listen, "listen", "", "`address` to serve plain HTTP on (default 127.0.0.1:8081; port 0 picks one)")
+	fs.StringVar(&c.Admin, "admin", "", "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
 	fs.StringVar(&c.V1, "v1", "", "base `URL` of the v1 service (default http://127.0.0.1:8080)")
 	fs.StringVar(&c.Credentials, "credentials", "", "`file` that maps legacy logins to API keys (default none)")
 	fs.BoolVar(&c.DropInPaths, "drop-in-paths", false, "also serve the legacy providers' own paths")

@@ -29,7 +29,7 @@ func run(t *testing.T, file string, args ...string) (out, complaint string, err 
 // opened is whose API key a login is given, "" when it is refused.
 func opened(t *testing.T, file, name, key string) string {
 	t.Helper()
-	store, err := credentials.Open(file, clock.System(), nil)
+	store, err := credentials.Open(file, clock.System(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

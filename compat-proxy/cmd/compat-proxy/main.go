@@ -32,6 +32,8 @@ type Main struct {
 	Stdout, Stderr io.Writer
 	// Ready is called with the address once requests are taken. It may be nil.
 	Ready func(net.Addr)
+	// AdminReady is called before Ready with the address of the operators' port. It may be nil.
+	AdminReady func(net.Addr)
 }
 
 // NewMain returns the program with nothing configured.
@@ -71,15 +73,36 @@ func (m *Main) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	admin, err := m.serveAdmin(ctx, proxy, log)
+	if err != nil {
+		return errors.Join(err, server.Stop(ctx))
+	}
 	log.InfoContext(ctx, "compat-proxy: listening", slog.String("address", addr.String()), slog.String("v1", m.Config.V1))
 	if m.Ready != nil {
 		m.Ready(addr)
 	}
 	m.serve(ctx, proxy, log)
-	if err := server.Stop(context.WithoutCancel(ctx)); err != nil {
+	if err := errors.Join(server.Stop(context.WithoutCancel(ctx)), admin()); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
 	return nil
+}
+
+// serveAdmin starts the operators' port, if there is to be one, and returns what stops it.
+func (m *Main) serveAdmin(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Logger) (stop func() error, err error) {
+	if m.Config.Admin == "" {
+		return func() error { return nil }, nil
+	}
+	port := httpx.NewServer(httpx.Options{Handler: proxy.Operations(), Log: log, Drain: m.Config.Drain})
+	addr, err := port.Start(m.Config.Admin)
+	if err != nil {
+		return nil, fmt.Errorf("admin: %w", err)
+	}
+	log.InfoContext(ctx, "compat-proxy: operators' port", slog.String("address", addr.String()))
+	if m.AdminReady != nil {
+		m.AdminReady(addr)
+	}
+	return func() error { return port.Stop(context.WithoutCancel(ctx)) }, nil
 }
 
 // serve waits for ctx to end and reloads the credentials on SIGHUP meanwhile.

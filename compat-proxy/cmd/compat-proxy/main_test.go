@@ -20,12 +20,12 @@ const configs = "../../../configs/"
 func TestShippedConfiguration(t *testing.T) {
 	t.Parallel()
 	m := &Main{Stderr: io.Discard}
-	args := []string{"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml", "--listen", "127.0.0.1:0"}
+	args := []string{"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
 	if err := m.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
 	want := Config{
-		Listen: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Credentials: configs + "compat-credentials.yaml", DropInPaths: true,
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Credentials: configs + "compat-credentials.yaml", DropInPaths: true,
 		Currency: "usd", CallTimeout: 30 * time.Second, TotalTimeout: 50 * time.Second, Concurrency: 512, Drain: 10 * time.Second,
 	}
 	if m.Config != want {
@@ -34,12 +34,15 @@ func TestShippedConfiguration(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	ready := make(chan net.Addr, 1)
+	operators := make(chan net.Addr, 1)
+	m.AdminReady = func(a net.Addr) { operators <- a }
 	m.Ready = func(a net.Addr) { ready <- a }
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
 	select {
 	case addr := <-ready:
 		mustGet(t, "http://"+addr.String()+"/compat/methods")
+		mustGet(t, "http://"+(<-operators).String()+"/metrics")
 	case err := <-ended:
 		t.Fatalf("ended before it was ready: %v", err)
 	}

@@ -23,6 +23,8 @@ type Config struct {
 	Transport http.RoundTripper
 	// Tracer makes a span for every attempt. Nil means none; what the legacy client sent is passed on to v1 all the same.
 	Tracer *telemetry.Tracer
+	// Observe is told of every attempt when its answer's header has come, or none. It must not block. Nil means nobody is told.
+	Observe func(Call)
 	// CallTimeout bounds one attempt. Zero means 30 seconds.
 	CallTimeout time.Duration
 	// TotalTimeout bounds one command with all its attempts and waits. Zero means 50 seconds: our servers cut an
@@ -65,6 +67,9 @@ func New(cfg Config) (*Executor, error) {
 	cfg.FollowPause = cmp.Or(cfg.FollowPause, 250*time.Millisecond)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 50*time.Millisecond)
 
+	if cfg.Observe != nil {
+		cfg.Transport = &observed{cfg.Transport, cfg.Clock, cfg.Observe}
+	}
 	doer := &http.Client{Transport: httpx.Traced(cfg.Tracer, template, cfg.Transport), CheckRedirect: refuseRedirect}
 	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer))
 	if err != nil {

@@ -44,6 +44,7 @@ type Store struct {
 	path   string
 	clock  clock.Clock
 	log    *slog.Logger
+	loaded func(error)
 	logins atomic.Pointer[map[string]login]
 
 	mu      sync.Mutex  // held while the file is looked at
@@ -57,15 +58,19 @@ type fingerprint struct {
 	size     int64
 }
 
-// Open reads the file at path; an empty path means no logins. The error names the key at fault.
-func Open(path string, c clock.Clock, log *slog.Logger) (*Store, error) {
-	s := &Store{path: path, clock: c, log: log}
+// Open reads the file at path; an empty path means no logins. The error names the key at fault. loaded is told of every later attempt to
+// read it, with nil for one that put it in force; nil means nobody is told.
+func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*Store, error) {
+	s := &Store{path: path, clock: c, log: log, loaded: func(error) {}}
 	s.logins.Store(&map[string]login{})
 	if path == "" {
 		return s, nil
 	}
 	if err := s.Reload(); err != nil {
 		return nil, err
+	}
+	if loaded != nil {
+		s.loaded = loaded
 	}
 	return s, nil
 }
@@ -94,6 +99,7 @@ func (s *Store) Reload() error {
 	defer s.mu.Unlock()
 	info, err := os.Stat(s.path)
 	if err != nil {
+		s.loaded(err)
 		return fmt.Errorf("credentials: %w", err)
 	}
 	s.checked = s.clock.Now()
@@ -113,6 +119,7 @@ func (s *Store) refresh(ctx context.Context) {
 	s.checked = now
 	info, err := os.Stat(s.path)
 	if err != nil {
+		s.loaded(err)
 		s.complain(ctx, fmt.Errorf("credentials: %w", err), fingerprint{})
 		return
 	}
@@ -138,6 +145,7 @@ func (s *Store) complain(ctx context.Context, err error, seen fingerprint) {
 func (s *Store) load(info fs.FileInfo) error {
 	s.seen = state(info)
 	logins, err := read(s.path)
+	s.loaded(err)
 	if err != nil {
 		return err
 	}

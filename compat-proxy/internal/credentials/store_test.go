@@ -35,7 +35,7 @@ func setup(t *testing.T) bundle {
 	mustWrite(t, keyFile, "sk_live_b\n")
 	b := bundle{path: filepath.Join(dir, "credentials.yaml"), clock: clock.NewFake(time.Unix(1000, 0)), log: &bytes.Buffer{}}
 	mustWrite(t, b.path, fmt.Sprintf(good, keyFile))
-	store, err := credentials.Open(b.path, b.clock, slog.New(slog.NewTextHandler(b.log, nil)))
+	store, err := credentials.Open(b.path, b.clock, slog.New(slog.NewTextHandler(b.log, nil)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestOpenNamesTheKeyAtFault(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "credentials.yaml")
 			mustWrite(t, path, "provider_a: "+tt.yaml)
-			_, err := credentials.Open(path, clock.System(), slog.New(slog.DiscardHandler))
+			_, err := credentials.Open(path, clock.System(), slog.New(slog.DiscardHandler), nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that names %s", err, tt.want)
 			}

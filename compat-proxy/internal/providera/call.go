@@ -17,15 +17,20 @@ var _ rpc.Dialect = (*Handler)(nil)
 // Call answers a request that came by the RPC door: params is what stands under the method's name at the dialect's own. A caller with a
 // bearer key may leave merchantAuthentication out.
 func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, authorization string) (jsontext.Value, error) {
+	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
+	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
 	m, known := find(name)
 	if !known {
+		class = ClassRefused
 		return nil, rpc.ErrUnserved
 	}
 	req, fault := wire.Parse(wrap(name, params, authorization), h.reading())
 	if fault != nil {
+		class = ClassRefused
 		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}
 	doc, outcome := h.answer(ctx, req, m, authorization)
+	method, class = m.Name, outcome.class()
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
 	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil
 }

@@ -228,7 +228,7 @@ func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
 		tb.Fatal(err)
 	}
 	c := clock.NewFake(today)
-	logins, err := credentials.Open(path, c, slog.New(slog.DiscardHandler))
+	logins, err := credentials.Open(path, c, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

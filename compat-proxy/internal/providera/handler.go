@@ -39,7 +39,23 @@ type Config struct {
 	MaxBytes int
 	// LenientOrder takes children in any order.
 	LenientOrder bool
+	// Observe is told of every request when it has been answered: the method's name, MethodNone when it has none of ours, and the class of
+	// what came of it. Nil means nobody is told.
+	Observe func(method, class string, took time.Duration)
 }
+
+// MethodNone stands for the method of a request that names none we know.
+const MethodNone = "none"
+
+// The classes of what came of a request.
+const (
+	ClassApproved = "approved" // done as asked
+	ClassDeclined = "declined"
+	ClassFailed   = "failed"  // a transaction was asked for and not carried out, or its outcome is not known
+	ClassRefused  = "refused" // with an error of the whole document
+	ClassBusy     = "busy"
+	ClassBroken   = "broken" // it ended in a panic
+)
 
 // Handler answers the dialect over HTTP, always with status 200: clients judge by the document.
 type Handler struct {
@@ -49,34 +65,47 @@ type Handler struct {
 var _ http.Handler = (*Handler)(nil)
 
 // New returns a handler.
-func New(cfg Config) *Handler { return &Handler{cfg: cfg} }
+func New(cfg Config) *Handler {
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, string, time.Duration) {}
+	}
+	return &Handler{cfg: cfg}
+}
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
+	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
+	method, class = h.serve(w, r)
+}
+
+// serve answers the request, and returns its method and the class of what came of it.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class string) {
 	h.hurry(w, r)
 	format := peek(r)
 	body, err := httpx.ReadBody(w, r, int64(h.cfg.MaxBytes))
 	switch {
 	case errors.Is(err, httpx.ErrTooLarge):
 		h.fault(w, r, &wire.Fault{Format: format, Code: wire.CodeSchema, Text: textUnparsable})
-		return
+		return MethodNone, ClassRefused
 	case err != nil:
 		h.fault(w, r, &wire.Fault{Format: format, Code: string(apiProcessing), Text: apiText[apiProcessing]})
-		return
+		return MethodNone, ClassRefused
 	}
 	req, fault := wire.Parse(body, h.reading())
 	if fault != nil {
 		h.fault(w, r, fault)
-		return
+		return MethodNone, ClassRefused
 	}
 	m, known := find(req.Method)
 	if !known {
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
-		return
+		return MethodNone, ClassRefused
 	}
 	doc, outcome := h.answer(r.Context(), req, m, r.Header.Get("Authorization"))
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
 	write(w, req.Format, doc.Bytes(req.Format))
+	return m.Name, outcome.class()
 }
 
 // reading is how documents are read.
@@ -191,6 +220,24 @@ func write(w http.ResponseWriter, f wire.Format, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(body) // the client is gone; what was done stays done
+}
+
+// class is the class of the problem.
+func (p problem) class() string {
+	if p.none() {
+		return ClassApproved
+	}
+	if p.API != "" {
+		return ClassRefused
+	}
+	switch class, _ := p.reasonMessage(); class {
+	case approved:
+		return ClassApproved
+	case declined:
+		return ClassDeclined
+	default:
+		return ClassFailed
+	}
 }
 
 // String names the problem for the log: an envelope code, or the outcome class and the reason.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ func scraped(s *coretest.Service) func() string {
 	s.Engine.Observer = m
 	return func() string {
 		w := httptest.NewRecorder()
-		m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", nil))
 		return w.Body.String()
 	}
 }
@@ -50,7 +51,7 @@ func TestRecoveryIsCounted(t *testing.T) {
 			}
 			kind := `{step="` + string(st.verb) + `"} `
 			s.Clock.Advance(7 * time.Second)
-			s.Acquirer.After = func(context.Context, coretest.Call) error { return acquirer.ErrUnknown } // the inquiry too
+			s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnknown } // the inquiry too
 			pass(t, r, 1)
 			wantLines(t, series(), "taken_up_total"+kind+"1", "finished_total"+kind+"0", "open_steps"+kind+"1", "oldest_open_seconds 7")
 			heal(s)

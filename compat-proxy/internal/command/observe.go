@@ -1,0 +1,36 @@
+package command
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// Call is one attempt at a v1 call as a metric sees it. None of its words is a client's.
+type Call struct {
+	Route   string // method and template
+	Status  int    // 0 when there was no answer
+	Attempt int    // from 1
+	Took    time.Duration
+}
+
+// observed is a transport that tells of every attempt.
+type observed struct {
+	next    http.RoundTripper
+	clock   clock.Clock
+	observe func(Call)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (o *observed) RoundTrip(r *http.Request) (*http.Response, error) {
+	start := o.clock.Now()
+	answer, err := o.next.RoundTrip(r)
+	c := Call{Route: r.Method + " " + template(r.URL.Path), Attempt: 1 + httpx.ResendFrom(r.Context()), Took: o.clock.Now().Sub(start)}
+	if err == nil {
+		c.Status = answer.StatusCode
+	}
+	o.observe(c)
+	return answer, err
+}

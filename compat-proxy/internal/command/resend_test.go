@@ -1,0 +1,68 @@
+package command_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/telemetry"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
+	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
+)
+
+// TestRepetitionsAreInTheTrace: each attempt at a call is a span of its own that says which repetition it is, and v1 continues that one.
+func TestRepetitionsAreInTheTrace(t *testing.T) {
+	t.Parallel()
+	to := telemetrytest.New(t)
+	vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": to.URL}
+	provider, err := export.Open(t.Context(), export.Config{
+		Getenv: func(name string) string { return vars[name] }, Service: "compat-proxy", Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracer := provider.Tracer("compat-proxy")
+	f := &fakeV1{answers: map[string][]answer{create: {{status: 503}, {status: 504}, {status: 201, body: transaction("captured")}}}}
+	var mu sync.Mutex
+	var parents []string // span ids that v1 was sent
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		parents = append(parents, strings.Split(r.Header.Get("Traceparent")+"---", "-")[2])
+		mu.Unlock()
+		f.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	x, err := command.New(command.Config{V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, request := tracer.Server(t.Context(), "POST /compat/provider-a/xml", telemetry.Remote{})
+	if got := x.Execute(ctx, key, []command.Command{charge}); len(got) != 1 || got[0].Outcome != command.Done {
+		t.Fatalf("got %+v, want it done", got)
+	}
+	request.End()
+	provider.Close(t.Context())
+
+	var spans, resends, statuses, failures []string
+	for _, s := range to.Named(create) {
+		if s.TraceID != request.TraceID() || s.Kind != "client" {
+			t.Errorf("got %+v, want a call in the trace of the request", s)
+		}
+		spans, resends = append(spans, s.SpanID), append(resends, s.Attributes["http.request.resend_count"])
+		statuses, failures = append(statuses, s.Attributes["http.response.status_code"]), append(failures, s.Attributes["error.type"])
+	}
+	for what, pair := range map[string][2][]string{
+		"repetitions": {resends, {"", "1", "2"}}, "statuses": {statuses, {"503", "504", "201"}}, "failures": {failures, {"503", "504", ""}},
+		"what v1 continues": {parents, spans},
+	} {
+		if !slices.Equal(pair[0], pair[1]) {
+			t.Errorf("%s: got %q, want %q", what, pair[0], pair[1])
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package compatproxy_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+)
+
+// operated is a proxy with its operators' port.
+type operated struct {
+	proxy      *compatproxy.Proxy
+	url        string
+	operations string
+}
+
+func mustOperate(t *testing.T, upstream http.Handler, change func(*compatproxy.Config)) operated {
+	t.Helper()
+	server := httptest.NewServer(upstream)
+	t.Cleanup(server.Close)
+	cfg := compatproxy.Config{V1: server.URL}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := compatproxy.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	front, back := httptest.NewServer(p.Handler()), httptest.NewServer(p.Operations())
+	t.Cleanup(front.Close)
+	t.Cleanup(back.Close)
+	return operated{p, front.URL, back.URL}
+}
+
+// wantSeries wants each line, a regular expression, among the metrics.
+func (o operated) wantSeries(t *testing.T, lines ...string) {
+	t.Helper()
+	_, series := send(t, http.MethodGet, o.operations+"/metrics", nil, nil)
+	for _, line := range lines {
+		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(series) {
+			t.Errorf("%s is not among\n%s", line, series)
+		}
+	}
+	for _, secret := range []string{apiKey, pan, "shop"} {
+		if strings.Contains(series, secret) {
+			t.Errorf("the metrics hold %q", secret)
+		}
+	}
+}
+
+// faltering is a v1 that is overloaded at the first create.
+type faltering struct {
+	v1
+
+	refused atomic.Bool
+}
+
+func (f *faltering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && f.refused.CompareAndSwap(false, true) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	f.v1.ServeHTTP(w, r)
+}
+
+// TestMetrics counts by method and class of outcome, and calls by route, status and attempt.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	o := mustOperate(t, &faltering{}, nil)
+	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total 0`,
+		`causeway_compat_credentials_reloads_total\{outcome="ok"\} 0`, `go_goroutines \d+`)
+	for _, body := range []string{sale, "nonsense", strings.Replace(sale, "createTransactionRequest", "somethingElseRequest", 1), strings.Replace(sale, "24.50", "x", 1)} {
+		send(t, http.MethodPost, o.url+path, strings.NewReader(body), nil)
+	}
+	const seconds, call = `causeway_compat_request_seconds_count\{method=`, `causeway_compat_v1_call_seconds_count\{attempt=`
+	o.wantSeries(t,
+		seconds+`"createTransactionRequest",outcome="approved"\} 1`,
+		seconds+`"none",outcome="refused"\} \d+`,
+		call+`"1",route="POST /v1/transactions",status="503"\} 1`,
+		call+`"2",route="POST /v1/transactions",status="201"\} 1`,
+		call+`"1",route="GET /v1/api_keys/current",status="200"\} 1`)
+}
+
+func TestMetricsOfShedRequests(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
+	o := mustOperate(t, s, func(c *compatproxy.Config) { c.Concurrency = 1 })
+	var first sync.WaitGroup
+	first.Go(func() { send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil) })
+	<-s.arrived
+	for range 3 {
+		send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil)
+	}
+	o.wantSeries(t, `causeway_compat_requests_in_flight 1`, `causeway_compat_shed_requests_total 3`,
+		`causeway_compat_request_seconds_count\{method="none",outcome="busy"\} 3`)
+	close(s.hold)
+	first.Wait()
+	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total 3`)
+}
+
+func TestMetricsOfReloads(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "credentials.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("provider_a: []\n")
+	o := mustOperate(t, &v1{}, func(c *compatproxy.Config) { c.Credentials = file })
+	if err := o.proxy.Reload(); err != nil {
+		t.Error(err)
+	}
+	write("nonsense: 1\n")
+	if err := o.proxy.Reload(); err == nil {
+		t.Error("nonsense was put in force")
+	}
+	const reloads = `causeway_compat_credentials_reloads_total\{outcome=`
+	o.wantSeries(t, reloads+`"ok"\} 1`, reloads+`"failed"\} 1`)
+	if err := os.Remove(file); err != nil || o.proxy.Reload() == nil {
+		t.Errorf("a file that is gone was read, or is not gone: %v", err)
+	}
+	o.wantSeries(t, reloads+`"ok"\} 1`, reloads+`"failed"\} 2`)
+}
+
+// TestHealth is v1's, as the proxy reaches it.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	var ill atomic.Bool
+	o := mustOperate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ill.Load() || r.URL.Path != "/v1/health" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, `{"status":"ok","checks":{}}`)
+	}), nil)
+	if got, body := send(t, http.MethodGet, o.operations+"/health", nil, nil); got.status != 200 || body != `{"status":"ok","checks":{"v1":"ok"}}` {
+		t.Errorf("got %d %s", got.status, body)
+	}
+	ill.Store(true)
+	if got, body := send(t, http.MethodGet, o.operations+"/health", nil, nil); got.status != 503 || body != `{"status":"failing","checks":{"v1":"failing"}}` {
+		t.Errorf("got %d %s", got.status, body)
+	}
+	if got, _ := send(t, http.MethodPost, o.operations+path, strings.NewReader(sale), nil); got.status != 404 {
+		t.Errorf("payments on the operators' port: got %d, want 404", got.status)
+	}
+	if got, _ := send(t, http.MethodGet, o.url+"/metrics", nil, nil); got.status != 404 {
+		t.Errorf("metrics on the public port: got %d, want 404", got.status)
+	}
+}
