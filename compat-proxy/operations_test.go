@@ -81,12 +81,14 @@ func TestMetrics(t *testing.T) {
 	for _, body := range []string{sale, "nonsense", strings.Replace(sale, "createTransactionRequest", "somethingElseRequest", 1), strings.Replace(sale, "24.50", "x", 1)} {
 		send(t, http.MethodPost, o.url+path, strings.NewReader(body), nil)
 	}
+	send(t, http.MethodPost, o.url+"/compat/rpc", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"compat.provider-a.createTransactionRequest","params":`+sale[len(`{"createTransactionRequest":`):len(sale)-1]+`}`), nil)
 	const seconds, call = `causeway_compat_request_seconds_count\{method=`, `causeway_compat_v1_call_seconds_count\{attempt=`
 	o.wantSeries(t,
-		seconds+`"createTransactionRequest",outcome="approved"\} 1`,
+		seconds+`"createTransactionRequest",outcome="approved"\} 2`,
 		seconds+`"none",outcome="refused"\} \d+`,
 		call+`"1",route="POST /v1/transactions",status="503"\} 1`,
-		call+`"2",route="POST /v1/transactions",status="201"\} 1`,
+		call+`"2",route="POST /v1/transactions",status="201"\} 1`, call+`"1",route="POST /v1/transactions",status="201"\} 1`,
 		call+`"1",route="GET /v1/api_keys/current",status="200"\} 1`)
 }
 

@@ -86,7 +86,7 @@ func TestPassesHaveSpans(t *testing.T) {
 	b.until(t, func() bool {
 		return b.countEvents(t, "transaction.expired") == 1 && b.countEvents(t, "transaction.settled") == 1
 	})
-	b.restart(t) // finds nothing
+	b.restart(t)                                                                           // finds nothing
 	b.wantSeries(t, `pass_last_success_timestamp_seconds\{pass="expiry"\} 1.7959446e\+09`) // eight days on
 	b.stop(t)
 	first.flush(t)
