@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
@@ -73,5 +74,41 @@ func TestFirstOfAGroupHidesThatTheGroupIsGone(t *testing.T) {
 	}
 	if got, want := b.MustCount(t, "merchants"), 1; got != want {
 		t.Errorf("got %d merchants, want %d", got, want)
+	}
+}
+
+// A command that joins a group which has begun is not dated before it was asked for.
+func TestTimeOfACommandThatJoinsAGroup(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var began, joined time.Time
+	first, second := b.lead(t, func(tx *store.Tx) error {
+		began = tx.Now
+		return nil
+	}, func(tx *store.Tx) error {
+		joined = tx.Now
+		return nil
+	})
+	if err := errors.Join(first, second); err != nil {
+		t.Fatal(err)
+	}
+	if joined.Before(began) {
+		t.Errorf("got %s after %s", joined, began)
+	}
+	held, free := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- b.db.Update(context.Background(), func(*store.Tx) error { close(held); <-free; return nil })
+	}()
+	<-held
+	b.clock.Advance(time.Minute)
+	asked := b.clock.Now().Truncate(time.Millisecond) // as the store keeps it
+	queued := b.queue(func(tx *store.Tx) error { joined = tx.Now; return nil })
+	close(free)
+	if err := errors.Join(<-done, <-queued); err != nil {
+		t.Fatal(err)
+	}
+	if joined.Before(asked) {
+		t.Errorf("got %s, want %s: when it was asked for", joined, asked)
 	}
 }

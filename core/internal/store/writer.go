@@ -121,6 +121,9 @@ func (w *writer) fill(tx *Tx, queue <-chan *command) {
 		select {
 		case c := <-queue:
 			w.group, w.from = append(w.group, c), c.from
+			if at := c.at.UTC().Truncate(time.Millisecond); at.After(tx.Now) {
+				tx.Now = at // it joined a group that had begun: nothing of it may be dated before it was asked for
+			}
 			if len(w.group) == 1 {
 				w.errs = append(w.errs, w.first(tx, c.fn))
 			} else {
