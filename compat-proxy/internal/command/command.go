@@ -23,7 +23,7 @@ func Kinds() []Kind {
 	}
 }
 
-// Command is one thing to do, as plain data: Authorize, Capture, Void, Refund or Get.
+// Command is one thing to do, as plain data: Authorize, Capture, Void, Refund, Credit or Get.
 type Command interface {
 	// Kind names it.
 	Kind() Kind
@@ -68,6 +68,13 @@ type Refund struct {
 	Once      Once              `json:"once,omitzero"`
 }
 
+// Credit gives money to a card or bank account without a payment before it.
+type Credit struct {
+	// Body is the whole v1 request.
+	Body v1.RefundCreate `json:"body"`
+	Once Once            `json:"once,omitzero"`
+}
+
 // Get reads one transaction.
 type Get struct {
 	Target Number `json:"target"`
@@ -94,6 +101,9 @@ func (Void) Kind() Kind { return PaymentVoid }
 
 // Kind implements Command.
 func (Refund) Kind() Kind { return PaymentRefund }
+
+// Kind implements Command.
+func (Credit) Kind() Kind { return PaymentRefund }
 
 // Kind implements Command.
 func (Get) Kind() Kind { return TransactionGet }

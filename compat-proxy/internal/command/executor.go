@@ -111,6 +111,8 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		return s.void(ctx, c)
 	case Refund:
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
+	case Credit:
+		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.credit(ctx, c) })
 	case Get:
 		return s.get(ctx, c.Target)
 	}

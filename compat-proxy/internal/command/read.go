@@ -8,9 +8,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// get reads the transaction that n means, or the refund with the transaction it is of.
+// get reads the transaction that n means, or the refund with the transaction that it is of, if any.
 func (s session) get(ctx context.Context, n Number) Result {
 	t, r := s.target(ctx, n)
+	if t == nil && r.Refund != nil && r.Refund.Transaction == "" {
+		return Result{Outcome: Done, Status: http.StatusOK, Refund: r.Refund}
+	}
 	if t == nil && r.Refund != nil {
 		of, failed := s.read(ctx, r.Refund.Transaction)
 		if of == nil {

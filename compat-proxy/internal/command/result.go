@@ -61,6 +61,7 @@ const (
 	CodeNotProcessed          = "not_processed" // the acquirer never had the payment
 	CodeAcquirerNotConfigured = "acquirer_not_configured"
 	CodeAcquirerUnavailable   = "acquirer_unavailable"
+	CodeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
 	CodeKeyInUse              = "idempotency_key_in_use"
 	CodeKeyReused             = "idempotency_key_reused"
 )

@@ -100,16 +100,32 @@ func (c Authorize) identity() []string {
 	if b.Capture != nil {
 		parts = append(parts, string(*b.Capture))
 	}
-	if b.Card != nil {
-		parts = append(parts, b.Card.Number.Reveal(), strconv.Itoa(b.Card.ExpMonth), strconv.Itoa(b.Card.ExpYear))
-	}
+	parts = append(parts, cardIdentity(b.Card)...)
 	if b.NetworkToken != nil {
 		parts = append(parts, b.NetworkToken.Number.Reveal(), strconv.Itoa(b.NetworkToken.ExpMonth), strconv.Itoa(b.NetworkToken.ExpYear))
 	}
-	if b.BankAccount != nil {
-		parts = append(parts, b.BankAccount.RoutingNumber, b.BankAccount.AccountNumber.Reveal())
+	return append(parts, bankIdentity(b.BankAccount)...)
+}
+
+// identity is the refund itself: how much is given to whom.
+func (c Credit) identity() []string {
+	b := c.Body
+	parts := []string{string(c.Kind()), "", strconv.FormatInt(*b.Amount, 10), *b.Currency, *b.PaymentMethod}
+	return append(append(parts, cardIdentity(b.Card)...), bankIdentity(b.BankAccount)...)
+}
+
+func cardIdentity(c *v1.CardInput) []string {
+	if c == nil {
+		return nil
 	}
-	return parts
+	return []string{c.Number.Reveal(), strconv.Itoa(c.ExpMonth), strconv.Itoa(c.ExpYear)}
+}
+
+func bankIdentity(b *v1.BankAccountInput) []string {
+	if b == nil {
+		return nil
+	}
+	return []string{b.RoutingNumber, b.AccountNumber.Reveal()}
 }
 
 // identity is the refund itself: how much is given back of what.

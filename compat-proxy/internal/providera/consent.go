@@ -2,10 +2,45 @@ package providera
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
+
+// authCodeForm is what an issuer's approval looks like, once in capitals.
+var authCodeForm = regexp.MustCompile(`^[0-9A-Z]{1,6}$`)
+
+// consent puts into body who has agreed to the payment: its payer, and of a captureOnlyTransaction the issuer.
+func (d *decoder) consent(body *v1.TransactionCreate) problem {
+	if d.txn.Get("transactionType") == typeForced {
+		return d.approval(body)
+	}
+	if truth(d.setting("allowPartialAuth")) && body.BankAccount == nil {
+		available := v1.PartialAuthorizationIfAvailable
+		body.PartialAuthorization = &available
+	}
+	d.initiator(body)
+	return d.authentication(body)
+}
+
+// approval puts into body the code by which the issuer has approved already. Nothing is left to authenticate then.
+func (d *decoder) approval(body *v1.TransactionCreate) problem {
+	code := strings.ToUpper(d.txn.Get("authCode"))
+	switch {
+	case body.BankAccount != nil:
+		return because(reasonNotForChecks)
+	case body.Card == nil:
+		return because(reasonNotAccepted)
+	case code == "":
+		return because(reasonNoAuthCode)
+	case !authCodeForm.MatchString(code):
+		return because(reasonAuthCode)
+	}
+	body.PriorAuthorization = &v1.PriorAuthorization{Code: code}
+	d.initiator(body)
+	return problem{}
+}
 
 // authentication puts into body what an authentication of the cardholder gave.
 func (d *decoder) authentication(body *v1.TransactionCreate) problem {

@@ -20,7 +20,7 @@ var transactionTypes = map[string]decodeType{
 	typeCapture:                      (*decoder).capture,
 	typeVoid:                         (*decoder).void,
 	typeRefund:                       (*decoder).refund,
-	"captureOnlyTransaction":         notAccepted,
+	typeForced:                       (*decoder).authorize,
 	"getDetailsTransaction":          notAccepted,
 	"authOnlyContinueTransaction":    notAccepted,
 	"authCaptureContinueTransaction": notAccepted,
@@ -84,16 +84,9 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if p := d.payment(); !p.none() {
 		return nil, p
 	}
-	code, p := currencyOf(d.txn)
+	currency, p := d.currency()
 	if !p.none() {
 		return nil, p
-	}
-	if code == "" {
-		code = d.set.currency
-	}
-	currency, known := money.Lookup(code)
-	if !known {
-		return nil, because(reasonCurrency)
 	}
 	amount, p := d.authorizeAmount(currency)
 	if !p.none() {
@@ -107,14 +100,29 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if p := d.source(&body); !p.none() {
 		return nil, p
 	}
-	if p := d.authentication(&body); !p.none() {
+	if p := d.consent(&body); !p.none() {
 		return nil, p
 	}
-	d.initiator(&body)
 	if p := d.details(&body, currency); !p.none() {
 		return nil, p
 	}
 	return command.Authorize{Body: body, Once: d.once()}, problem{}
+}
+
+// currency is that of an amount which names no payment.
+func (d *decoder) currency() (money.Currency, problem) {
+	code, p := currencyOf(d.txn)
+	if !p.none() {
+		return money.Currency{}, p
+	}
+	if code == "" {
+		code = d.set.currency
+	}
+	currency, known := money.Lookup(code)
+	if !known {
+		return money.Currency{}, because(reasonCurrency)
+	}
+	return currency, problem{}
 }
 
 // authorizeAmount reads the amount of a new payment. Zero is a card verification, which only an authorization may ask for.
@@ -161,6 +169,9 @@ func (d *decoder) void() (command.Command, problem) {
 }
 
 func (d *decoder) refund() (command.Command, problem) {
+	if d.echo.Reference == "" && d.set.unlinked && d.payable() {
+		return d.credit()
+	}
 	target, p := d.target()
 	if !p.none() {
 		return nil, p

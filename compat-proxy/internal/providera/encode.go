@@ -28,6 +28,8 @@ type transaction struct {
 	account     string
 	accountType string
 	networkID   string
+	splitTender string
+	prepaid     *prepaid
 	test        bool
 	userFields  []field
 }
@@ -49,7 +51,7 @@ func encode(p plan, refID *string, results []command.Result) (*wire.Document, pr
 		return refusal(createTransactionResponse, refID, outcome), outcome
 	}
 	if outcome.none() {
-		outcome = because(reasonApproved)
+		outcome = because(accepted(p.Type, last))
 	}
 	return answer(respond(p, last, outcome), refID), outcome
 }
@@ -101,6 +103,10 @@ func charged(t *v1.Transaction) (account, kind string) {
 // decided fills in what only a payment that the acquirer decided has.
 func (t *transaction) decided(transactionType string, r command.Result, why reason) {
 	paid := r.Transaction
+	if r.Refund != nil {
+		t.transID = decimal(id.Refund, r.Refund.ID)
+		return
+	}
 	if paid == nil {
 		return
 	}
@@ -112,13 +118,14 @@ func (t *transaction) decided(transactionType string, r command.Result, why reas
 	switch transactionType {
 	case typeSale, typeAuthorize:
 		t.avs, t.cvv, t.cavv = letters(paid)
-		if why == reasonApproved || filterDeclines[why] {
+		if why == reasonApproved || why == reasonPartial || filterDeclines[why] {
 			t.authCode, t.networkID = code, network
 		}
-	case typeRefund:
-		if r.Refund != nil {
-			t.transID = decimal(id.Refund, r.Refund.ID)
+		t.prepaid = prepaidOf(paid)
+		if why == reasonPartial {
+			t.splitTender = t.transID
 		}
+	case typeRefund:
 	default:
 		if why == reasonApproved {
 			t.authCode = code
@@ -135,7 +142,7 @@ func answer(t transaction, refID *string) *wire.Document {
 	code := strconv.Itoa(int(t.problem.Reason))
 	said := wire.ListElement("errors", wire.GroupElement("error",
 		wire.TextElement("errorCode", code), wire.TextElement("errorText", message)))
-	if class == approved {
+	if class == approved || class == held {
 		said = wire.ListElement("messages", wire.GroupElement("message",
 			wire.TextElement("code", code), wire.TextElement("description", message)))
 	}
@@ -164,8 +171,14 @@ func (t transaction) element(class responseCode, said *wire.Element) *wire.Eleme
 		wire.TextElement("testRequest", test),
 		wire.TextElement("accountNumber", t.account),
 		wire.TextElement("accountType", t.accountType),
-		said,
 	)
+	if t.splitTender != "" {
+		e.Children = append(e.Children, wire.TextElement("splitTenderId", t.splitTender))
+	}
+	if t.prepaid != nil {
+		e.Children = append(e.Children, t.prepaid.element())
+	}
+	e.Children = append(e.Children, said)
 	if len(t.userFields) > 0 {
 		fields := wire.ListElement("userFields")
 		for _, f := range t.userFields {

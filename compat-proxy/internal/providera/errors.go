@@ -73,6 +73,7 @@ const (
 	reasonRouting             reason = 9
 	reasonAccount             reason = 10
 	reasonDuplicate           reason = 11
+	reasonNoAuthCode          reason = 12
 	reasonReferenceInvalid    reason = 15
 	reasonNotFound            reason = 16
 	reasonCardType            reason = 17
@@ -91,6 +92,7 @@ const (
 	reasonNotApproved         reason = 64
 	reasonCardCodeMismatch    reason = 65
 	reasonNotAccepted         reason = 66
+	reasonAuthCode            reason = 72
 	reasonDuty                reason = 74
 	reasonFreight             reason = 75
 	reasonTax                 reason = 76
@@ -106,6 +108,10 @@ const (
 	reasonLineItem            reason = 270
 	reasonLineItems           reason = 271
 	reasonZeroAmount          reason = 289
+	reasonPartial             reason = 295
+	reasonSplitTender         reason = 296
+	reasonSplitAndReference   reason = 297
+	reasonSplitEnded          reason = 298
 	reasonAlreadyVoided       reason = 310
 	reasonAlreadyCaptured     reason = 311
 )
@@ -170,8 +176,16 @@ var reasons = map[reason]reasonRow{
 	reasonAuthenticationValue: {failed, "The cardholder authentication value is invalid."},
 	reasonCryptogram:          {failed, "The cryptogram is invalid."},
 	reasonCheckAccount:        {failed, "This eCheck.Net type is not allowed for this Bank Account Type."},
-	reasonAlreadyVoided:       {approved, "This transaction has already been voided."},
-	reasonAlreadyCaptured:     {approved, "This transaction has already been captured."},
+	reasonNoAuthCode:          {failed, "An authorization code is required but not present."},
+	reasonAuthCode:            {failed, "The authorization code is invalid."},
+	reasonPartial: {held, "The amount of this request was only partially approved on the given prepaid card. " +
+		"An additional payment is required to fulfill the balance of this transaction."},
+	reasonSplitTender:       {failed, "The specified SplitTenderID is invalid."},
+	reasonSplitAndReference: {failed, "Transaction ID and Split Tender ID cannot both be used in the same request."},
+	reasonSplitEnded: {failed, "This order has already been released or voided therefore new transaction associations " +
+		"cannot be accepted."},
+	reasonAlreadyVoided:   {approved, "This transaction has already been voided."},
+	reasonAlreadyCaptured: {approved, "This transaction has already been captured."},
 }
 
 // problem is why a request gets no approval: either an envelope code, when nothing of the transaction was judged, or a reason. The

@@ -223,7 +223,8 @@ func mustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
 func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "credentials.yaml")
-	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + apiKey + "}\n"
+	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + apiKey + "}\n" +
+		"  - {name: refunder, transaction_key: demoKey000000002, api_key: " + apiKey + ", unlinked_refunds: true}\n"
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		tb.Fatal(err)
 	}

@@ -181,7 +181,7 @@ func (h *Handler) answer(
 		return refusal(root, req.RefID, p), p
 	}
 	return serve(h, ctx, call{req: req, key: granted.APIKey, set: setting{
-		currency: currency, zone: granted.Zone, now: h.cfg.Clock.Now(),
+		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
 	}})
 }
 

@@ -56,6 +56,6 @@ func unread(r command.Result) problem {
 // nothingHappened reports whether a payment that was made by other means than this dialect still waits for its payer: there is no
 // transaction yet that a client of the dialect could be told of.
 func nothingHappened(t *v1.Transaction) bool {
-	return t.Status == v1.TransactionStatusRequiresConfirmation ||
-		t.Status == v1.TransactionStatusCanceled
+	return t != nil && (t.Status == v1.TransactionStatusRequiresConfirmation ||
+		t.Status == v1.TransactionStatusCanceled)
 }

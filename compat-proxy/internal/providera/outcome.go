@@ -139,6 +139,9 @@ func refused(r command.Result) problem {
 	case http.StatusUnauthorized:
 		return refuse(apiBadLogin)
 	case http.StatusForbidden:
+		if r.Code == command.CodeUnlinkedRefunds {
+			return because(reasonBlank)
+		}
 		return refuse(apiAccessDenied)
 	case http.StatusBadRequest:
 		return because(paramReason(r.Param))

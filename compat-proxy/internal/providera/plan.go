@@ -13,6 +13,7 @@ const (
 	typeCapture   = "priorAuthCaptureTransaction"
 	typeVoid      = "voidTransaction"
 	typeRefund    = "refundTransaction"
+	typeForced    = "captureOnlyTransaction"
 )
 
 // plan is what a request comes to: commands to run, or a problem that answers it without asking v1.
@@ -45,6 +46,8 @@ type field struct {
 type setting struct {
 	// currency is that of amounts which name none.
 	currency string
+	// unlinked allows refunds that name no payment.
+	unlinked bool
 	// zone is the merchant's, in which answers tell local times; nil means UTC.
 	zone *time.Location
 	// now decides which cards have expired.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -25,6 +24,9 @@ type record struct {
 func newRecord(t *v1.Transaction, refund *v1.Refund, zone *time.Location) record {
 	if zone == nil {
 		zone = time.UTC
+	}
+	if t == nil {
+		t = credited(refund)
 	}
 	currency, _ := money.Lookup(t.Currency) // v1 knows no other currencies
 	r := record{payment: t, refund: refund, metadata: t.Metadata, exponent: currency.Exponent, zone: zone}
@@ -70,6 +72,8 @@ func (r record) transactionType() string {
 	switch {
 	case r.refund != nil:
 		return typeRefund
+	case r.payment.PriorAuthorization != nil:
+		return typeForced
 	case r.payment.Capture == v1.CaptureModeManual:
 		return typeAuthorize
 	}
@@ -86,6 +90,10 @@ func (r record) decision() (responseCode, reason, string) {
 		why = reasonProcessing
 	case "FDSPendingReview":
 		why = reasonReview
+	default:
+		if r.refund == nil && partial(r.payment) {
+			why = reasonPartial
+		}
 	}
 	class, text := because(why).reasonMessage()
 	if why == reasonApproved {
@@ -101,9 +109,12 @@ func (r record) element() *wire.Element {
 	if r.refund != nil {
 		made = r.refund.CreatedAt.Time
 		l.text("transId", decimal(id.Refund, r.refund.ID))
-		l.text("refTransId", number)
+		if r.refund.Transaction != "" {
+			l.text("refTransId", number)
+		}
 	} else {
 		l.text("transId", number)
+		l.text("splitTenderId", r.splitTender())
 	}
 	class, why, said := r.decision()
 	l.text("submitTimeUTC", made.UTC().Format(timeForm)+"Z")
@@ -117,6 +128,9 @@ func (r record) element() *wire.Element {
 	l.group("order", r.order()...)
 	r.amounts(&l)
 	l.list("lineItems", r.lineItems()...)
+	if r.refund == nil {
+		l.raw("prepaidBalanceRemaining", balanceOf(r.payment, r.exponent))
+	}
 	l.raw("taxExempt", strconv.FormatBool(r.payment.Order != nil && r.payment.Order.TaxExempt != nil && *r.payment.Order.TaxExempt))
 	l.group("payment", r.source())
 	r.parties(&l)
@@ -346,7 +360,7 @@ func (r record) circumstances(l *leaves) {
 	if i := r.payment.Initiator; i != nil {
 		l.text("originalNetworkTransId", value(i.PreviousNetworkTransactionID))
 	}
-	if r.payment.BankAccount == nil {
+	if r.payment.BankAccount == nil && r.payment.PriorAuthorization == nil {
 		indicator := "final"
 		if r.payment.Capture == v1.CaptureModeManual {
 			indicator = "pre"
@@ -377,13 +391,4 @@ func (r record) extra(l *leaves, name, key string) {
 }
 
 // amount writes minor units with two decimals at least.
-func (r record) amount(minor v1.Money) string { return decimals(money.Format(minor, r.exponent), 2) }
-
-// decimals fills a decimal up with zeros to at least n places.
-func decimals(text string, n int) string {
-	whole, places, _ := strings.Cut(text, ".")
-	if missing := n - len(places); missing > 0 {
-		places += strings.Repeat("0", missing)
-	}
-	return whole + "." + places
-}
+func (r record) amount(minor v1.Money) string { return majorAmount(minor, r.exponent) }

@@ -1,0 +1,25 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (s session) credit(ctx context.Context, c Credit) Result {
+	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
+	a, ok := s.post(ctx, c.Body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
+	})
+	var made v1.Refund
+	if r, done := s.settled(a, ok, nil, &made); !done {
+		return r
+	}
+	r := Result{Outcome: Done, Status: a.status, Refund: &made, replayed: a.replayed}
+	if made.Status == v1.RefundStatusFailed {
+		r.Outcome = Refused
+	}
+	return r
+}

@@ -1,0 +1,56 @@
+package providera
+
+import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// credit is a refund that names no payment: it goes to a card or bank account given in full.
+func (d *decoder) credit() (command.Command, problem) {
+	if p := d.payment(); !p.none() {
+		return nil, p
+	}
+	currency, p := d.currency()
+	if !p.none() {
+		return nil, p
+	}
+	amount, p := minorAmount(d.txn.Get("amount"), currency)
+	switch {
+	case !p.none():
+		return nil, p
+	case amount == 0:
+		return nil, because(reasonAmount)
+	}
+	payee := v1.TransactionCreate{Currency: currency.Code, Capture: new(v1.CaptureModeAutomatic)}
+	if p := d.source(&payee); !p.none() {
+		return nil, p
+	}
+	if payee.NetworkToken != nil {
+		return nil, because(reasonNotAccepted)
+	}
+	if payee.Card != nil {
+		payee.Card.Cvc = nil // who is paid proves nothing
+	}
+	body := v1.RefundCreate{
+		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,
+		Reference: given(d.txn.Get("order", "invoiceNumber")),
+	}
+	if m := d.metadata(); len(m) > 0 {
+		metadata := v1.Metadata(m)
+		body.Metadata = &metadata
+	}
+	return command.Credit{Body: body, Once: d.once()}, problem{}
+}
+
+// payable reports whether a refund says in full where it goes: who shows the end of a number only has forgotten to name the payment.
+func (d *decoder) payable() bool {
+	number := d.txn.Get("payment", "creditCard", "cardNumber")
+	return !d.txn.Has("payment", "creditCard") || digits(number) && len(number) > 4
+}
+
+// credited stands for the payment that a refund without one is not of, so that it can be shown like any other.
+func credited(r *v1.Refund) *v1.Transaction {
+	return &v1.Transaction{
+		Mode: r.Mode, Currency: r.Currency, Card: r.Card, BankAccount: r.BankAccount, PaymentMethod: value(r.PaymentMethod),
+	}
+}
