@@ -135,8 +135,7 @@ func render(s Source) ([]byte, error) {
 	if err := c.complete(s); err != nil {
 		return nil, err
 	}
-	words := func(s string) string { return strings.ReplaceAll(s, "_", " ") }
-	t, err := template.New("page").Funcs(template.FuncMap{"marked": marked, "pieces": pieces, "words": words}).Parse(pageSource)
+	t, err := template.New("page").Funcs(template.FuncMap{"marked": marked, "pieces": pieces, "words": words, "breakable": breakable}).Parse(pageSource)
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
@@ -150,4 +149,19 @@ func render(s Source) ([]byte, error) {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// words is a tag as a heading.
+func words(tag string) string {
+	text := strings.ReplaceAll(tag, "_", " ")
+	if rest, ok := strings.CutPrefix(text, "api "); ok {
+		return "API " + rest
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// breakable lets a path go on in the next line where a word of it begins, and nowhere else if it can be helped.
+func breakable(path string) template.HTML {
+	text := template.HTMLEscapeString(path)
+	return template.HTML(strings.NewReplacer("/{", "/<wbr>{", "_", "_<wbr>", "}/", "}<wbr>/").Replace(text)) //nolint:gosec // escaped
 }
