@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,6 +28,9 @@ type answer struct {
 	err    v1.Error // of anything else, empty when the body was not v1's
 	// maybe tells that an attempt may have reached v1 without its answer reaching us.
 	maybe bool
+	// resent tells that the transport sent the request a second time by itself, which it does when a connection that it had kept breaks
+	// under a request with an Idempotency-Key. Nobody tells what became of the first time.
+	resent bool
 	// replayed tells that this is the answer to an earlier request under the same key, and that none of our attempts can be that.
 	replayed bool
 }
@@ -40,7 +45,7 @@ func (x *Executor) call(ctx context.Context, again string, send send) answer {
 	ours := false // an attempt of ours may have had the effect that a later one is answered with
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
-		a.replayed = a.replayed && !ours
+		a.replayed = a.replayed && !ours && !a.resent
 		ours = ours || a.maybe && a.err.Code != CodeKeyInUse
 		a.maybe = a.maybe || last.maybe && !a.settles()
 		last = a
@@ -87,7 +92,8 @@ func (a answer) settles() bool {
 func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.CallTimeout)
 	defer cancel()
-	resp, err := send(ctx)
+	var conns atomic.Int32 // each time it is sent takes one
+	resp, err := send(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { conns.Add(1) }}))
 	if err != nil {
 		return answer{maybe: !neverSent(err)}, 0
 	}
@@ -96,7 +102,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	if err != nil {
 		return answer{maybe: true}, 0
 	}
-	a := answer{status: resp.StatusCode, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	a := answer{status: resp.StatusCode, resent: conns.Load() > 1, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
 	if resp.StatusCode/100 == 2 {
 		a.body = body
 		return a, 0
@@ -107,7 +113,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	}
 	// A 503 of v1's own says that nothing was done. A gateway's says nothing of what v1 did behind it, and neither does a 500.
 	nothing := a.status == http.StatusServiceUnavailable && a.err.Code != "" || a.err.Code == CodeNotProcessed
-	a.maybe = a.status >= 500 && !nothing || a.err.Code == CodeKeyInUse
+	a.maybe = a.status >= 500 && !nothing || a.err.Code == CodeKeyInUse || a.resent && !a.settles()
 	return a, retryAfter(resp.Header)
 }
 
