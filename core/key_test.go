@@ -201,6 +201,7 @@ func TestHealth(t *testing.T) {
 	if err := b.core.Admin.Close(); err != nil {
 		t.Fatal(err)
 	}
+	b.clock.Advance(time.Second) // past what is remembered of the writer
 	got = MustDecode[v1.Health](t, b.get(t, "/v1/health", header("Authorization")), 503)
 	if got.Status != v1.HealthStatusFailing || got.Checks["store_write"] == "ok" {
 		t.Errorf("with the store closed: got %+v", got)

@@ -6,9 +6,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 // TestDiskFull: without space a payment is refused as such and changes nothing, and when space returns all goes on by itself. The test
@@ -33,11 +38,20 @@ func TestDiskFull(t *testing.T) {
 			t.Fatalf("got %d %s, %v, want %d", got.status, got.body, err, want)
 		}
 	}
+	health := func(want int, write string) {
+		t.Helper()
+		got, err := m.do(t.Context(), http.MethodGet, "/v1/health", "", "")
+		if err != nil || got.status != want || !strings.Contains(got.body, `"store_write":"`+write+`"`) {
+			t.Fatalf("health: got %d %s, %v, want %d and store_write %s", got.status, got.body, err, want, write)
+		}
+	}
 	pay("before", http.StatusCreated)
+	health(http.StatusOK, "ok")
 	filler := filepath.Join(disk, "filler")
 	mustFill(t, filler)
 	for i := range 100 {
 		pay("full-"+strconv.Itoa(i), http.StatusServiceUnavailable)
+		health(http.StatusServiceUnavailable, "failing")
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
@@ -46,7 +60,23 @@ func TestDiskFull(t *testing.T) {
 	for i := range 100 {
 		pay("full-"+strconv.Itoa(i), http.StatusCreated)
 	}
+	waitHealthy(t, m)
+	health(http.StatusOK, "ok")
 	p.stop(t)
+}
+
+// waitHealthy asks until the service says that it is well, for two seconds at most: so long may a check be remembered.
+func waitHealthy(t *testing.T, m *merchant) {
+	t.Helper()
+	for deadline := clock.System().Now().Add(2 * time.Second); ; runtime.Gosched() {
+		got, err := m.do(t.Context(), http.MethodGet, "/v1/health", "", "")
+		if err == nil && got.status == http.StatusOK {
+			return
+		}
+		if clock.System().Now().After(deadline) {
+			t.Fatalf("after two seconds: got %d %s, %v, want it to be well", got.status, got.body, err)
+		}
+	}
 }
 
 // mustFill writes a file until there is no space left.

@@ -42,7 +42,8 @@ type DB struct {
 	// lead holds the writer while nobody writes. Whoever takes it out is the one writer until it is put back.
 	lead chan *writer
 
-	due chan struct{} // deliveries were committed
+	due    chan struct{} // deliveries were committed
+	health health
 
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer
@@ -76,7 +77,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), db.closePools())
 	}
-	db.lead <- newWriter(conn, newDirect(kept.last), c, db.due)
+	db.lead <- newWriter(conn, newDirect(kept.last), c, db.due, &db.health)
 	return db, nil
 }
 
@@ -169,15 +170,6 @@ func (db *DB) Observe(fn func(Group)) {
 // Waiting is how many commands wait for the writer.
 func (db *DB) Waiting() int { return len(db.queue) }
 
-// Ping reports whether the store can be read.
-func (db *DB) Ping(ctx context.Context) error {
-	var one int
-	if err := db.read.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
-		return fmt.Errorf("ping: %w", err)
-	}
-	return nil
-}
-
 // query returns the prepared statement of a read. The statements are few and live as long as the store.
 func (db *DB) query(ctx context.Context, text string) (statement, error) {
 	if s, ok := db.stmts.Load(text); ok {
@@ -210,9 +202,4 @@ func fromMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-// PingWriter reports whether the writer commits. It writes nothing.
-func (db *DB) PingWriter(ctx context.Context) error {
-	return db.Update(ctx, func(*Tx) error { return nil })
 }

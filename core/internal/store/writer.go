@@ -40,10 +40,14 @@ type writer struct {
 
 	origins *origins         // nil without a tracer
 	from    telemetry.Origin // of the command that runs
+	health *health
+	wrote  bool // this group has written something
 }
 
-func newWriter(conn *sql.Conn, d *direct, c clock.Clock, due chan<- struct{}) *writer {
-	return &writer{clock: c, direct: d, conn: conn, stmts: map[string]statement{}, ids: id.NewGenerator(c), known: map[payment.Tenant]known{}, due: due}
+func newWriter(conn *sql.Conn, d *direct, c clock.Clock, due chan<- struct{}, h *health) *writer {
+	return &writer{
+		clock: c, direct: d, conn: conn, stmts: map[string]statement{}, ids: id.NewGenerator(c), known: map[payment.Tenant]known{}, due: due, health: h,
+	}
 }
 
 // Tx is one command's part of a group. It is valid only while the function it was given to runs.
@@ -64,12 +68,13 @@ func (w *writer) close() error {
 
 // commitGroup runs what waits as one transaction. No command hears of success before COMMIT returned.
 func (w *writer) commitGroup(queue <-chan *command) {
-	w.group, w.errs, w.lost = w.group[:0], w.errs[:0], nil
+	w.group, w.errs, w.lost, w.wrote = w.group[:0], w.errs[:0], nil, false
 	if len(queue) == 0 {
 		return // the last group took what this caller came with
 	}
 	err := w.exec("BEGIN IMMEDIATE")
 	if err != nil {
+		w.health.noteFailure(err)
 		c := <-queue
 		c.done <- fmt.Errorf("begin: %w", err)
 		return
@@ -84,6 +89,9 @@ func (w *writer) commitGroup(queue <-chan *command) {
 		err = fmt.Errorf("commit: %w", err)
 		_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
 		w.undone()
+		w.health.noteFailure(err)
+	} else if w.wrote {
+		w.health.wrote(start)
 	}
 	w.changed, w.alone = w.changed[:0], len(w.group) == 1
 	w.announce()
@@ -94,6 +102,7 @@ func (w *writer) commitGroup(queue <-chan *command) {
 		if w.errs[i] == nil {
 			c.done <- err
 		} else {
+			w.health.noteFailure(w.errs[i])
 			c.done <- w.errs[i]
 		}
 		w.group[i] = nil
@@ -245,6 +254,7 @@ func (tx *Tx) changed(text string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("rows affected: %w", err)
 	}
+	tx.w.wrote = tx.w.wrote || n > 0
 	return n, nil
 }
 
@@ -254,6 +264,7 @@ func (tx *Tx) insert(text string, args ...any) error {
 	if isDuplicate(err) {
 		return ErrDuplicate
 	}
+	tx.w.wrote = tx.w.wrote || err == nil
 	return err
 }
 

@@ -21,8 +21,9 @@ type Row map[string]any
 // Snapshot says up to which rowid each table was filled.
 type Snapshot map[string]int64
 
-// background is the one table that core writes on its own time, whatever is paid: which day's settlement has run.
-const background = "settlement_marks"
+// background are the tables that core writes on its own time, whatever is paid: which day's settlement has run, and whether the store
+// takes a write.
+const background = `'settlement_marks', 'store_probes'`
 
 // Look takes a snapshot of the database file at path, which a server may have open.
 func Look(ctx context.Context, path string) (Snapshot, error) {
@@ -36,7 +37,7 @@ func Look(ctx context.Context, path string) (Snapshot, error) {
 
 func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
 	names, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-		AND name <> '`+background+`'`)
+		AND name NOT IN (`+background+`)`)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// healthTime is how long a commit, or a probe, speaks for the writer.
+	healthTime = time.Second
+	// healthPatience is how long a probe may take before the writer counts as stuck.
+	healthPatience = time.Second
+	// probeSize is what a probe writes, in bytes: more than a payment does, so that a probe finds no room where a payment finds none. Its
+	// bytes are random, since SQLite does not write a page that stays as it was.
+	probeSize = 32 << 10
+)
+
+// ErrStuck says that the writer did not answer in time.
+var ErrStuck = errors.New("store: the writer is stuck")
+
+// health is what is known of the writer.
+type health struct {
+	wroteAt atomic.Int64 // milliseconds of the last commit that wrote anything
+	failed  atomic.Bool  // a commit found no room, or no disk, and no probe has succeeded since
+
+	mu      sync.Mutex // guards what follows
+	running *probe
+	last    *probe // the one that ended last
+}
+
+// probe is one attempt to write.
+type probe struct {
+	ended   chan struct{}
+	expired <-chan struct{} // closed when it has taken too long
+	err     error           // once it has ended
+	at      time.Time       // when it ended
+}
+
+// wrote notes a commit that has written something, begun at a time.
+func (h *health) wrote(at time.Time) { h.wroteAt.Store(at.UnixMilli()) }
+
+// noteFailure notes why a commit or command failed, if that speaks of the store. From then on a small commit that happens to find room does
+// not make the store healthy; only a probe does.
+func (h *health) noteFailure(err error) {
+	if err != nil && IsUnavailable(err) {
+		h.failed.Store(true)
+	}
+}
+
+// PingWriter reports whether the writer commits: nil when it has within the last second, else what a small write of its own comes to, which
+// is told to everybody who asks within a second. ErrStuck when that takes too long.
+func (db *DB) PingWriter(ctx context.Context) error {
+	h, now := &db.health, db.clock.Now()
+	if age := now.Sub(time.UnixMilli(h.wroteAt.Load())); !h.failed.Load() && age >= 0 && age < healthTime {
+		return nil
+	}
+	h.mu.Lock()
+	if p := h.last; p != nil && h.running == nil {
+		if age := now.Sub(p.at); age >= 0 && age < healthTime {
+			h.mu.Unlock()
+			return p.err
+		}
+	}
+	if h.running == nil {
+		h.running = db.startProbe(context.WithoutCancel(ctx))
+	}
+	p := h.running
+	h.mu.Unlock()
+	select {
+	case <-p.ended:
+		return p.err
+	case <-p.expired:
+		return ErrStuck
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// startProbe writes, in the background: a write that is stuck cannot be given up, only no longer waited for.
+func (db *DB) startProbe(ctx context.Context) *probe {
+	patience, release := context.WithTimeout(ctx, healthPatience)
+	p := &probe{ended: make(chan struct{}), expired: patience.Done()}
+	go func() {
+		defer release()
+		err := db.Update(ctx, func(tx *Tx) error {
+			return tx.w.exec(`INSERT INTO store_probes (id, filler) VALUES (1, randomblob(?1))
+				ON CONFLICT (id) DO UPDATE SET filler = randomblob(?1)`, probeSize)
+		})
+		h := &db.health
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		p.err, p.at = err, db.clock.Now()
+		if err == nil {
+			h.failed.Store(false)
+		}
+		h.running, h.last = nil, p
+		close(p.ended)
+	}()
+	return p
+}
+
+// Ping reports whether the store can be read.
+func (db *DB) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	defer cancel()
+	s, err := db.query(ctx, "SELECT COUNT(*) FROM store_probes")
+	if err != nil {
+		return fmt.Errorf("ping: %w", err)
+	}
+	var rows int
+	if err := s.row(ctx).Scan(&rows); err != nil {
+		return fmt.Errorf("ping: %w", err)
+	}
+	return nil
+}

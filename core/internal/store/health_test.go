@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// filler is what the last probe wrote.
+func (b *bundle) filler(t *testing.T) (out string) {
+	t.Helper()
+	err := b.MustWrite(t).QueryRowContext(t.Context(), "SELECT COALESCE(MAX(hex(substr(filler, 1, 16))), '') FROM store_probes").Scan(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestHealthSeesWhatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]struct{ on, off string }{
+		"full":      {"PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000"},
+		"read-only": {"PRAGMA query_only = 1", ""}, // which the writer cannot take back
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			exec := func(text string) {
+				t.Helper()
+				if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.Exec(text) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.db.Update(t.Context(), merchant(1)); err != nil {
+				t.Fatal(err)
+			}
+			exec(fault.on)
+			if err := b.db.PingWriter(t.Context()); err != nil {
+				t.Errorf("within a second of a commit: %v", err)
+			}
+			b.clock.Advance(time.Second)
+			if err := b.db.PingWriter(t.Context()); !store.IsUnavailable(err) {
+				t.Errorf("got %v, want it to be unavailable", err)
+			}
+			if err := b.db.Ping(t.Context()); err != nil {
+				t.Errorf("it can be read all the same: %v", err)
+			}
+			if fault.off == "" {
+				return
+			}
+			exec(fault.off)
+			b.clock.Advance(time.Second)
+			if err := b.db.PingWriter(t.Context()); err != nil {
+				t.Errorf("once it can be written: %v", err)
+			}
+		})
+	}
+}
+
+// TestSmallCommitsDoNotHide: on a full disk a small commit may find room where a payment finds none, which says nothing.
+func TestSmallCommitsDoNotHide(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	limit := func(pages string) {
+		t.Helper()
+		if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = " + pages) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit("1")
+	large := func(tx *store.Tx) error { return tx.InsertMerchant(2, string(make([]byte, 1<<16))) }
+	if err := b.db.Update(t.Context(), large); !store.IsUnavailable(err) {
+		t.Fatalf("got %v, want it to be unavailable", err)
+	}
+	for id := range int64(3) {
+		if err := b.db.Update(t.Context(), merchant(10+id)); err != nil {
+			t.Fatal("a small one: ", err)
+		}
+		if err := b.db.PingWriter(t.Context()); !store.IsUnavailable(err) {
+			t.Errorf("after a small one: got %v, want it to be unavailable", err)
+		}
+		b.clock.Advance(time.Second)
+	}
+	limit("1000000")
+	if err := b.db.PingWriter(t.Context()); err != nil {
+		t.Errorf("once there is space: %v", err)
+	}
+}
+
+func TestHealthSeesAStuckWriter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	release := b.block(t)
+	var wg sync.WaitGroup
+	for range 8 { // all of them wait for one probe
+		wg.Go(func() {
+			if err := b.db.PingWriter(context.WithoutCancel(t.Context())); !errors.Is(err, store.ErrStuck) {
+				t.Errorf("got %v, want %v", err, store.ErrStuck)
+			}
+		})
+	}
+	wg.Wait()
+	if got := b.db.Waiting(); got != 1 {
+		t.Errorf("waiting for the writer: got %d, want one probe", got)
+	}
+	release()
+	if err := b.db.Update(t.Context(), merchant(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.db.PingWriter(t.Context()); err != nil {
+		t.Errorf("once it goes on: %v", err)
+	}
+}
+
+// TestHealthWritesLittle: one probe a second at most, and none while payments say that all is well.
+func TestHealthWritesLittle(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ping := func() string {
+		t.Helper()
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if err := b.db.PingWriter(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		return b.filler(t)
+	}
+	if err := b.db.Update(t.Context(), merchant(1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := ping(); got != "" {
+		t.Error("a probe although a commit has just succeeded")
+	}
+	b.clock.Advance(time.Second)
+	first := ping()
+	if first == "" {
+		t.Error("no probe after a second without a commit")
+	}
+	b.clock.Advance(time.Second - time.Millisecond)
+	if got := ping(); got != first {
+		t.Error("a second probe within a second")
+	}
+	b.clock.Advance(time.Millisecond)
+	if got := ping(); got == first {
+		t.Error("no second probe after a second")
+	}
+}
