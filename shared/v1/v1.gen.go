@@ -2830,7 +2830,9 @@ type ClientInterface interface {
 
 	// DeleteCustomer Delete a customer, and detach all its payment methods
 	//
-	// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+	// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
+	// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
+	// recorded, the customer's id included.
 	//
 	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
 	DeleteCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3422,7 +3424,9 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 
 // DeleteCustomer Delete a customer, and detach all its payment methods
 //
-// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
+// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
+// recorded, the customer's id included.
 //
 // Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
 func (c *Client) DeleteCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7016,7 +7020,9 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 	//
-	// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+	// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
+	// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
+	// recorded, the customer's id included.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9789,7 +9795,9 @@ func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, pa
 
 // DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 //
-// Transactions keep the customer's id. It can no longer be read, changed or paid for.
+// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
+// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
+// recorded, the customer's id included.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -28,7 +28,7 @@ func (a *API) prepareTransaction(w http.ResponseWriter, r *http.Request, k *stor
 	out, err := a.Engine.Prepare(r.Context(), req, engine.Payment{
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(in), Partial: partial(in), PaymentMethod: in.PaymentMethod,
 		Drawn:   named.drawn,
-		Details: encode(details(in, shownSource{}, named.customer)),
+		Details: encode(details(in, shownSource{}, named.customer)), Terms: terms(named.customer, in.Reference),
 	})
 	if err == nil && out.Status == http.StatusCreated {
 		out.Body = a.withClientSecret(k.Tenant, out.Body)
@@ -159,6 +159,6 @@ func (a *API) confirmation(r *http.Request, k *store.Key, t *payment.Transaction
 	}
 	return engine.Payment{
 		PaymentMethod: payer.method, Source: payer.Source, Drawn: payer.drawn, Billing: billing(d.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure),
-		Initiator: initiator(d.Initiator), Details: encode(&d),
+		Initiator: initiator(d.Initiator), Details: encode(&d), Terms: terms(payer.customer, d.Reference),
 	}, nil
 }

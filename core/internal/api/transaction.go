@@ -74,7 +74,7 @@ func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: payer.method,
 		PriorCode: priorCode(&in), Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
-	p.Details = encode(details(&in, payer.shown, payer.customer))
+	p.Details, p.Terms = encode(details(&in, payer.shown, payer.customer)), terms(payer.customer, in.Reference)
 	out, err := a.Engine.Authorize(r.Context(), req, p)
 	return a.answer(w, r, out, err)
 }
@@ -86,6 +86,15 @@ func details(in *v1.TransactionCreate, shown shownSource, customer string) *tran
 		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
 		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
 	}
+}
+
+// terms are what lists find a transaction by.
+func terms(customer string, reference *string) store.Terms {
+	t := store.Terms{Customer: customer}
+	if reference != nil {
+		t.Reference = *reference
+	}
+	return t
 }
 
 // unconfirmed reports whether the transaction is to wait for its confirmation.

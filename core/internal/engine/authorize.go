@@ -25,7 +25,8 @@ type Payment struct {
 	Billing         acquirer.Billing
 	ThreeDSecure    acquirer.ThreeDSecure
 	Initiator       acquirer.Initiator
-	Details         []byte // what the transaction shows of the merchant's own data and the source
+	Details         []byte      // what the transaction shows of the merchant's own data and the source
+	Terms           store.Terms // what of the details lists find it by
 }
 
 // Authorize creates a transaction.
@@ -47,6 +48,9 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 			return tx.InsertTransaction(t)
 		})
 		if err != nil {
+			return nil, err
+		}
+		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil {
 			return nil, err
 		}
 		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)

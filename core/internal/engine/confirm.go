@@ -30,6 +30,9 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, err
 		if err != nil {
 			return nil, err
 		}
+		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil {
+			return nil, err
+		}
 		answer := e.Present.Created(r.ID, t)
 		return &answer, e.draw(tx, r.Tenant, named, t.ID)
 	})
@@ -53,6 +56,9 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 			return e.refuseConfirm(tx, r, t.ID)
 		}
 		if err != nil {
+			return nil, err
+		}
+		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil { // a source brings its customer with it
 			return nil, err
 		}
 		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)

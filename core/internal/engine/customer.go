@@ -53,32 +53,12 @@ func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, 
 
 // customerUpdated writes a customer's next version, and announces it.
 func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Answer, error) {
-	if err := tx.UpdateCustomer(c); err != nil {
+	// What stood there before is personal data, too.
+	if err := tx.Shred(func() error { return tx.UpdateCustomer(c) }); err != nil {
 		return Answer{}, err
 	}
 	answer := e.Present.Customer(c)
 	return answer, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, answer.Body))
-}
-
-// DeleteCustomer detaches all that a customer pays with, and hides the customer for good.
-func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) (Answer, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
-		attached, err := tx.AttachedMethods(c.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range attached {
-			if err := e.detach(tx, m); err != nil {
-				return nil, err
-			}
-		}
-		if err := tx.DeleteCustomer(c); err != nil {
-			return nil, err
-		}
-		answer := e.Present.CustomerDeleted(c)
-		return &answer, tx.InsertEvent(e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.Present.Customer(c).Body))
-	})
-	return value(out), err
 }
 
 // onCustomer runs an intent on a customer that exists, else ErrNotFound.

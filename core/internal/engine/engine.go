@@ -73,6 +73,8 @@ type Presenter interface {
 	CustomerCreated(c *payment.Customer) Answer
 	Customer(c *payment.Customer) Answer
 	CustomerDeleted(c *payment.Customer) Answer
+	// Erased is the data of an event of a customer or payment method without what tells of a person, a card or an account.
+	Erased(kind string, data []byte) []byte
 	// MethodAttached and MethodDetached answer the making and the end of a payment method; Method shows it.
 	MethodAttached(m *payment.Method) Answer
 	Method(m *payment.Method) Answer

@@ -29,10 +29,10 @@ func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
-// DeleteCustomer hides a customer for good, which is its last version. ErrConflict when there is no such customer.
+// DeleteCustomer empties a customer and hides it for good, which is its last version. ErrConflict when there is no such customer.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
-	c.Default, c.Version, c.UpdatedAt = 0, c.Version+1, tx.Now
-	return tx.change(`UPDATE customers SET deleted_at = ?1, default_method_id = 0, version = ?2, updated_at = ?1
+	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
+	return tx.change(`UPDATE customers SET details = '{}', deleted_at = ?1, default_method_id = 0, version = ?2, updated_at = ?1
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0`,
 		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }

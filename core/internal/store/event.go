@@ -65,6 +65,9 @@ func (tx *Tx) Event(tenant payment.Tenant, n int64) (*Event, error) {
 	return scanEvent(row)
 }
 
+// eventSlack is how far an event's id may lie before its object's.
+func eventSlack() int64 { return id.At(time.UnixMilli(0).Add(clockStep)) }
+
 // Events lists the tenant's events that the filter lets through, newest first.
 //
 // There is one index, by tenant and id. Ids are drawn in the order of time, and an event's after its object's, which bounds what a
@@ -80,8 +83,7 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, 
 		narrow(`type = ?`, f.Type)
 	}
 	if f.Object != 0 {
-		slack := id.At(time.UnixMilli(0).Add(clockStep))
-		narrow(`id > ? AND object_id = ? AND substr(type, 1, ?) = ?`, f.Object-slack, f.Object, len(f.Kind)+1, f.Kind+".")
+		narrow(`id > ? AND object_id = ? AND substr(type, 1, ?) = ?`, f.Object-eventSlack(), f.Object, len(f.Kind)+1, f.Kind+".")
 	}
 	if !f.After.IsZero() {
 		narrow(`id >= ? AND created_at > ?`, id.At(f.After), toMillis(f.After))

@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 )
@@ -36,3 +40,77 @@ func (db *DB) Closing() bool {
 
 // Exec runs any statement as part of the command.
 func (tx *Tx) Exec(text string, args ...any) error { return tx.w.exec(text, args...) }
+
+// Plan is how SQLite carries out the list that fn asks for, a step a line.
+func (db *DB) Plan(ctx context.Context, fn func() error) (string, error) {
+	var errs []error
+	db.stmts.Range(func(text, s any) bool {
+		errs = append(errs, s.(statement).prepared.Close())
+		db.stmts.Delete(text)
+		return true
+	})
+	var lists []string
+	errs = append(errs, fn())
+	db.stmts.Range(func(text, _ any) bool {
+		if strings.Contains(text.(string), " ORDER BY ") {
+			lists = append(lists, text.(string))
+		}
+		return true
+	})
+	if err := errors.Join(errs...); err != nil || len(lists) != 1 {
+		return "", fmt.Errorf("%d lists: %w", len(lists), err)
+	}
+	s, err := db.query(ctx, "EXPLAIN QUERY PLAN "+lists[0])
+	if err != nil {
+		return "", err
+	}
+	var steps []string
+	err = s.each(ctx, func(row scanner) error {
+		var id, parent, unused int
+		var step string
+		err := row.Scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	}, make([]any, parameters(lists[0]))...)
+	return strings.Join(steps, "\n"), err
+}
+
+// parameters is how many values a statement takes, whose parameters are ?, ?N or both.
+func parameters(text string) int {
+	most := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != '?' {
+			continue
+		}
+		n := 0
+		for ; i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9'; i++ {
+			n = n*10 + int(text[i+1]-'0')
+		}
+		if n == 0 {
+			n = most + 1
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// counting counts the runs of a prepared statement.
+type counting struct {
+	driver.StmtExecContext
+	n *int
+}
+
+func (c counting) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	*c.n++
+	return c.StmtExecContext.ExecContext(ctx, args)
+}
+
+// CountStatements counts into n the statements without rows that the command runs from now on, of those that were prepared before, until the
+// returned function is called.
+func (tx *Tx) CountStatements(n *int) (done func()) {
+	was := maps.Clone(tx.w.direct.stmts)
+	for text, s := range was {
+		tx.w.direct.stmts[text] = counting{s, n}
+	}
+	return func() { maps.Copy(tx.w.direct.stmts, was) }
+}

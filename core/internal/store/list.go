@@ -20,15 +20,20 @@ type List[T any] struct {
 
 // list runs query, which ends in a WHERE clause, for one page.
 func list[T any](ctx context.Context, db *DB, query string, p Page, scan func(scanner) (T, error), args ...any) (List[T], error) {
+	return listBy(ctx, db, "id", query, p, scan, args...)
+}
+
+// listBy is list for a query that finds its rows by another column that holds their ids.
+func listBy[T any](ctx context.Context, db *DB, id, query string, p Page, scan func(scanner) (T, error), args ...any) (List[T], error) {
 	switch {
 	case p.Before != 0:
-		query += ` AND id > ? ORDER BY id LIMIT ?`
+		query += ` AND ` + id + ` > ? ORDER BY ` + id + ` LIMIT ?`
 		args = append(args, p.Before)
 	case p.After != 0:
-		query += ` AND id < ? ORDER BY id DESC LIMIT ?`
+		query += ` AND ` + id + ` < ? ORDER BY ` + id + ` DESC LIMIT ?`
 		args = append(args, p.After)
 	default:
-		query += ` ORDER BY id DESC LIMIT ?`
+		query += ` ORDER BY ` + id + ` DESC LIMIT ?`
 	}
 	rows, err := collect(ctx, db, query, scan, append(args, p.Limit+1)...)
 	if err != nil {

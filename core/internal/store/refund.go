@@ -111,13 +111,13 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 
 // Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
 func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p Page) (List[*payment.Refund], error) {
-	query := `SELECT ` + refundColumns + ` FROM refunds WHERE merchant_id = ? AND live = ?`
-	args := []any{tenant.Merchant, tenant.Live}
-	if transaction != 0 {
-		query += ` AND transaction_id = ?`
-		args = append(args, transaction)
+	const all = `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_tenant WHERE merchant_id = ? AND live = ?`
+	if transaction == 0 {
+		return list(ctx, db, all, p, scanRefund, tenant.Merchant, tenant.Live)
 	}
-	return list(ctx, db, query, p, scanRefund, args...)
+	// Left to itself, SQLite walks the tenant's refunds here.
+	const some = `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_transaction WHERE merchant_id = ? AND live = ? AND transaction_id = ?`
+	return list(ctx, db, some, p, scanRefund, tenant.Merchant, tenant.Live, transaction)
 }
 
 // OpenRefunds lists the refunds of all tenants, oldest first, that wait for the acquirer's word since before the given time. Only

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Shred runs fn so that all bytes of what it changes or removes are written over in the database file. At other times SQLite does so only
+// where it writes anyway (secure_delete = FAST), which leaves whole pages that become free as they were. Copies in the write-ahead log go
+// when the log is written over.
+func (tx *Tx) Shred(fn func() error) (err error) {
+	if err := tx.w.pragma("PRAGMA secure_delete = ON"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tx.w.pragma("PRAGMA secure_delete = FAST")) }()
+	return fn()
+}
+
+// pragma runs a pragma that SQLite acts on when it compiles it, so that it must not be prepared once and kept.
+func (w *writer) pragma(text string) error {
+	if _, err := w.conn.ExecContext(context.Background(), text); err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return nil
+}
+
+// Stamp changes whenever an event of a customer, or of one of its payment methods, is written.
+type Stamp struct{ version, methods, detached int64 }
+
+const customerStamp = `SELECT version, (SELECT COUNT(*) FROM payment_methods m WHERE m.customer_id = customers.id),
+		(SELECT COUNT(*) FROM payment_methods m WHERE m.customer_id = customers.id AND m.detached_at > 0)
+	FROM customers WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`
+
+func scanStamp(row scanner) (s Stamp, err error) {
+	err = row.Scan(&s.version, &s.methods, &s.detached)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, ErrNotFound
+	}
+	if err != nil {
+		return s, fmt.Errorf("read customer: %w", err)
+	}
+	return s, nil
+}
+
+// CustomerStamp reads the stamp of a customer of the tenant, else ErrNotFound.
+func (tx *Tx) CustomerStamp(tenant payment.Tenant, customer int64) (Stamp, error) {
+	row, err := tx.row(customerStamp, customer, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return scanStamp(row)
+}
+
+// CustomerEvents lists the events of a customer and of its payment methods, oldest first, all of them while the stamp stays the same. It
+// walks the tenant's events since the customer was made, in the index alone but for those it finds, and is therefore no part of a group.
+// ErrNotFound when the tenant has no such customer.
+func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, customer int64) (Stamp, []*Event, error) {
+	s, err := db.query(ctx, customerStamp)
+	if err != nil {
+		return Stamp{}, nil, err
+	}
+	stamp, err := scanStamp(s.row(ctx, customer, tenant.Merchant, tenant.Live))
+	if err != nil {
+		return stamp, nil, err
+	}
+	found, err := collect(ctx, db, `SELECT `+eventColumns+` FROM events INDEXED BY events_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND id > ?3
+			AND object_id IN (SELECT ?4 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?4)
+			AND (type LIKE 'customer.%' OR type LIKE 'payment\_method.%' ESCAPE '\')
+		ORDER BY id`, scanEvent, tenant.Merchant, tenant.Live, customer-eventSlack(), customer)
+	return stamp, found, err
+}
+
+// RewriteEvent puts other data in the place of an event's.
+func (tx *Tx) RewriteEvent(id int64, data []byte) error {
+	return tx.change(`UPDATE events SET data = ? WHERE id = ?`, string(data), id)
+}
+
+// EraseMethods empties all payment methods of a customer, which are detached.
+func (tx *Tx) EraseMethods(customer int64) error {
+	return tx.w.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '' WHERE customer_id = ? AND detached_at > 0`, customer)
+}

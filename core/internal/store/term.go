@@ -1,0 +1,34 @@
+package store
+
+import "github.com/causeway-pay/causeway/core/internal/payment"
+
+// The kinds of terms.
+const (
+	termCustomer  = 1
+	termReference = 2
+)
+
+// Terms are what a list of transactions finds them by without looking at all.
+type Terms struct {
+	Customer  string // as the contract writes its id, "" for none
+	Reference string // the merchant's own, "" for none
+}
+
+// InsertTerms has lists find a transaction by what it names. Without any it costs nothing, and what is known already changes nothing.
+func (tx *Tx) InsertTerms(tenant payment.Tenant, transaction int64, t Terms) error {
+	if t == (Terms{}) {
+		return nil
+	}
+	for i, term := range []string{t.Customer, t.Reference} {
+		if term == "" {
+			continue
+		}
+		kind := termCustomer + i
+		err := tx.w.exec(`INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, tenant.Merchant, tenant.Live, kind, term, transaction)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
