@@ -62,18 +62,6 @@ func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 // Close closes the store.
 func (a *Admin) Close() error { return a.db.Close() }
 
-// CreateMerchant makes a merchant and returns its id.
-func (a *Admin) CreateMerchant(ctx context.Context, name string) (string, error) {
-	if name == "" || len(name) > 200 {
-		return "", errors.New("a merchant's name has 1 to 200 bytes")
-	}
-	n := a.ids.Next()
-	if err := a.db.Update(ctx, func(tx *store.Tx) error { return tx.InsertMerchant(n, name) }); err != nil {
-		return "", fmt.Errorf("create merchant: %w", err)
-	}
-	return id.Format(id.Merchant, n), nil
-}
-
 // KeySpec says what kind of API key to make.
 type KeySpec struct {
 	Merchant string   // mer_…

@@ -21,26 +21,6 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Merchant is whom payments are taken for.
-type Merchant struct {
-	ID        string // mer_…
-	Name      string
-	CreatedAt time.Time
-}
-
-// ListMerchants returns all merchants, oldest first.
-func (a *Admin) ListMerchants(ctx context.Context) ([]Merchant, error) {
-	found, err := a.db.Merchants(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list merchants: %w", err)
-	}
-	out := make([]Merchant, 0, len(found))
-	for _, m := range found {
-		out = append(out, Merchant{ID: id.Format(id.Merchant, m.ID), Name: m.Name, CreatedAt: m.CreatedAt})
-	}
-	return out, nil
-}
-
 // ListKeys returns the API keys of a merchant in both modes, newest first, those that are not valid any more included.
 func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, error) {
 	n, err := id.Parse(id.Merchant, merchant)

@@ -64,6 +64,9 @@ type Config struct {
 	// Tracer makes the spans; nil for none.
 	Tracer *telemetry.Tracer
 
+	// OperatorToken opens the operator's API in Operations: 32 random bytes or more, as text. Zero keeps that API off.
+	OperatorToken secret.String
+
 	// WebhooksAllowPrivate lets webhook endpoints be on this machine and in private networks. It is for development and tests: whoever
 	// has an API key could else have requests made to what only this machine reaches.
 	WebhooksAllowPrivate bool
@@ -76,6 +79,7 @@ type Core struct {
 	lock    *os.File
 	handler http.Handler
 	metrics *metrics.Metrics
+	admin   http.Handler
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 	close   sync.Once
@@ -85,6 +89,9 @@ type Core struct {
 // Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
+	if err := checkOperatorToken(cfg.OperatorToken); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -191,12 +198,13 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	}
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.metrics = series
-	c.handler = api.New(api.Config{
+	v1 := api.New(api.Config{
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})
+	c.handler, c.admin = v1, v1.Operator(cfg.OperatorToken)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })
@@ -225,11 +233,12 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine,
 func (c *Core) Handler() http.Handler { return c.handler }
 
 // Operations serves what only operators should reach, on a port of its own: what the service counts at /metrics in Prometheus' text
-// form, together with what others count in the same process, and /v1/health.
+// form, together with what others count in the same process, /v1/health, and the operator's API under /admin/v1.
 func (c *Core) Operations(others ...prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", c.metrics.Handler(others...))
 	mux.Handle("GET /v1/health", c.handler)
+	mux.Handle("/admin/", c.admin)
 	return mux
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -14,36 +16,136 @@ import (
 // SameCutoff leaves a merchant's cut-off as it is.
 const SameCutoff = -1
 
+// Merchant is whom payments are taken for.
+type Merchant struct {
+	ID        string // mer_…
+	Name      string
+	TimeZone  string // IANA name
+	Cutoff    string // HH:MM, when its day ends there
+	Disabled  bool   // its API keys open nothing
+	CreatedAt time.Time
+	// UnlinkedRefunds says whether it may give money to cards and bank accounts that it took none from.
+	UnlinkedRefunds bool
+}
+
+// MerchantChange is what to change of a merchant, or what a new one is like.
+type MerchantChange struct {
+	Name            string // 1 to 200 characters; "" leaves it as it is
+	Day             Day
+	UnlinkedRefunds *bool // whether it may give money to where it took none from; nil leaves it as it is, which at first is no
+}
+
+// Same reports whether nothing is changed.
+func (c MerchantChange) Same() bool { return c == MerchantChange{Day: Day{Cutoff: SameCutoff}} }
+
+// store checks a change, and says it in the store's words.
+func (c MerchantChange) store() (store.MerchantChange, error) {
+	out := store.MerchantChange{Name: c.Name, TimeZone: c.Day.TimeZone, Cutoff: c.Day.Cutoff, UnlinkedRefunds: c.UnlinkedRefunds}
+	if c.Name != "" && !payment.ValidMerchantName(c.Name) {
+		return out, errMerchantName
+	}
+	return out, c.Day.Validate()
+}
+
+var errMerchantName = errors.New("a merchant's name has 1 to 200 characters")
+
 // Day says when a merchant's day ends: what was captured until then settles. At first it is midnight UTC.
 type Day struct {
 	TimeZone string // IANA name, such as Europe/Vienna; "" leaves it as it is
 	Cutoff   int    // minutes after local midnight, 0 to 1439, or SameCutoff
 }
 
+// Validate says what is wrong with a day, or nil.
+func (d Day) Validate() error {
+	if d.TimeZone != "" && !payment.ValidTimeZone(d.TimeZone) {
+		return fmt.Errorf("time zone %q is no IANA name", d.TimeZone)
+	}
+	if d.Cutoff != SameCutoff && !payment.ValidCutoff(d.Cutoff) {
+		return fmt.Errorf("a cut-off is 00:00 to 23:59, not %d minutes", d.Cutoff)
+	}
+	return nil
+}
+
+// CreateMerchant makes a merchant whose day ends at midnight UTC, and returns its id.
+func (a *Admin) CreateMerchant(ctx context.Context, name string) (string, error) {
+	return a.CreateMerchantWith(ctx, MerchantChange{Name: name, Day: Day{Cutoff: SameCutoff}})
+}
+
+// CreateMerchantWith makes a merchant as c says, and returns its id. It needs a name.
+func (a *Admin) CreateMerchantWith(ctx context.Context, c MerchantChange) (string, error) {
+	if c.Name == "" {
+		return "", errMerchantName
+	}
+	checked, err := c.store()
+	if err != nil {
+		return "", err
+	}
+	answer, err := a.engine().CreateMerchant(ctx, a.request(), checked)
+	if err != nil {
+		return "", fmt.Errorf("create merchant: %w", err)
+	}
+	m, err := api.ReadMerchant(answer)
+	return m.ID, err
+}
+
 // SetDay changes when the day of a merchant, mer_…, ends.
 func (a *Admin) SetDay(ctx context.Context, merchant string, d Day) error {
+	return a.UpdateMerchant(ctx, merchant, MerchantChange{Day: d})
+}
+
+// UpdateMerchant changes a merchant, mer_….
+func (a *Admin) UpdateMerchant(ctx context.Context, merchant string, c MerchantChange) error {
+	checked, err := c.store()
+	if err != nil {
+		return err
+	}
+	return a.onMerchant(merchant, func(n int64) error {
+		_, err := a.engine().UpdateMerchant(ctx, a.request(), n, checked)
+		return err
+	})
+}
+
+// DisableMerchant takes a merchant, mer_…, out of service, or puts it back. While it is out its API keys open nothing, which a running
+// service notices within a second; what is open goes on.
+func (a *Admin) DisableMerchant(ctx context.Context, merchant string, disabled bool) error {
+	return a.onMerchant(merchant, func(n int64) error {
+		_, err := a.engine().DisableMerchant(ctx, a.request(), n, disabled)
+		return err
+	})
+}
+
+// onMerchant runs fn for a merchant by its id.
+func (a *Admin) onMerchant(merchant string, fn func(int64) error) error {
 	n, err := id.Parse(id.Merchant, merchant)
 	if err != nil {
 		return fmt.Errorf("merchant %q is not an id: %w", merchant, err)
 	}
-	if err := d.Validate(); err != nil {
+	if err := fn(n); errors.Is(err, engine.ErrNotFound) {
+		return fmt.Errorf("there is no merchant %s", merchant)
+	} else if err != nil {
 		return err
 	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error { return tx.SetDay(n, d.TimeZone, d.Cutoff) })
-	if errors.Is(err, store.ErrConflict) {
-		return fmt.Errorf("there is no merchant %s", merchant)
-	}
-	return err
+	return nil
 }
 
-// Validate says what is wrong with a day, or nil.
-func (d Day) Validate() error {
-	// "Local" is the machine's, which is nobody's time zone.
-	if _, err := time.LoadLocation(d.TimeZone); err != nil || d.TimeZone == "Local" {
-		return fmt.Errorf("time zone %q is no IANA name", d.TimeZone)
+// request is one of an operator at the command line.
+func (a *Admin) request() engine.Request {
+	return engine.Request{Tenant: engine.Operator(), ID: id.Format(id.Request, a.ids.Next())}
+}
+
+// ListMerchants returns all merchants, oldest first.
+func (a *Admin) ListMerchants(ctx context.Context) ([]Merchant, error) {
+	found, err := a.db.Merchants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list merchants: %w", err)
 	}
-	if d.Cutoff != SameCutoff && (d.Cutoff < 0 || d.Cutoff >= payment.DayMinutes) {
-		return fmt.Errorf("a cut-off is 00:00 to 23:59, not %d minutes", d.Cutoff)
+	out := make([]Merchant, 0, len(found))
+	for _, row := range found {
+		m := api.ShowMerchant(row)
+		out = append(out, Merchant{
+			ID: m.ID, Name: m.Name, TimeZone: m.TimeZone, Cutoff: m.Cutoff, UnlinkedRefunds: m.UnlinkedRefunds, Disabled: m.DisabledAt != nil,
+			CreatedAt: m.CreatedAt.Time,
+		})
 	}
-	return nil
+	return out, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -34,6 +35,7 @@ type bundle struct {
 	private   bool // webhooks may go to this machine
 	atOnce    int  // requests that are served at once, 0 for the default
 	tracer    *telemetry.Tracer
+	token     string // the operator's, "" for none
 	clock     *clock.Fake
 	logs      *coretest.Log
 	core      *core.Core
@@ -73,6 +75,7 @@ func (b *bundle) start(t *testing.T) {
 	c, err := core.Open(t.Context(), core.Config{
 		Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit, WebhooksAllowPrivate: b.private,
 		Concurrency: b.atOnce, Tracer: b.tracer,
+		OperatorToken: secret.New(b.token),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,15 +36,18 @@ const (
 
 // VaultKEK reads the key-encryption key that the environment names: CAUSEWAY_VAULT_KEK, or the file that CAUSEWAY_VAULT_KEK_FILE names.
 // The zero secret when it names none.
-func VaultKEK(getenv func(string) string) (secret.String, error) { return kekFrom(getenv, kekVariable) }
+func VaultKEK(getenv func(string) string) (secret.String, error) {
+	return secretFrom(getenv, kekVariable)
+}
 
 // OldVaultKEK reads the key-encryption key that the vault had before, from CAUSEWAY_VAULT_OLD_KEK or CAUSEWAY_VAULT_OLD_KEK_FILE. The zero
 // secret when the environment names none.
 func OldVaultKEK(getenv func(string) string) (secret.String, error) {
-	return kekFrom(getenv, oldKEKVariable)
+	return secretFrom(getenv, oldKEKVariable)
 }
 
-func kekFrom(getenv func(string) string, variable string) (secret.String, error) {
+// secretFrom reads a secret from a variable, or from the file that the variable with fileSuffix names.
+func secretFrom(getenv func(string) string, variable string) (secret.String, error) {
 	text, path := getenv(variable), getenv(variable+fileSuffix)
 	switch {
 	case text != "" && path != "":

@@ -147,10 +147,15 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	if err != nil {
 		return nil, err
 	}
+	token, err := core.OperatorToken(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
 		Tracer:               m.traces.Tracer("core"),
+		OperatorToken:        token,
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {

@@ -14,41 +14,34 @@ import (
 )
 
 func (m *Main) merchants(ctx context.Context, args []string) error {
-	if last := len(args) - 1; last >= 0 && args[last] == "list" && !slices.Contains(args, "create") {
-		return m.listMerchants(ctx, args[:last])
-	}
 	f, data := m.flags("merchants")
-	day, unlinked := dayFlags(f), unlinkedFlag(f)
-	words, err := m.parse(f, flagsFirst(args), 2)
+	change := changeFlags(f)
+	words, err := m.words(f, args)
 	if err != nil {
 		return err
 	}
-	d, err := day()
+	c, err := change()
 	if err != nil {
 		return m.misused(err.Error())
 	}
-	allow, err := unlinked()
-	if err != nil {
-		return m.misused(err.Error())
-	}
-	verb, what := words[0], words[1]
-	if verb != "create" && verb != "update" {
-		return m.misused(fmt.Sprintf("merchants cannot %q", verb))
-	}
-	same := d == core.Day{Cutoff: core.SameCutoff} && allow == nil
-	if verb == "update" && same {
-		return m.misused("merchants update needs --time-zone, --cutoff or --unlinked-refunds")
-	}
-	return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
-		if verb == "update" {
-			return what, changeMerchant(ctx, a, what, d, allow)
+	verb := strings.Join(words[:min(len(words), 1)], "")
+	switch {
+	case verb == "list" && len(words) == 1 && c.Same():
+		return m.listMerchants(ctx, *data)
+	case verb == "create" && len(words) == 2 && c.Name == "":
+		c.Name = words[1]
+		return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
+	case verb == "update" && len(words) == 2:
+		if c.Same() {
+			return m.misused("merchants update needs --name, --time-zone, --cutoff or --unlinked-refunds")
 		}
-		merchant, err := a.CreateMerchant(ctx, what)
-		if err != nil || same {
-			return merchant, err
-		}
-		return merchant, changeMerchant(ctx, a, merchant, d, allow)
-	})
+		return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
+	case (verb == "disable" || verb == "enable") && len(words) == 2 && c.Same():
+		return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+			return words[1], a.DisableMerchant(ctx, words[1], verb == "disable")
+		})
+	}
+	return m.misused("merchants takes create NAME, list, update mer_…, disable mer_… or enable mer_…")
 }
 
 // verbLast moves the first of the verbs behind the flags, where package flag wants it, so that both `vault rotate --drop-old` and
@@ -60,23 +53,6 @@ func verbLast(args []string, verbs ...string) []string {
 		}
 	}
 	return args
-}
-
-// flagsFirst moves the flags, each of which has a value, in front of the words, where package flag wants them.
-func flagsFirst(args []string) []string {
-	var flags, words []string
-	for i := 0; i < len(args); i++ {
-		if !strings.HasPrefix(args[i], "-") {
-			words = append(words, args[i])
-			continue
-		}
-		flags = append(flags, args[i])
-		if !strings.Contains(args[i], "=") && i+1 < len(args) {
-			i++
-			flags = append(flags, args[i])
-		}
-	}
-	return append(flags, words...)
 }
 
 // administer runs fn on the opened store and prints its result.
@@ -94,18 +70,23 @@ func (m *Main) administer(ctx context.Context, data string, fn func(*core.Admin)
 	return err
 }
 
-func (m *Main) listMerchants(ctx context.Context, args []string) error {
-	f, data := m.flags("merchants")
-	if _, err := m.parse(f, args, 0); err != nil {
-		return err
-	}
-	return m.look(ctx, *data, func(a *core.Admin, w io.Writer) error {
+func (m *Main) listMerchants(ctx context.Context, data string) error {
+	return m.look(ctx, data, func(a *core.Admin, w io.Writer) error {
 		found, err := a.ListMerchants(ctx)
 		if err != nil {
 			return err
 		}
+		if _, err := fmt.Fprintln(w, "id\tcreated\tstatus\tday ends\ttime zone\tunlinked refunds\tname"); err != nil {
+			return err
+		}
 		for _, one := range found {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%q\n", one.ID, one.CreatedAt.Format(time.RFC3339), one.Name); err != nil {
+			status := "enabled"
+			if one.Disabled {
+				status = "disabled"
+			}
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%q\n", one.ID, one.CreatedAt.Format(time.RFC3339), status, one.Cutoff, one.TimeZone,
+				onOff(one.UnlinkedRefunds), one.Name)
+			if err != nil {
 				return err
 			}
 		}

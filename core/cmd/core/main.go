@@ -14,34 +14,48 @@ import (
 
 const usage = `core serves Causeway's v1, and manages its merchants and API keys.
 
+  core merchants create "My shop"              make a merchant; prints mer_…
+  core keys create --merchant mer_…            make an API key for it; prints sk_test_…, once
+  core serve                                   serve v1 on 127.0.0.1:8080
+
 Usage:
-  core serve     [--data DIR] [--listen ADDR] [--simulator FILE]   serve v1 over plain HTTP, behind an edge that ends TLS;
-                 [--admin ADDR]                                 metrics and health on a port for operators
-                 [--rate-limit N]                                  N requests a second for each API key (500), 0 for no limit
-                 [--webhooks-allow-private]                        deliver webhooks to this machine and private networks too
-  core migrate   [--data DIR]                                      bring the store to this build's schema, and exit
-  core merchants [--data DIR] create NAME                          make a merchant; prints its id
-                 [--time-zone ZONE] [--cutoff HH:MM]               when its day ends and captures settle (UTC, 00:00)
-                 [--unlinked-refunds on|off]                       whether it may refund to cards it took nothing from (off)
-  core merchants [--data DIR] update mer_… [--time-zone ZONE]      change these
-                 [--cutoff HH:MM] [--unlinked-refunds on|off]
-  core merchants [--data DIR] list                                 all merchants: id, since when, name
-  core keys      [--data DIR] create --merchant mer_…              make an API key; prints it, once
+  core serve     [--listen ADDR]               serve v1 over plain HTTP, behind an edge that ends TLS (127.0.0.1:8080)
+                 [--admin ADDR]                metrics, health and the operator's API on a port for operators (none)
+                 [--simulator FILE]            the test cards, instead of the built-in ones
+                 [--rate-limit N]              N requests a second for each API key (1000), 0 for no limit
+                 [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
+  core migrate                                 bring the store to this build's schema, and exit
+
+  core merchants create NAME                   make a merchant; prints its id
+                 [--time-zone ZONE]            where its day ends and captures settle: an IANA name, such as Europe/Vienna (UTC)
+                 [--cutoff HH:MM]              and when (00:00)
+                 [--unlinked-refunds on|off]   whether it may refund to cards it took nothing from (off)
+  core merchants update mer_…                  change these, or its [--name NAME]; what is not given stays
+  core merchants disable mer_…                 refuse its API keys; what is open is finished, settled and delivered
+  core merchants enable mer_…                  take them again
+  core merchants list                          all merchants: since when, status, when their day ends, unlinked refunds, name
+
+  core keys create --merchant mer_…            make an API key; prints it, once
                  [--mode test|live] [--kind secret|publishable] [--scopes a,b,…] [--name NAME]
-  core keys      [--data DIR] list --merchant mer_…                its keys, never the keys themselves
-  core keys      [--data DIR] roll key_… [--overlap 24h]           put a new key in its place; prints it, once. The old one stays
-                                                                   valid for that long, 24h at most
-  core keys      [--data DIR] revoke key_… [--force]               end a key at once; a running service notices within a second
-  core vault     [--data DIR] [--drop-old] rotate                  encrypt the card vault anew by a fresh key; progress on stderr
-  core vault     [--data DIR] rewrap                               encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by
-                                                                   CAUSEWAY_VAULT_OLD_KEK, or of what root.secret gives
-  core backup    [--data DIR] --to BACKUP                          copy DIR into a new folder, beside a running service
-  core restore   [--data DIR] --from BACKUP                        make DIR, empty or missing, of a backup, after checking it
+  core keys list --merchant mer_…              its keys, never the keys themselves
+  core keys roll key_… [--overlap 24h]         put a new key in its place; prints it, once. The old one stays valid for that long, 24h
+                                               at most
+  core keys revoke key_… [--force]             end a key at once; --force for the last one that can manage keys
 
-The vault's key-encryption key is CAUSEWAY_VAULT_KEK (32 bytes in base64), or in the file that CAUSEWAY_VAULT_KEK_FILE names; without
-either it is derived from root.secret, for development.
+  core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
+  core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
+                                               what root.secret gives
+  core backup --to BACKUP                      copy the data folder into a new folder, beside a running service
+  core restore --from BACKUP                   make the data folder, empty or missing, of a backup, after checking it
 
-merchants, keys, vault and backup work beside a running service on the same folder. DIR is ./data unless given.
+Every command takes --data DIR, the data folder (./data), and flags before or after its words. merchants, keys, vault and backup work beside
+a running service on the same folder, which notices within a second.
+
+Environment, each one also with _FILE behind it, for a file that holds it:
+  CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which
+                            is for development
+  CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
+
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `
 
@@ -97,7 +111,7 @@ func (m *Main) run(ctx context.Context) error {
 }
 
 func (m *Main) misused(why string) error {
-	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage)
+	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage) // nobody is left to tell
 	return errUsage
 }
 

@@ -37,6 +37,10 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	token, err := core.OperatorToken(os.Getenv)
+	if err != nil {
+		return err
+	}
 	gc.Relax(os.Getenv)
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "core", Log: log, Console: m.Stderr})
@@ -46,6 +50,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	defer traces.Close(ctx)
 	c, err := core.Open(ctx, core.Config{
 		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private, Tracer: traces.Tracer("core"),
+		OperatorToken: token,
 	})
 	if err != nil {
 		return err

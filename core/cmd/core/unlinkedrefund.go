@@ -1,12 +1,25 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core"
 )
+
+// changeFlags adds the flags that say what to change of a merchant, and returns what reads them.
+func changeFlags(f *flag.FlagSet) func() (core.MerchantChange, error) {
+	day, unlinked := dayFlags(f), unlinkedFlag(f)
+	name := f.String("name", "", "its new name")
+	return func() (core.MerchantChange, error) {
+		d, err := day()
+		if err != nil {
+			return core.MerchantChange{}, err
+		}
+		allow, err := unlinked()
+		return core.MerchantChange{Name: *name, Day: d, UnlinkedRefunds: allow}, err
+	}
+}
 
 // unlinkedFlag adds the flag that says whether a merchant may refund what it was never paid, and returns what reads it: nil for no change.
 func unlinkedFlag(f *flag.FlagSet) func() (*bool, error) {
@@ -23,10 +36,9 @@ func unlinkedFlag(f *flag.FlagSet) func() (*bool, error) {
 	}
 }
 
-// changeMerchant changes what is given of a merchant.
-func changeMerchant(ctx context.Context, a *core.Admin, merchant string, d core.Day, allow *bool) error {
-	if err := a.SetDay(ctx, merchant, d); err != nil || allow == nil {
-		return err
+func onOff(on bool) string {
+	if on {
+		return "on"
 	}
-	return a.SetUnlinkedRefunds(ctx, merchant, *allow)
+	return "off"
 }

@@ -62,10 +62,13 @@ func (a *API) document(kind string, content func() ([]byte, error)) http.Handler
 	}
 }
 
-// faults is the error table, by status and code.
+// faults is v1's part of the error table, by status and code.
 func faults() []docs.Fault {
 	out := make([]docs.Fault, 0, len(codes))
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		if operators(code) {
+			continue
+		}
 		e := codes[code]
 		out = append(out, docs.Fault{Code: code, Type: string(e.kind), Status: e.status, Message: e.message})
 	}

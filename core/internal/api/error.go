@@ -35,6 +35,9 @@ type entry struct {
 // The codes that have no other home. Those of refused steps are in package payment.
 const (
 	codeInvalidAPIKey         = "invalid_api_key"
+	codeMerchantDisabled      = "merchant_disabled"
+	codeInvalidOperatorToken  = "invalid_operator_token"
+	codeOperatorOff           = "operator_api_not_configured"
 	codeInsufficientScope     = "insufficient_scope"
 	codePublishableKey        = "publishable_key_not_allowed"
 	codeTestModeOnly          = "test_mode_only"
@@ -86,6 +89,7 @@ const (
 // codes is THE table from code to type and status.
 var codes = map[string]entry{
 	codeInvalidAPIKey:     {v1.ErrorTypeAuthenticationError, 401, "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."},
+	codeMerchantDisabled:  {v1.ErrorTypePermissionError, 403, "This merchant is out of service. Ask whoever runs it."},
 	codeInsufficientScope: {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs."},
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
 	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
@@ -142,6 +146,9 @@ var codes = map[string]entry{
 
 	codeRateLimited: {v1.ErrorTypeRateLimitError, 429, "This API key sends too many requests. Wait for as long as Retry-After says."},
 
+	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing or wrong. Send it as `Authorization: Bearer <token>`."},
+	codeOperatorOff:          {v1.ErrorTypeAPIError, 503, "The operator's API is off. Start the service with CAUSEWAY_OPERATOR_TOKEN or CAUSEWAY_OPERATOR_TOKEN_FILE."},
+
 	codeInternal:            {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
 	codeNotProcessed:        {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
 	codeOverloaded:          {v1.ErrorTypeAPIError, 503, "Too many requests are under way. Try again shortly."},
@@ -150,6 +157,9 @@ var codes = map[string]entry{
 	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
 	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key, or read the transaction."},
 }
+
+// operators reports whether only the operator's API answers a code.
+func operators(code string) bool { return code == codeInvalidOperatorToken || code == codeOperatorOff }
 
 // body builds the wire form of an error.
 func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
@@ -249,7 +259,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= 500 && f.cause != nil {
 		a.log.ErrorContext(r.Context(), "request failed", "code", f.code, "request_id", body.Error.RequestID, "error", f.cause)
 	}
-	if f.code == codeInvalidAPIKey {
+	if f.code == codeInvalidAPIKey || f.code == codeInvalidOperatorToken {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if s, ok := retryAfter[f.code]; ok {

@@ -123,12 +123,9 @@ func (a *API) rollKey(w http.ResponseWriter, r *http.Request, k *store.Key) erro
 	if err != nil {
 		return err
 	}
-	overlap := engine.MaxOverlap
-	if in.ExpiresIn != nil {
-		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(engine.MaxOverlap/time.Second) {
-			return &fault{code: codeInvalidValue, param: "expires_in", message: "A rolled key stays valid for 0 to 86400 seconds."}
-		}
-		overlap = time.Duration(*in.ExpiresIn) * time.Second
+	overlap, f := overlap(&in)
+	if f != nil {
+		return f
 	}
 	req, err := a.request(r, k, body)
 	if err != nil {
@@ -137,6 +134,17 @@ func (a *API) rollKey(w http.ResponseWriter, r *http.Request, k *store.Key) erro
 	out, err := a.Engine.RollKey(r.Context(), req, k.Scopes, n, overlap)
 	a.Auth.Forget()
 	return a.answer(w, r, out, scopeFault(err))
+}
+
+// overlap is how long a rolled key is to stay valid.
+func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
+	if in.ExpiresIn == nil {
+		return engine.MaxOverlap, nil
+	}
+	if *in.ExpiresIn < 0 || *in.ExpiresIn > int(engine.MaxOverlap/time.Second) {
+		return 0, &fault{code: codeInvalidValue, param: "expires_in", message: "A rolled key stays valid for 0 to 86400 seconds."}
+	}
+	return time.Duration(*in.ExpiresIn) * time.Second, nil
 }
 
 func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -240,6 +248,9 @@ func (Presenter) NotRollable(requestID string, k *store.Key, now time.Time) engi
 func authFault(err error) error {
 	if errors.Is(err, auth.ErrInvalidKey) {
 		return &fault{code: codeInvalidAPIKey}
+	}
+	if errors.Is(err, auth.ErrMerchantDisabled) {
+		return &fault{code: codeMerchantDisabled}
 	}
 	return err
 }

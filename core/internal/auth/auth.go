@@ -14,6 +14,9 @@ import (
 // ErrInvalidKey says that a string is no valid API key: malformed, unknown, revoked or expired. Which of them is not told.
 var ErrInvalidKey = errors.New("auth: invalid api key")
 
+// ErrMerchantDisabled says that the key is valid, but an operator has taken its merchant out of service.
+var ErrMerchantDisabled = errors.New("auth: merchant disabled")
+
 // A key found in the store is believed for cacheTime without looking again, so that is how long a change by another process takes
 // to be felt. Its expiry is checked at every use.
 const (
@@ -46,7 +49,7 @@ func New(db *store.DB, c clock.Clock, pepper []byte) *Authenticator {
 	}
 }
 
-// Authenticate returns the key, ErrInvalidKey, or another error when the store could not be asked. The result is shared: read only.
+// Authenticate returns the key, ErrInvalidKey, ErrMerchantDisabled, or another error when the store could not be asked. The result is shared: read only.
 func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Key, error) {
 	if _, err := apikey.Parse(key); err != nil {
 		return nil, ErrInvalidKey
@@ -65,6 +68,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 	}
 	if !k.Valid(now) {
 		return nil, ErrInvalidKey
+	}
+	if k.MerchantDisabled {
+		return nil, ErrMerchantDisabled
 	}
 	a.usage.note(k.ID, now)
 	return k, nil

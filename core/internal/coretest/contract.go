@@ -2,6 +2,7 @@ package coretest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,14 +20,19 @@ import (
 )
 
 // document is the contract, read once for all tests.
-var document = sync.OnceValues(func() (*contractDocument, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())
+var document = sync.OnceValues(func() (*contractDocument, error) { return read(v1.OpenAPI()) })
+
+func read(contract []byte) (*contractDocument, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(contract)
 	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(context.Background()); err != nil {
 		return nil, err
 	}
 	router, err := gorillamux.NewRouter(doc)
 	return &contractDocument{doc, router}, err
-})
+}
 
 type contractDocument struct {
 	doc    *openapi3.T
@@ -45,6 +51,16 @@ type Contract struct {
 func NewContract(tb testing.TB, next http.RoundTripper) *Contract {
 	tb.Helper()
 	doc, err := document()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Contract{tb, next, doc}
+}
+
+// NewContractOf is NewContract for another contract than v1's: an OpenAPI document in YAML, which must be valid.
+func NewContractOf(tb testing.TB, next http.RoundTripper, contract []byte) *Contract {
+	tb.Helper()
+	doc, err := read(contract)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -34,13 +34,18 @@ type NewKey struct {
 
 // CreateKey makes a key of the tenant for whoever has the scopes by. A MissingScopeError when the new key would have another one.
 func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Answer, error) {
+	return e.CreateKeyOf(ctx, r, r.Tenant, by, n)
+}
+
+// CreateKeyOf is CreateKey for a key of another tenant than the one that asks.
+func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Answer, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
 	}
 	if err := within(by, n.Scopes); err != nil {
 		return Answer{}, err
 	}
-	m, err := e.mint(r.Tenant, n)
+	m, err := e.mint(t, n)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -59,20 +64,25 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey
 // RollKey puts a new key in the place of the key id, which stays valid for overlap. The asking key needs all scopes in by that the key has,
 // else it is a MissingScopeError.
 func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Answer, error) {
+	return e.RollKeyOf(ctx, r, r.Tenant, by, id, overlap)
+}
+
+// RollKeyOf is RollKey for a key of another tenant than the one that asks.
+func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration) (Answer, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return Answer{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
 	}
 	r.Fingerprint = scopedFingerprint(r.Fingerprint, by)
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		old, err := tx.Key(r.Tenant, id)
+		old, err := tx.Key(t, id)
 		if err != nil {
 			return nil, err
 		}
 		if err := within(by, old.Scopes); err != nil {
 			return nil, err
 		}
-		m, err := e.mint(r.Tenant, NewKey{apikey.Kind(old.Kind), old.Scopes, old.Name, old.ExpiresAt})
+		m, err := e.mint(t, NewKey{apikey.Kind(old.Kind), old.Scopes, old.Name, old.ExpiresAt})
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +98,7 @@ func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, 
 			return nil, err
 		}
 		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
-		return &a, e.rolled(tx, r.Tenant, old.ID)
+		return &a, e.rolled(tx, t, old.ID)
 	})
 	return value(done), err
 }

@@ -16,7 +16,10 @@ import (
 func MustOpenGiving(t *testing.T) *coretest.Service {
 	t.Helper()
 	s := coretest.Open(t)
-	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.SetUnlinkedRefunds(s.Tenant.Merchant, true) }); err != nil {
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+		on := true
+		return tx.UpdateMerchant(s.Tenant.Merchant, store.MerchantChange{Cutoff: -1, UnlinkedRefunds: &on})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -92,6 +92,8 @@ type Presenter interface {
 	Endpoint(w *store.Endpoint) Answer
 	EndpointSecret(w *store.Endpoint, created bool) Answer
 	EndpointDeleted(w *store.Endpoint) Answer
+	// Merchant shows a merchant, which was just created or was there before.
+	Merchant(m store.Merchant, created bool) Answer
 	// Deliveries answers a redelivery with what it made.
 	Deliveries(made []*store.Delivery) Answer
 }

@@ -24,6 +24,8 @@ type Key struct {
 	ExpiresAt  time.Time
 	RevokedAt  time.Time
 	LastUsedAt time.Time // to the minute, and some seconds late
+	// MerchantDisabled says that the merchant is out of service, and with it all its keys.
+	MerchantDisabled bool
 }
 
 // KeyStatus is where a key stands.
@@ -58,7 +60,7 @@ func (k *Key) Valid(now time.Time) bool {
 }
 
 const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at, COALESCE(expires_at, 0),
-	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0)`
+	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0), EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
 
 // InsertKey writes a key under the hash it is found by, and fills in when it was made. ErrNotFound when there is no such merchant,
 // ErrDuplicate when the id is taken.
@@ -157,7 +159,7 @@ func scanKey(row scanner) (*Key, error) {
 		created, expires, revoked, used int64
 	)
 	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &k.Hint, &k.ReplacedBy, &created, &expires,
-		&revoked, &used)
+		&revoked, &used, &k.MerchantDisabled)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

@@ -39,7 +39,7 @@ func TestListPlans(t *testing.T) {
 		"refunds":                   {func(p store.Page) error { _, err := b.db.Refunds(ctx, tenant, 0, p); return err }, "SEARCH refunds USING INDEX refunds_by_tenant (merchant_id=? AND live=?"},
 		"refunds of a transaction":  {func(p store.Page) error { _, err := b.db.Refunds(ctx, tenant, 3, p); return err }, "SEARCH refunds USING INDEX refunds_by_transaction (transaction_id=?"},
 		"captures":                  {func(p store.Page) error { _, err := b.db.Captures(ctx, tenant, 3, p); return err }, "SEARCH captures USING INDEX captures_by_transaction (transaction_id=?"},
-		"customers":                 {func(p store.Page) error { _, err := b.db.Customers(ctx, tenant, p); return err }, "SEARCH customers USING INDEX customers_by_tenant (merchant_id=? AND live=?"},
+		"customers":                 {func(p store.Page) error { _, err := b.db.Customers(ctx, tenant, store.CustomerFilter{}, p); return err }, "SEARCH customers USING INDEX customers_by_tenant (merchant_id=? AND live=?"},
 		"payment methods":           {func(p store.Page) error { _, err := b.db.Methods(ctx, tenant, 3, "f", p); return err }, "SEARCH payment_methods USING INDEX payment_methods_by_customer (customer_id=? AND detached_at=?"},
 		"api keys":                  {func(p store.Page) error { _, err := b.db.Keys(ctx, tenant, p); return err }, "SEARCH api_keys USING INDEX api_keys_by_tenant (merchant_id=? AND live=?"},
 		"webhook endpoints":         {func(p store.Page) error { _, err := b.db.Endpoints(ctx, tenant, p); return err }, "SEARCH webhook_endpoints USING INDEX webhook_endpoints_by_tenant (merchant_id=? AND live=?"},

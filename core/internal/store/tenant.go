@@ -2,33 +2,113 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // Merchant is whom payments are taken for.
 type Merchant struct {
-	ID        int64
-	Name      string
-	CreatedAt time.Time
+	ID         int64
+	Name       string
+	TimeZone   string // IANA name
+	Cutoff     int    // minutes after local midnight, when its day ends
+	CreatedAt  time.Time
+	DisabledAt time.Time // zero while it is in service
+	// UnlinkedRefunds says whether it may give money to where it took none from.
+	UnlinkedRefunds bool
 }
 
-// InsertMerchant writes a merchant.
+// MerchantChange is what to change of a merchant. "", nil and a negative cut-off leave it as it is.
+type MerchantChange struct {
+	Name            string
+	TimeZone        string
+	Cutoff          int
+	UnlinkedRefunds *bool
+}
+
+const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds`
+
+// InsertMerchant writes a merchant whose day ends at midnight UTC. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertMerchant(id int64, name string) error {
 	return tx.insert(`INSERT INTO merchants (id, name, created_at) VALUES (?, ?, ?)`, id, name, toMillis(tx.Now))
 }
 
+// UpdateMerchant changes a merchant. ErrConflict when there is none.
+func (tx *Tx) UpdateMerchant(id int64, c MerchantChange) error {
+	var allowed any
+	if c.UnlinkedRefunds != nil {
+		allowed = *c.UnlinkedRefunds
+	}
+	return tx.change(`UPDATE merchants SET name = COALESCE(NULLIF(?1, ''), name), time_zone = COALESCE(NULLIF(?2, ''), time_zone),
+			cutoff = CASE WHEN ?3 < 0 THEN cutoff ELSE ?3 END, unlinked_refunds = COALESCE(?4, unlinked_refunds)
+		WHERE id = ?5`, c.Name, c.TimeZone, c.Cutoff, allowed, id)
+}
+
+// DisableMerchant takes a merchant out of service, or puts it back. It changes nothing of one that is there already. ErrConflict when there
+// is none.
+func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
+	return tx.change(`UPDATE merchants SET disabled_at = CASE WHEN NOT ?1 THEN 0 WHEN disabled_at > 0 THEN disabled_at ELSE ?2 END WHERE id = ?3`,
+		disabled, toMillis(tx.Now), id)
+}
+
+// Merchant reads one merchant inside the group, else ErrNotFound.
+func (tx *Tx) Merchant(id int64) (Merchant, error) {
+	row, err := tx.row(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
+	if err != nil {
+		return Merchant{}, err
+	}
+	return scanMerchant(row)
+}
+
+// Merchant reads one merchant, else ErrNotFound.
+func (db *DB) Merchant(ctx context.Context, id int64) (Merchant, error) {
+	s, err := db.query(ctx, `SELECT `+merchantColumns+` FROM merchants WHERE id = ?`)
+	if err != nil {
+		return Merchant{}, err
+	}
+	return scanMerchant(s.row(ctx, id))
+}
+
 // Merchants lists all merchants, oldest first.
 func (db *DB) Merchants(ctx context.Context) ([]Merchant, error) {
-	return collect(ctx, db, `SELECT id, name, created_at FROM merchants ORDER BY id`, func(row scanner) (Merchant, error) {
-		var (
-			m       Merchant
-			created int64
-		)
-		if err := row.Scan(&m.ID, &m.Name, &created); err != nil {
-			return Merchant{}, fmt.Errorf("read merchant: %w", err)
-		}
-		m.CreatedAt = fromMillis(created)
-		return m, nil
-	})
+	return collect(ctx, db, `SELECT `+merchantColumns+` FROM merchants ORDER BY id`, scanMerchant)
+}
+
+// MerchantPage lists merchants, newest first.
+func (db *DB) MerchantPage(ctx context.Context, p Page) (List[Merchant], error) {
+	return list(ctx, db, `SELECT `+merchantColumns+` FROM merchants WHERE id > 0`, p, scanMerchant)
+}
+
+// MerchantKeys lists a merchant's API keys in both modes, newest first, those that are not valid any more included.
+func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p Page) (List[*Key], error) {
+	return list(ctx, db, `SELECT `+keyColumns+` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)`, p, scanKey, merchant)
+}
+
+// MerchantKey reads one key of a merchant in either mode, else ErrNotFound.
+func (db *DB) MerchantKey(ctx context.Context, merchant, id int64) (*Key, error) {
+	k, err := db.KeyByID(ctx, id)
+	if err == nil && k.Tenant != (payment.Tenant{Merchant: merchant, Live: k.Tenant.Live}) {
+		return nil, ErrNotFound
+	}
+	return k, err
+}
+
+func scanMerchant(row scanner) (Merchant, error) {
+	var (
+		m                 Merchant
+		created, disabled int64
+	)
+	err := row.Scan(&m.ID, &m.Name, &m.TimeZone, &m.Cutoff, &created, &disabled, &m.UnlinkedRefunds)
+	if errors.Is(err, sql.ErrNoRows) {
+		return m, ErrNotFound
+	}
+	if err != nil {
+		return m, fmt.Errorf("read merchant: %w", err)
+	}
+	m.CreatedAt, m.DisabledAt = fromMillis(created), fromMillis(disabled)
+	return m, nil
 }

@@ -2,11 +2,6 @@ package store
 
 import "fmt"
 
-// SetUnlinkedRefunds says whether a merchant may give money to where it took none from. ErrConflict when there is no such merchant.
-func (tx *Tx) SetUnlinkedRefunds(merchant int64, allowed bool) error {
-	return tx.change(`UPDATE merchants SET unlinked_refunds = ? WHERE id = ?`, allowed, merchant)
-}
-
 // UnlinkedRefunds reports whether a merchant may give money to where it took none from.
 func (tx *Tx) UnlinkedRefunds(merchant int64) (bool, error) {
 	row, err := tx.row(`SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = ?`, merchant)

@@ -40,8 +40,8 @@ type writer struct {
 
 	origins *origins         // nil without a tracer
 	from    telemetry.Origin // of the command that runs
-	health *health
-	wrote  bool // this group has written something
+	health  *health
+	wrote   bool // this group has written something
 }
 
 func newWriter(conn *sql.Conn, d *direct, c clock.Clock, due chan<- struct{}, h *health) *writer {

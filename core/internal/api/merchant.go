@@ -1,0 +1,162 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *audit) error {
+	p, err := page(r, id.Merchant)
+	if err != nil {
+		return err
+	}
+	found, err := o.Store.MerchantPage(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	out := operator.MerchantList{Object: "list", Data: make([]operator.Merchant, 0, len(found.Rows)), HasMore: found.More}
+	for _, m := range found.Rows {
+		out.Data = append(out.Data, *showMerchant(m))
+	}
+	o.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	n, err := merchantID(r, seen)
+	if err != nil {
+		return err
+	}
+	if _, err := query(r); err != nil {
+		return err
+	}
+	m, err := o.Store.Merchant(r.Context(), n)
+	if err != nil {
+		return err
+	}
+	o.write(w, r, http.StatusOK, encode(showMerchant(m)))
+	return nil
+}
+
+func (o *Operator) createMerchant(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	var in operator.MerchantCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	if in.Name == "" {
+		return &fault{code: codeMissingField, param: "name"}
+	}
+	c, err := merchantChange(operator.MerchantUpdate{Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds})
+	if err != nil {
+		return err
+	}
+	req, err := o.operatorRequest(r, body)
+	if err != nil {
+		return err
+	}
+	out, err := o.Engine.CreateMerchant(r.Context(), req, c)
+	seen.merchant = resourceOf(out.Body)
+	return o.answer(w, r, out, err)
+}
+
+func (o *Operator) updateMerchant(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	n, err := merchantID(r, seen)
+	if err != nil {
+		return err
+	}
+	var in operator.MerchantUpdate
+	if _, err := decode(w, r, &in, false); err != nil {
+		return err
+	}
+	c, err := merchantChange(in)
+	if err != nil {
+		return err
+	}
+	out, err := o.Engine.UpdateMerchant(r.Context(), engine.Request{Tenant: engine.Operator(), ID: httpx.RequestIDFrom(r.Context())}, n, c)
+	return o.answer(w, r, out, err)
+}
+
+// switchMerchant takes merchants out of service, or puts them back.
+func (o *Operator) switchMerchant(disabled bool) func(http.ResponseWriter, *http.Request, *audit) error {
+	return func(w http.ResponseWriter, r *http.Request, seen *audit) error {
+		n, err := merchantID(r, seen)
+		if err != nil {
+			return err
+		}
+		body, err := decode(w, r, &struct{}{}, true)
+		if err != nil {
+			return err
+		}
+		req, err := o.operatorRequest(r, body)
+		if err != nil {
+			return err
+		}
+		out, err := o.Engine.DisableMerchant(r.Context(), req, n, disabled)
+		o.Auth.Forget() // the merchant's keys, before anybody is told
+		return o.answer(w, r, out, err)
+	}
+}
+
+// merchantChange checks what is to be said of a merchant.
+func merchantChange(in operator.MerchantUpdate) (store.MerchantChange, error) {
+	c := store.MerchantChange{Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds}
+	if in.Name != nil {
+		if c.Name = *in.Name; !payment.ValidMerchantName(c.Name) {
+			return c, &fault{code: codeInvalidValue, param: "name", message: "A merchant's name has 1 to 200 characters."}
+		}
+	}
+	if in.TimeZone != nil {
+		if c.TimeZone = *in.TimeZone; !payment.ValidTimeZone(c.TimeZone) {
+			return c, &fault{code: codeInvalidValue, param: "time_zone", message: "A time zone has an IANA name, such as Europe/Vienna."}
+		}
+	}
+	if in.Cutoff != nil {
+		at, err := time.Parse("15:04", *in.Cutoff)
+		if err != nil || len(*in.Cutoff) != len("15:04") {
+			return c, &fault{code: codeInvalidValue, param: "cutoff", message: "A cut-off is 00:00 to 23:59."}
+		}
+		c.Cutoff = at.Hour()*60 + at.Minute()
+	}
+	return c, nil
+}
+
+// Merchant shows a merchant, which was just created or was there before.
+func (Presenter) Merchant(m store.Merchant, created bool) engine.Answer {
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return engine.Answer{Status: status, Body: encode(showMerchant(m))}
+}
+
+func showMerchant(m store.Merchant) *operator.Merchant {
+	out := &operator.Merchant{
+		ID: id.Format(id.Merchant, m.ID), Object: operator.ObjectMerchant, Name: m.Name, Status: operator.Enabled, TimeZone: m.TimeZone,
+		Cutoff: fmt.Sprintf("%02d:%02d", m.Cutoff/60, m.Cutoff%60), UnlinkedRefunds: m.UnlinkedRefunds, CreatedAt: v1.Time{Time: m.CreatedAt}, DisabledAt: optionalTime(m.DisabledAt),
+	}
+	if !m.DisabledAt.IsZero() {
+		out.Status = operator.Disabled
+	}
+	return out
+}
+
+// ReadMerchant reads back what an answer shows of a merchant.
+func ReadMerchant(a engine.Answer) (m operator.Merchant, err error) {
+	err = json.Unmarshal(a.Body, &m)
+	return m, err
+}
+
+// ShowMerchant shows a merchant as it stands.
+func ShowMerchant(m store.Merchant) operator.Merchant { return *showMerchant(m) }

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	n, err := merchantID(r, seen)
+	if err != nil {
+		return err
+	}
+	const only = "mode"
+	p, err := page(r, id.APIKey, only)
+	if err != nil {
+		return err
+	}
+	if _, err := o.Store.Merchant(r.Context(), n); err != nil {
+		return err
+	}
+	var found store.List[*store.Key]
+	if q := r.URL.Query(); !q.Has(only) {
+		found, err = o.Store.MerchantKeys(r.Context(), n, p)
+	} else if m := v1.Mode(q.Get(only)); m.Valid() {
+		found, err = o.Store.Keys(r.Context(), payment.Tenant{Merchant: n, Live: m == v1.ModeLive}, p)
+	} else {
+		err = &fault{code: codeInvalidValue, param: only, message: "A mode is \"test\" or \"live\"."}
+	}
+	if err != nil {
+		return err
+	}
+	out := v1.APIKeyList{Object: v1.APIKeyListObjectList, Data: make([]v1.APIKey, 0, len(found.Rows)), HasMore: found.More}
+	for _, k := range found.Rows {
+		out.Data = append(out.Data, o.showUsedKey(k))
+	}
+	o.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (o *Operator) createMerchantKey(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	n, err := merchantID(r, seen)
+	if err != nil {
+		return err
+	}
+	var in operator.APIKeyCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	switch {
+	case in.Mode == "":
+		return &fault{code: codeMissingField, param: "mode"}
+	case !in.Mode.Valid():
+		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+	}
+	made, f := o.newKey(&v1.APIKeyCreate{Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt})
+	if f != nil {
+		return f
+	}
+	req, err := o.operatorRequest(r, body)
+	if err != nil {
+		return err
+	}
+	out, err := o.Engine.CreateKeyOf(r.Context(), req, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
+	seen.key = resourceOf(out.Body)
+	return o.answer(w, r, out, err)
+}
+
+// rollMerchantKey puts a new key in the place of another. An operator has all scopes, so it may roll any.
+func (o *Operator) rollMerchantKey(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	var in v1.APIKeyRoll
+	body, err := decode(w, r, &in, true)
+	if err != nil {
+		return err
+	}
+	stay, f := overlap(&in)
+	if f != nil {
+		return f
+	}
+	k, err := o.merchantKey(r, seen)
+	if err != nil {
+		return err
+	}
+	req, err := o.operatorRequest(r, body)
+	if err != nil {
+		return err
+	}
+	out, err := o.Engine.RollKeyOf(r.Context(), req, k.Tenant, apikey.AllScopes(), k.ID, stay)
+	o.Auth.Forget()
+	return o.answer(w, r, out, err)
+}
+
+// merchantKey reads the key of the path, and has the audit line name it.
+func (o *Operator) merchantKey(r *http.Request, seen *audit) (*store.Key, error) {
+	n, err := merchantID(r, seen)
+	if err != nil {
+		return nil, err
+	}
+	key, err := id.Parse(id.APIKey, mux.Vars(r)["key"])
+	if err != nil {
+		return nil, &fault{code: codeNotFound, param: "key", cause: err}
+	}
+	seen.key = id.Format(id.APIKey, key)
+	k, err := o.Store.MerchantKey(r.Context(), n, key)
+	return k, notFoundAt(err, "key")
+}
+
+func (o *Operator) revokeMerchantKey(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	force, err := forced(r)
+	if err != nil {
+		return err
+	}
+	k, err := o.merchantKey(r, seen)
+	if err != nil {
+		return err
+	}
+	revoked, err := o.Engine.RevokeKey(r.Context(), k.Tenant, k.ID, force)
+	if err != nil {
+		return err
+	}
+	o.Auth.Forget()
+	shown := o.showUsedKey(revoked)
+	o.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Operator is the tenant that the idempotency keys of operators belong to. No merchant has its number.
+func Operator() payment.Tenant { return payment.Tenant{} }
+
+// CreateMerchant makes a merchant of what c says; what it leaves out is midnight UTC.
+func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.MerchantChange) (Answer, error) {
+	defer e.enter(ctx, r)()
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		var made int64
+		err := e.insertNew(func(id int64) error { made = id; return tx.InsertMerchant(id, c.Name) })
+		if err == nil {
+			err = tx.UpdateMerchant(made, c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return e.showMerchant(tx, made, true)
+	})
+	return value(out), err
+}
+
+// UpdateMerchant changes a merchant. ErrNotFound when there is none.
+func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c store.MerchantChange) (Answer, error) {
+	return e.changeMerchant(ctx, r, merchant, func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) })
+}
+
+// DisableMerchant takes a merchant out of service, or puts it back: while it is out, its keys open nothing. Nothing that is open asks for
+// it, so all of that goes on. ErrNotFound when there is none.
+func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Answer, error) {
+	return e.changeMerchant(ctx, r, merchant, func(tx *store.Tx) error { return tx.DisableMerchant(merchant, disabled) })
+}
+
+func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, change func(*store.Tx) error) (Answer, error) {
+	defer e.enter(ctx, r)()
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		if err := change(tx); errors.Is(err, store.ErrConflict) {
+			return nil, ErrNotFound
+		} else if err != nil {
+			return nil, err
+		}
+		return e.showMerchant(tx, merchant, false)
+	})
+	return value(out), err
+}
+
+func (e *Engine) showMerchant(tx *store.Tx, merchant int64, created bool) (*Answer, error) {
+	m, err := tx.Merchant(merchant)
+	if err != nil {
+		return nil, err
+	}
+	a := e.Present.Merchant(m, created)
+	return &a, nil
+}

@@ -1,0 +1,73 @@
+package operator
+
+import (
+	_ "embed" // the document
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Root is what every path of the operator's API begins with.
+const Root = "/admin/v1"
+
+//go:embed admin.openapi.yaml
+var openAPI string
+
+// OpenAPI returns the contract: an OpenAPI 3.0 document in YAML. The caller may keep and change the copy.
+func OpenAPI() []byte { return []byte(openAPI) }
+
+// Status says whether a merchant is in service.
+type Status string
+
+// The statuses of merchants.
+const (
+	Enabled  Status = "enabled"
+	Disabled Status = "disabled" // its API keys open nothing
+)
+
+// ObjectMerchant is the object of a Merchant.
+const ObjectMerchant = "merchant"
+
+// Merchant is whom payments are taken for.
+type Merchant struct {
+	ID              string   `json:"id"`
+	Object          string   `json:"object"`
+	Name            string   `json:"name"`
+	Status          Status   `json:"status"`
+	TimeZone        string   `json:"time_zone"`        // IANA name
+	Cutoff          string   `json:"cutoff"`           // HH:MM, when the merchant's day ends there
+	UnlinkedRefunds bool     `json:"unlinked_refunds"` // it may give money to where it took none from
+	CreatedAt       v1.Time  `json:"created_at"`
+	DisabledAt      *v1.Time `json:"disabled_at,omitempty"`
+}
+
+// MerchantList is a page of merchants, newest first.
+type MerchantList struct {
+	Object  string     `json:"object"`
+	Data    []Merchant `json:"data"`
+	HasMore bool       `json:"has_more"`
+}
+
+// MerchantCreate is the body of a create.
+type MerchantCreate struct {
+	Name            string  `json:"name"`
+	TimeZone        *string `json:"time_zone,omitempty"`
+	Cutoff          *string `json:"cutoff,omitempty"`
+	UnlinkedRefunds *bool   `json:"unlinked_refunds,omitempty"`
+}
+
+// MerchantUpdate is the body of an update. What is nil stays as it is.
+type MerchantUpdate struct {
+	Name            *string `json:"name,omitempty"`
+	TimeZone        *string `json:"time_zone,omitempty"`
+	Cutoff          *string `json:"cutoff,omitempty"`
+	UnlinkedRefunds *bool   `json:"unlinked_refunds,omitempty"`
+}
+
+// APIKeyCreate is the body of a create of an API key.
+type APIKeyCreate struct {
+	Mode      v1.Mode       `json:"mode"`
+	Kind      v1.APIKeyKind `json:"kind"`
+	Name      *string       `json:"name,omitempty"`
+	Scopes    *[]v1.Scope   `json:"scopes,omitempty"`
+	ExpiresAt *v1.Time      `json:"expires_at,omitempty"`
+}
