@@ -68,7 +68,10 @@ func openFilling(path string, t *Template) (*filler, error) {
 		return nil, err
 	}
 	l := &filler{conn: conn}
-	for _, name := range []string{"transactions", "captures", "events", "idempotency_keys"} { // what others refer to first
+	for _, name := range []string{"transactions", "captures", "events", "idempotency_keys", terms} { // what others refer to first
+		if name == terms && t.rows[name] == nil {
+			continue
+		}
 		table, err := l.prepare(name, t.rows[name][0])
 		if err != nil {
 			return nil, errors.Join(err, l.close())

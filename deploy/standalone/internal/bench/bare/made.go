@@ -56,6 +56,7 @@ var varying = map[string]map[string]func(*made) driver.Value{
 	"events": {
 		"id": func(m *made) driver.Value { return m.event }, "object_id": transactionOf, "merchant_id": merchantOf, "created_at": createdOf,
 	},
+	terms: {"merchant": merchantOf, "transaction_id": transactionOf},
 	"idempotency_keys": {
 		"id":  func(*made) driver.Value { return nil }, // the next one
 		"key": func(m *made) driver.Value { return m.key }, "merchant_id": merchantOf, "created_at": createdOf,

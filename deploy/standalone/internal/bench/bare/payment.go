@@ -25,6 +25,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertEvent = `INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	insertTerm  = `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id = ? AND status = 0`
 
 	// What a payment leaves behind, written at once: only for Single.
@@ -40,14 +41,17 @@ const (
 // core/internal/store.
 var ErrChanged = errors.New("bare: the server writes other rows than the bare loop")
 
-// payment is the template's rows, one for each table that a payment writes to.
+// terms is the table that only a payment with a reference or a customer writes to.
+const terms = "transaction_terms"
+
+// payment is the template's rows, one for each table that a payment writes to. term is nil for a payment without a reference.
 type payment struct {
-	transaction, capture, event, key Row
+	transaction, capture, event, key, term Row
 }
 
 func newPayment(t *Template) (*payment, error) {
 	p := &payment{}
-	into := map[string]*Row{"transactions": &p.transaction, "captures": &p.capture, "events": &p.event, "idempotency_keys": &p.key}
+	into := map[string]*Row{"transactions": &p.transaction, "captures": &p.capture, "events": &p.event, "idempotency_keys": &p.key, terms: &p.term}
 	for _, table := range slices.Sorted(maps.Keys(t.rows)) {
 		row, ok := into[table]
 		if n := len(t.rows[table]); !ok || n != 1 {
@@ -56,6 +60,7 @@ func newPayment(t *Template) (*payment, error) {
 		*row = t.rows[table][0]
 		delete(into, table)
 	}
+	delete(into, terms)
 	for table := range into {
 		return nil, fmt.Errorf("%w: it wrote no row to %s", ErrChanged, table)
 	}
@@ -121,6 +126,7 @@ const (
 	stepComplete
 	stepFinalKey
 	stepFinalTransaction
+	stepTerm
 )
 
 // steps are not prepared yet.
@@ -156,6 +162,7 @@ func (p *payment) steps() []step {
 				"currency", "payment_method", "amount_authorized", "amount_captured", "details", "result", "version", "created_at",
 				"updated_at"),
 		},
+		stepTerm: {text: insertTerm, vary: []int{4}, args: p.term.pick("merchant", "is_live", "kind", "term", "transaction_id")},
 	}
 }
 
@@ -167,8 +174,19 @@ func (l *Loop) intent(n int64) (claim int64, err error) {
 	if claim, err = r.LastInsertId(); err != nil {
 		return 0, fmt.Errorf("bare loop: %w", err)
 	}
-	_, err = l.exec(stepInsert, nth(l.payment.transaction, n), claim)
-	return claim, err
+	if _, err = l.exec(stepInsert, nth(l.payment.transaction, n), claim); err != nil {
+		return 0, err
+	}
+	return claim, l.term(n)
+}
+
+// term writes what a payment with a reference is found by.
+func (l *Loop) term(n int64) error {
+	if l.payment.term == nil {
+		return nil
+	}
+	_, err := l.exec(stepTerm, nth(l.payment.transaction, n))
+	return err
 }
 
 func (l *Loop) outcome(n, claim int64) error {
@@ -197,6 +215,9 @@ func (l *Loop) final(n int64) error {
 		return err
 	}
 	if _, err := l.exec(stepFinalTransaction, nth(l.payment.transaction, n)); err != nil {
+		return err
+	}
+	if err := l.term(n); err != nil {
 		return err
 	}
 	return l.follow(n)

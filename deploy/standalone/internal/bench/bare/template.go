@@ -18,7 +18,7 @@ type Template struct {
 // Row is a stored row by column: int64, string, []byte or nil.
 type Row map[string]any
 
-// Snapshot says up to which rowid each table was filled.
+// Snapshot says up to which rowid each table was filled, and how many rows a table without rowids had.
 type Snapshot map[string]int64
 
 // background are the tables that core writes on its own time, whatever is paid: which day's settlement has run, and whether the store
@@ -44,14 +44,27 @@ func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
 	s := Snapshot{}
 	for _, name := range names {
 		var last int64
-		// The name comes from the schema and stands in quotes.
-		err := db.QueryRowContext(ctx, `SELECT COALESCE(MAX(rowid), 0) FROM "`+name+`"`).Scan(&last)
+		ask := `SELECT COALESCE(MAX(rowid), 0) FROM "` + name + `"` // the name comes from the schema and stands in quotes
+		if none, err := withoutRowid(ctx, db, name); err != nil {
+			return nil, err
+		} else if none {
+			ask = `SELECT COUNT(*) FROM "` + name + `"`
+		}
+		err := db.QueryRowContext(ctx, ask).Scan(&last)
 		if err != nil {
 			return nil, fmt.Errorf("look at table %s: %w", name, err)
 		}
 		s[name] = last
 	}
 	return s, nil
+}
+
+func withoutRowid(ctx context.Context, db *sql.DB, table string) (none bool, err error) {
+	err = db.QueryRowContext(ctx, `SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?`, table).Scan(&none)
+	if err != nil {
+		return false, fmt.Errorf("look at table %s: %w", table, err)
+	}
+	return none, nil
 }
 
 // Learn reads what was written to the database file at path since the snapshot.
@@ -85,7 +98,13 @@ func learn(ctx context.Context, db *sql.DB, since Snapshot) (*Template, error) {
 }
 
 func newRows(ctx context.Context, db *sql.DB, table string, last int64) ([]Row, error) {
-	found, err := db.QueryContext(ctx, `SELECT * FROM "`+table+`" WHERE rowid > ? ORDER BY rowid`, last) //nolint:gosec // the name comes from the schema
+	ask := `SELECT * FROM "` + table + `" WHERE rowid > ? ORDER BY rowid` //nolint:gosec // the name comes from the schema
+	if none, err := withoutRowid(ctx, db, table); err != nil {
+		return nil, err
+	} else if none {
+		ask = `SELECT * FROM "` + table + `" LIMIT -1 OFFSET ?` // as many as are new, which may be others
+	}
+	found, err := db.QueryContext(ctx, ask, last)
 	if err != nil {
 		return nil, err
 	}
