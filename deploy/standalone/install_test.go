@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -62,9 +63,18 @@ func installJava(t *testing.T) string {
 	})
 }
 
+// installs has a lock for each thing that is installed: tests that want the same one wait for each other, and Maven's own folder is not made
+// for two that fill it.
+var installs sync.Map
+
 // install runs the command that fills a folder, unless that was done for this state of the lock file, and returns the folder.
 func install(t *testing.T, name, lockFile string, fill func(ctx context.Context, into string) *exec.Cmd) string {
 	t.Helper()
+	lock, _ := installs.LoadOrStore(name, &sync.Mutex{})
+	if mu, ok := lock.(*sync.Mutex); ok {
+		mu.Lock()
+		defer mu.Unlock()
+	}
 	locked, err := os.ReadFile(lockFile)
 	if err != nil {
 		t.Fatal(err)
