@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// legacyAnswer is what a test reads of an answer of the provider-a door.
-type legacyAnswer struct {
+// dialectAnswer is what a test reads of an answer of the provider-a door.
+type dialectAnswer struct {
 	body     string
 	Response struct {
 		Code        string `json:"responseCode"`
@@ -26,7 +26,7 @@ type legacyAnswer struct {
 			Approved  string `json:"approvedAmount"`
 			Balance   string `json:"balanceOnCard"`
 		} `json:"prePaidCard"`
-		Messages []legacyMessage `json:"messages"`
+		Messages []dialectMessage `json:"messages"`
 		Errors   []struct {
 			Code string `json:"errorCode"`
 		} `json:"errors"`
@@ -36,17 +36,17 @@ type legacyAnswer struct {
 		Status string `json:"transactionStatus"`
 	} `json:"transaction"`
 	Messages struct {
-		Message []legacyMessage `json:"message"`
+		Message []dialectMessage `json:"message"`
 	} `json:"messages"`
 }
 
-// legacyMessage is one of either kind.
-type legacyMessage struct {
+// dialectMessage is one of either kind.
+type dialectMessage struct {
 	Code string `json:"code"`
 }
 
 // outcome is the response code with the reason, or the envelope's code.
-func (a legacyAnswer) outcome() string {
+func (a dialectAnswer) outcome() string {
 	for _, m := range a.Response.Messages {
 		return a.Response.Code + "/" + m.Code
 	}
@@ -57,7 +57,7 @@ func (a legacyAnswer) outcome() string {
 }
 
 // mustAsk posts a request of the dialect, as JSON with a key for its login; members follow the login.
-func mustAsk(tb testing.TB, p *process, key, method, members string) legacyAnswer {
+func mustAsk(tb testing.TB, p *process, key, method, members string) dialectAnswer {
 	tb.Helper()
 	body := fmt.Sprintf(`{%q:{"merchantAuthentication":{"name":"me","transactionKey":%q},%s}}`, method, key, members)
 	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api", strings.NewReader(body))
@@ -73,7 +73,7 @@ func mustAsk(tb testing.TB, p *process, key, method, members string) legacyAnswe
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a := legacyAnswer{body: string(data)}
+	a := dialectAnswer{body: string(data)}
 	if err := json.Unmarshal(data[len("\xef\xbb\xbf"):], &a); err != nil || len(a.Messages.Message) == 0 {
 		tb.Fatalf("%s: %s: %v", members, data, err)
 	}
@@ -81,13 +81,13 @@ func mustAsk(tb testing.TB, p *process, key, method, members string) legacyAnswe
 }
 
 // mustTransact is mustAsk for a transaction.
-func mustTransact(tb testing.TB, p *process, key, members string) legacyAnswer {
+func mustTransact(tb testing.TB, p *process, key, members string) dialectAnswer {
 	tb.Helper()
 	return mustAsk(tb, p, key, "createTransactionRequest", `"transactionRequest":{`+members+`}`)
 }
 
 // mustDetails reads a transaction by its number.
-func mustDetails(tb testing.TB, p *process, number string) legacyAnswer {
+func mustDetails(tb testing.TB, p *process, number string) dialectAnswer {
 	tb.Helper()
 	return mustAsk(tb, p, p.Keys.SKTest, "getTransactionDetailsRequest", `"transId":"`+number+`"`)
 }
@@ -168,11 +168,45 @@ func TestPartialApprovalIsAskedFor(t *testing.T) {
 	}
 }
 
+// An order that is paid by two cards, and let go of.
+func TestSplitTender(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	do := func(members, want string) dialectAnswer {
+		t.Helper()
+		a := mustTransact(t, p, p.Keys.SKTest, members)
+		if got := a.outcome(); got != want {
+			t.Errorf("%s: got %s, want %s: %s", members, got, want, a.body)
+		}
+		return a
+	}
+	const sale = `"transactionType":"authCaptureTransaction","amount":`
+	first := do(sale+`24.5,`+legacyCard+`,"billTo":{"zip":"46225"},"transactionSettings":{"setting":`+
+		`{"settingName":"allowPartialAuth","settingValue":true}}`, "4/295").Response.ID
+	of := `,"splitTenderId":"` + first + `"`
+	do(sale+`4,`+legacyCard+of, "1/1")
+	do(sale+`4,`+legacyCard+of, "3/11")
+	last := do(sale+`19.27,`+legacyCard+of+`,"order":{"invoiceNumber":"INV-7"}`, "1/1")
+	if got := last.Response.SplitTender; got != first || strings.Count(last.body, `"responseToCustomer"`) != 3 {
+		t.Errorf("got %s, want three payments of %s", last.body, first)
+	}
+	do(sale+`0.01,`+legacyCard+of, "3/298")
+	do(sale+`1,`+legacyCard+`,"splitTenderId":"`+last.Response.ID+`"`, "3/296")
+	do(`"transactionType":"voidTransaction"`+of, "1/1")
+	for _, number := range []string{first, last.Response.ID} {
+		if got := mustDetails(t, p, number).Transaction.Status; got != "voided" {
+			t.Errorf("%s: got %s, want voided", number, got)
+		}
+	}
+	do(`"transactionType":"voidTransaction"`+of, "1/310")
+	do(sale+`1,`+legacyCard+of, "3/298")
+}
+
 // A voice authorization and a refund without a payment, by the real simulator.
 func TestLegacyOddTypes(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	do := func(members, want string) legacyAnswer {
+	do := func(members, want string) dialectAnswer {
 		t.Helper()
 		a := mustTransact(t, p, p.Keys.SKTest, members)
 		if got := a.outcome(); got != want {

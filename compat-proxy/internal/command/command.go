@@ -23,7 +23,7 @@ func Kinds() []Kind {
 	}
 }
 
-// Command is one thing to do, as plain data: Authorize, Capture, Void, Refund, Credit or Get.
+// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Refund, Credit or Get.
 type Command interface {
 	// Kind names it.
 	Kind() Kind
@@ -37,7 +37,9 @@ type Number string
 type Authorize struct {
 	// Body is the whole v1 request; the decoder knows the currency, so amounts are in minor units already.
 	Body v1.TransactionCreate `json:"body"`
-	Once Once                 `json:"once,omitzero"`
+	// Joins is the first payment of the order that this one is a further payment of; the body names it under GroupKey, and as its reference.
+	Joins Number `json:"joins,omitempty"`
+	Once  Once   `json:"once,omitzero"`
 }
 
 // Capture takes money that was authorized.
@@ -55,6 +57,11 @@ type Capture struct {
 // Void cancels a payment that has not settled.
 type Void struct {
 	Target Number `json:"target"`
+}
+
+// VoidGroup cancels all payments of an order that is paid by several.
+type VoidGroup struct {
+	First Number `json:"first"`
 }
 
 // Refund gives captured money back.
@@ -98,6 +105,9 @@ func (Capture) Kind() Kind { return PaymentCapture }
 
 // Kind implements Command.
 func (Void) Kind() Kind { return PaymentVoid }
+
+// Kind implements Command.
+func (VoidGroup) Kind() Kind { return PaymentVoid }
 
 // Kind implements Command.
 func (Refund) Kind() Kind { return PaymentRefund }

@@ -104,11 +104,18 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
 	switch c := c.(type) {
 	case Authorize:
-		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.authorize(ctx, c) })
+		return s.once(ctx, c.Once, c.identity(), func(s session) Result {
+			if c.Joins != "" {
+				return s.join(ctx, c)
+			}
+			return s.authorize(ctx, c.Body)
+		})
 	case Capture:
 		return s.capture(ctx, c)
 	case Void:
 		return s.void(ctx, c)
+	case VoidGroup:
+		return s.voidGroup(ctx, c)
 	case Refund:
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
 	case Credit:

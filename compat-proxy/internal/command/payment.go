@@ -12,9 +12,9 @@ import (
 
 const contentType = "application/json"
 
-func (s session) authorize(ctx context.Context, c Authorize) Result {
+func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Result {
 	params := &v1.CreateTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, c.Body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	a, ok := s.post(ctx, create, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.CreateTransactionWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var t v1.Transaction
@@ -91,6 +91,14 @@ func (s session) void(ctx context.Context, c Void) Result {
 	if !ok {
 		return Result{Outcome: NotFound}
 	}
+	r := s.voidID(ctx, id)
+	if r.Outcome == NotFound {
+		return s.notFound(ctx, c.Target)
+	}
+	return r
+}
+
+func (s session) voidID(ctx context.Context, id string) Result {
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
 	a, ok := s.post(ctx, v1.TransactionVoid{}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.VoidTransactionWithBody(ctx, id, params, contentType, body, s.authorized)
@@ -99,8 +107,6 @@ func (s session) void(ctx context.Context, c Void) Result {
 	switch {
 	case !ok:
 		return unencodable()
-	case a.status == http.StatusNotFound:
-		return s.notFound(ctx, c.Target)
 	case a.status/100 != 2:
 		return s.follow(ctx, a.result(), voided)
 	case a.decode(&t) != nil:

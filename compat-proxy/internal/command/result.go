@@ -43,6 +43,8 @@ type Result struct {
 	Transaction *v1.Transaction `json:"transaction,omitempty"`
 	Capture     *v1.Capture     `json:"capture,omitempty"`
 	Refund      *v1.Refund      `json:"refund,omitempty"`
+	// Group is what an order's payments are now, when the command was on one of several.
+	Group []v1.Transaction `json:"group,omitempty"`
 
 	// replayed: v1 gave the answer to an earlier request under the same key, and that was not ours.
 	replayed bool

@@ -106,7 +106,11 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if p := d.details(&body, currency); !p.none() {
 		return nil, p
 	}
-	return command.Authorize{Body: body, Once: d.once()}, problem{}
+	first, p := d.join(&body)
+	if !p.none() {
+		return nil, p
+	}
+	return command.Authorize{Body: body, Joins: first, Once: d.once()}, problem{}
 }
 
 // currency is that of an amount which names no payment.
@@ -161,6 +165,9 @@ func (d *decoder) capture() (command.Command, problem) {
 }
 
 func (d *decoder) void() (command.Command, problem) {
+	if first, p := d.splitTender(); first != "" || !p.none() {
+		return command.VoidGroup{First: first}, p
+	}
 	target, p := d.target()
 	if !p.none() {
 		return nil, p
@@ -169,7 +176,7 @@ func (d *decoder) void() (command.Command, problem) {
 }
 
 func (d *decoder) refund() (command.Command, problem) {
-	if d.echo.Reference == "" && d.set.unlinked && d.payable() {
+	if d.echo.Reference == "" && !d.txn.Has("splitTenderId") && d.set.unlinked && d.payable() {
 		return d.credit()
 	}
 	target, p := d.target()

@@ -30,6 +30,7 @@ type transaction struct {
 	networkID   string
 	splitTender string
 	prepaid     *prepaid
+	tenders     []*wire.Element
 	test        bool
 	userFields  []field
 }
@@ -122,14 +123,17 @@ func (t *transaction) decided(transactionType string, r command.Result, why reas
 			t.authCode, t.networkID = code, network
 		}
 		t.prepaid = prepaidOf(paid)
-		if why == reasonPartial {
-			t.splitTender = t.transID
-		}
 	case typeRefund:
 	default:
 		if why == reasonApproved {
 			t.authCode = code
 		}
+	}
+	if why == reasonPartial || len(r.Group) > 0 {
+		t.splitTender = groupOf(paid)
+	}
+	for i := range r.Group {
+		t.tenders = append(t.tenders, tender(&r.Group[i]))
 	}
 }
 
@@ -179,6 +183,9 @@ func (t transaction) element(class responseCode, said *wire.Element) *wire.Eleme
 		e.Children = append(e.Children, t.prepaid.element())
 	}
 	e.Children = append(e.Children, said)
+	if len(t.tenders) > 0 {
+		e.Children = append(e.Children, wire.ListElement("splitTenderPayments", t.tenders...))
+	}
 	if len(t.userFields) > 0 {
 		fields := wire.ListElement("userFields")
 		for _, f := range t.userFields {

@@ -77,7 +77,6 @@ const (
 	reasonReferenceInvalid    reason = 15
 	reasonNotFound            reason = 16
 	reasonCardType            reason = 17
-	reasonNoChecks            reason = 18
 	reasonProcessing          reason = 19
 	reasonAddressMismatch     reason = 27
 	reasonBlank               reason = 33
@@ -107,7 +106,6 @@ const (
 	reasonReview              reason = 252
 	reasonLineItem            reason = 270
 	reasonLineItems           reason = 271
-	reasonZeroAmount          reason = 289
 	reasonPartial             reason = 295
 	reasonSplitTender         reason = 296
 	reasonSplitAndReference   reason = 297
@@ -141,7 +139,6 @@ var reasons = map[reason]reasonRow{
 	reasonReferenceInvalid: {failed, "The transaction ID is invalid or not present."},
 	reasonNotFound:         {failed, "The transaction cannot be found."},
 	reasonCardType:         {failed, "The merchant does not accept this type of credit card."},
-	reasonNoChecks:         {failed, "ACH transactions are not accepted by this merchant."},
 	reasonProcessing:       {failed, textProcessing},
 	reasonAddressMismatch: {declined, "The transaction has been declined because of an AVS mismatch. " +
 		"The address provided does not match billing address of cardholder."},
@@ -166,7 +163,6 @@ var reasons = map[reason]reasonRow{
 	reasonLineItem:         {failed, "A line item is invalid."},
 	reasonLineItems: {failed, "The number of line items submitted is not allowed. " +
 		"A maximum of 30 line items can be submitted."},
-	reasonZeroAmount:          {failed, "This processor does not accept zero dollar authorization for this card type."},
 	reasonRouting:             {failed, "The ABA code is invalid"},
 	reasonAccount:             {failed, "The account number is invalid"},
 	reasonNotForChecks:        {failed, "The transaction type is invalid for ACH transactions."},

@@ -68,32 +68,41 @@ func TestGolden(t *testing.T) {
 
 func runGolden(t *testing.T, dir string) {
 	t.Helper()
-	s := mustScenario(t, filepath.Join(dir, "case.json"))
-	ext := ".xml"
+	request, ext := mustRequest(t, dir)
+	commands, response := answerTo(t, mustScenario(t, filepath.Join(dir, "case.json")), request)
+	compare(t, filepath.Join(dir, "commands.json"), commands)
+	compare(t, filepath.Join(dir, "response"+ext), response)
+}
+
+// mustRequest is a case's request with the ending of its file.
+func mustRequest(t *testing.T, dir string) (request []byte, ext string) {
+	t.Helper()
 	request, err := os.ReadFile(filepath.Join(dir, "request.xml"))
 	if err != nil {
-		ext = ".json"
-		request = mustRead(t, filepath.Join(dir, "request.json"))
+		return mustRead(t, filepath.Join(dir, "request.json")), ".json"
 	}
+	return request, ".xml"
+}
+
+// answerTo sends a case's request and returns what v1 was asked to do, and the answer.
+func answerTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
+	t.Helper()
 	script := &script{t: t, left: s.V1, scopes: s.Scopes}
 	recorder := &recorder{Executor: mustExecutor(t, script)}
 	handler := mustHandler(t, recorder)
-
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/compat/provider-a/xml", bytes.NewReader(request))
 	if s.Authorization != "" {
 		r.Header.Set("Authorization", s.Authorization)
 	}
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
-
 	if got, want := w.Code, http.StatusOK; got != want {
 		t.Errorf("status: got %d, want %d", got, want)
 	}
 	if left := script.remaining(); left != 0 {
 		t.Errorf("v1 was not asked %d more times, as the case has it", left)
 	}
-	compare(t, filepath.Join(dir, "commands.json"), recorder.commands(t))
-	compare(t, filepath.Join(dir, "response"+ext), w.Body.Bytes())
+	return recorder.commands(t), w.Body.Bytes()
 }
 
 func compare(t *testing.T, path string, got []byte) {

@@ -105,6 +105,10 @@ func unmetReason(transactionType string, c command.Condition) reason {
 	switch c {
 	case command.ConditionSettled, command.ConditionLast4:
 		return reasonNotCreditable
+	case command.ConditionGroup:
+		return reasonSplitTender
+	case command.ConditionGroupEnded:
+		return reasonSplitEnded
 	case command.ConditionCurrency:
 		return reasonCurrency
 	case command.ConditionRange:

@@ -3,7 +3,6 @@ package providera
 import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -56,13 +55,4 @@ func (p *prepaid) element() *wire.Element {
 	l.text("approvedAmount", p.approved)
 	l.text("balanceOnCard", p.balance)
 	return wire.GroupElement("prePaidCard", l...)
-}
-
-// splitTender is the number of the order that several payments are for: that of the first of them, which was approved for less than it
-// asked. It is "" for any other payment.
-func (r record) splitTender() string {
-	if partial(r.payment) {
-		return decimal(id.Transaction, r.payment.ID)
-	}
-	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
@@ -114,7 +115,7 @@ func (r record) element() *wire.Element {
 		}
 	} else {
 		l.text("transId", number)
-		l.text("splitTenderId", r.splitTender())
+		l.text("splitTenderId", groupOf(r.payment))
 	}
 	class, why, said := r.decision()
 	l.text("submitTimeUTC", made.UTC().Format(timeForm)+"Z")
@@ -167,6 +168,9 @@ func (r record) order() []*wire.Element {
 		o = *r.payment.Order
 	}
 	invoice, description := value(r.payment.Reference), value(r.payment.Description)
+	if r.payment.Metadata[command.GroupKey] != "" {
+		invoice = r.payment.Metadata[invoiceKey]
+	}
 	if r.refund != nil {
 		invoice, description = value(r.refund.Reference), ""
 	}

@@ -1,0 +1,126 @@
+package command
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// GroupKey is the entry of a payment's metadata that names the first payment of its order, by number. The same number is its reference, by
+// which it is found.
+const GroupKey = "payment_group"
+
+// maxGroupPages bounds how much is read of what has a group's number for its reference: 100 payments each, and an order has a few.
+const maxGroupPages = 5
+
+// The conditions on a group.
+const (
+	ConditionGroup      Condition = "group"       // no payment of that number was approved for less than it asked
+	ConditionGroupEnded Condition = "group_ended" // the order was voided, or is paid
+)
+
+// group is an order that is paid by several payments: the first was approved for less than the whole amount, the others are for the rest.
+type group struct {
+	payments []v1.Transaction // the first one first
+}
+
+// group reads the order whose first payment has that number. Without one it returns the result to give.
+func (s session) group(ctx context.Context, n Number) (*group, Result) {
+	first, r := s.target(ctx, n)
+	switch {
+	case first == nil && r.Outcome == NotFound:
+		return nil, Result{Outcome: Unmet, Unmet: ConditionGroup}
+	case first == nil:
+		return nil, r
+	case first.Metadata[GroupKey] != "" || first.AmountAuthorized == 0 || first.AmountAuthorized >= first.Amount:
+		return nil, Result{Outcome: Unmet, Unmet: ConditionGroup}
+	}
+	g := &group{payments: []v1.Transaction{*first}}
+	reference, limit := string(n), 100
+	params := &v1.ListTransactionsParams{Reference: &reference, Limit: &limit}
+	for range maxGroupPages {
+		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+			return s.x.client.ListTransactions(ctx, params, s.authorized)
+		})
+		var page v1.TransactionList
+		if r, ok := a.read(&page); !ok {
+			return nil, r
+		}
+		for i := range page.Data {
+			if page.Data[i].Metadata[GroupKey] == reference {
+				g.payments = append(g.payments, page.Data[i])
+			}
+		}
+		if !page.HasMore || len(page.Data) == 0 {
+			break
+		}
+		params.StartingAfter = &page.Data[len(page.Data)-1].ID
+	}
+	slices.Reverse(g.payments[1:]) // v1 lists the newest first
+	return g, Result{}
+}
+
+// open reports whether the order still waits for a payment.
+func (g *group) open() bool {
+	if !live(&g.payments[0]) {
+		return false
+	}
+	rest := g.payments[0].Amount
+	for i := range g.payments {
+		if live(&g.payments[i]) {
+			rest -= g.payments[i].AmountAuthorized
+		}
+	}
+	return rest > 0
+}
+
+// over are the states from which a payment never holds money any more. One whose outcome is not known yet is not over.
+var over = []v1.TransactionStatus{
+	v1.TransactionStatusVoided, v1.TransactionStatusDeclined, v1.TransactionStatusFailed, v1.TransactionStatusExpired,
+	v1.TransactionStatusCanceled,
+}
+
+// live reports whether a payment has, or may come to have, money that a void would let go of.
+func live(t *v1.Transaction) bool { return !slices.Contains(over, t.Status) }
+
+// join makes a further payment of an order.
+func (s session) join(ctx context.Context, c Authorize) Result {
+	g, r := s.group(ctx, c.Joins)
+	if g == nil {
+		return r
+	}
+	if !g.open() {
+		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}
+	}
+	r = s.authorize(ctx, c.Body)
+	r.Group = g.payments
+	if r.Transaction != nil {
+		r.Group = append(r.Group, *r.Transaction)
+	}
+	return r
+}
+
+// voidGroup voids every payment of an order, and stops at the first that cannot be: asked again, it goes on with what is left.
+func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
+	g, r := s.group(ctx, c.First)
+	if g == nil {
+		return r
+	}
+	done := Result{Outcome: Refused, Code: CodeNotVoidable, Transaction: &g.payments[0]}
+	for i := range g.payments {
+		if !live(&g.payments[i]) {
+			continue
+		}
+		s.idempotencyKey = s.x.idempotencyKey()
+		r := s.voidID(ctx, g.payments[i].ID)
+		if r.Outcome != Done {
+			return r
+		}
+		g.payments[i] = *r.Transaction
+		done = Result{Outcome: Done, Status: r.Status, Transaction: &g.payments[0]}
+	}
+	done.Group = g.payments
+	return done
+}

@@ -1,0 +1,131 @@
+package providera_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+)
+
+// contractRows are the rows of the contract's tables of outcomes (4.3), fields by type (4.4) and situations (5.3): what each has to answer, and
+// the golden case that shows it. A row whose case is gone or answers otherwise fails.
+var contractRows = []struct{ table, row, outcome, golden string }{
+	{"4.3", "approved", "1/1", "x1-sale"},
+	{"4.3", "declined", "2/2", "x2-decline"},
+	{"4.3", "declined, referral", "2/3", "decline-call-issuer"},
+	{"4.3", "declined, pick up card", "2/4", "decline-pickup"},
+	{"4.3", "declined by the address filter", "2/27", "decline-address-mismatch"},
+	{"4.3", "declined by the card code filter", "2/65", "decline-cvc-mismatch"},
+	{"4.3", "error", "3/6", "card-luhn"},
+	{"4.3", "held", "4/252", "details-unknown"},
+	{"4.3", "already voided", "1/310", "void-twice"},
+	{"4.3", "already captured", "1/311", "capture-of-captured"},
+	{"4.3", "partial auth", "4/295", "partial-authorize"},
+	{"4.3", "credentials", "E00007", "x3-wrong-credentials"},
+	{"4.3", "schema", "E00003", "schema-fault"},
+
+	{"4.4", "auth", "1/1", "j1-authorize"},
+	{"4.4", "sale", "1/1", "x1-sale"},
+	{"4.4", "captureOnly", "1/1", "capture-only"},
+	{"4.4", "priorAuthCapture", "1/1", "x5-partial-capture"},
+	{"4.4", "void", "1/1", "x7-void"},
+	{"4.4", "linked refund", "1/1", "refund"},
+	{"4.4", "standalone credit", "1/1", "unlinked-refund"},
+	{"4.4", "refund of unknown id", "3/16", "refund-unknown"},
+	{"4.4", "void of unknown id", "3/16", "void-unknown"},
+	{"4.4", "capture of unknown id", "3/16", "capture-unknown"},
+
+	{"5.3", "bad credentials", "E00007", "j2-wrong-credentials"},
+	{"5.3", "malformed XML", "E00003", "fault-malformed"},
+	{"5.3", "unknown element", "E00003", "fault-unknown-element"},
+	{"5.3", "wrong order", "E00003", "schema-fault"},
+	{"5.3", "over-long field", "E00003", "fault-reference-too-long"},
+	{"5.3", "missing xmlns", "E00045", "fault-no-namespace"},
+	{"5.3", "unknown method", "E00004", "fault-unknown-method"},
+	{"5.3", "invalid card number", "3/6", "card-luhn"},
+	{"5.3", "card number empty", "E00003", "fault-card-empty"},
+	{"5.3", "card number under 4 chars", "E00003", "fault-card-too-short"},
+	{"5.3", "card number above 16 chars", "E00003", "fault-card-too-long"},
+	{"5.3", "expired", "3/8", "card-expired"},
+	{"5.3", "bad date", "3/7", "card-expiration-bad"},
+	{"5.3", "zero amount", "3/5", "amount-zero"},
+	{"5.3", "negative amount", "3/5", "amount-negative"},
+	{"5.3", "absent amount", "3/5", "amount-missing"},
+	{"5.3", "non-decimal amount text", "E00003", "amount-not-decimal"},
+	{"5.3", "refTransId unknown", "3/16", "refund-unknown"},
+	{"5.3", "refTransId empty, void", "3/33", "void-reference-missing"},
+	{"5.3", "refTransId empty, refund", "3/33", "refused-unlinked-refund"},
+	{"5.3", "void twice", "1/310", "void-twice"},
+	{"5.3", "void of settled", "3/16", "void-of-settled"},
+	{"5.3", "capture twice, capture of a sale", "1/311", "capture-of-captured"},
+	{"5.3", "capture of a voided auth", "1/310", "capture-of-voided"},
+	{"5.3", "capture more than authorised", "3/47", "capture-too-much"},
+	{"5.3", "refund of unsettled card", "3/54", "x6-refund-unsettled"},
+	{"5.3", "refund of unsettled eCheck", "3/16", "refund-bank-account-unsettled"},
+	{"5.3", "refund above remaining", "3/55", "refund-too-much"},
+	{"5.3", "refund total above original in a second refund", "3/55", "refund-of-refunded"},
+	{"5.3", "duplicate within window", "3/11", "j2-duplicate"},
+	{"5.3", "unknown currency", "3/39", "currency-unknown"},
+	{"5.3", "unknown transId in details", "E00040", "details-unknown-number"},
+}
+
+func TestContractRows(t *testing.T) {
+	t.Parallel()
+	for _, row := range contractRows {
+		if got := outcomeOf(t, filepath.Join("testdata", row.golden)); got != row.outcome {
+			t.Errorf("%s %s: %s answers %s, want %s", row.table, row.row, row.golden, got, row.outcome)
+		}
+	}
+}
+
+// TestEveryCodeHasAGolden wants a case for each code that this package can give: those of 5.2 that can arise, and the envelope's of 5.1.
+func TestEveryCodeHasAGolden(t *testing.T) {
+	t.Parallel()
+	cases, err := filepath.Glob("testdata/*/case.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, path := range cases {
+		o := outcomeOf(t, filepath.Dir(path))
+		shown[o] = true
+		if strings.Contains(o, "/") { // the envelope has its own
+			shown["I00001"], shown["E00027"] = shown["I00001"] || o[0] != '3', shown["E00027"] || o[0] == '3'
+		}
+	}
+	for _, row := range providera.Reasons() {
+		if code := row[1].(string) + "/" + strconv.Itoa(row[0].(int)); !shown[code] {
+			t.Errorf("reason %s: no case shows it", code)
+		}
+	}
+	for code := range providera.APITexts() {
+		if !shown[code] {
+			t.Errorf("%s: no case shows it", code)
+		}
+	}
+}
+
+// The places of the codes in an answer of either format.
+var (
+	responseForm = regexp.MustCompile(`responseCode(?:>|":"?)([1-4])`)
+	reasonForm   = regexp.MustCompile(`(?:errorCode>|"errorCode":"|<message><code>|"messages":\[\{"code":"|responseReasonCode(?:>|":))([0-9]+)`)
+	envelopeForm = regexp.MustCompile(`[EI][0-9]{5}`)
+)
+
+// outcomeOf is what a case's answer comes to: "1/1", or the envelope's code where there is no transaction.
+func outcomeOf(t *testing.T, dir string) string {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(dir, "response.xml"))
+	if err != nil {
+		body = mustRead(t, filepath.Join(dir, "response.json"))
+	}
+	response, reason := responseForm.FindSubmatch(body), reasonForm.FindSubmatch(body)
+	if response != nil && reason != nil {
+		return string(response[1]) + "/" + string(reason[1])
+	}
+	return string(envelopeForm.Find(body))
+}

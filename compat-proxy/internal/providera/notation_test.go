@@ -1,0 +1,242 @@
+package providera_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
+)
+
+// TestBothNotations sends the request of every golden case in the other notation too. v1 must be asked the same, and the two answers must
+// agree by the contract's mapping rules, which are written out here again on purpose: the JSON answer is what the XML one maps to.
+func TestBothNotations(t *testing.T) {
+	t.Parallel()
+	cases, err := filepath.Glob("testdata/*/case.json")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("got %d cases, error %v", len(cases), err)
+	}
+	for _, path := range cases {
+		dir := filepath.Dir(path)
+		if slices.Contains(oneNotation, filepath.Base(dir)) {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			request, ext := mustRequest(t, dir)
+			other := asXML
+			if ext == ".xml" {
+				other = asJSON
+			}
+			s := mustScenario(t, path)
+			commands, response := answerTo(t, s, request)
+			otherCommands, otherResponse := answerTo(t, s, other(t, request))
+			if !bytes.Equal(commands, otherCommands) {
+				t.Errorf("commands:\n got %s\nwant %s", otherCommands, commands)
+			}
+			if ext == ".json" {
+				response, otherResponse = otherResponse, response
+			}
+			if got, want := string(otherResponse), "\xef\xbb\xbf"+mapped(mustElement(t, response)); got != want {
+				t.Errorf("answers:\n  got %s\n want %s\nas in %s", got, want, response)
+			}
+		})
+	}
+}
+
+// oneNotation are the cases whose request the other notation cannot say.
+var oneNotation = []string{"fault-malformed", "fault-no-namespace"}
+
+func mustElement(t *testing.T, document []byte) *safexml.Element {
+	t.Helper()
+	el, err := safexml.Parse(bytes.TrimPrefix(document, []byte("\xef\xbb\xbf")), 0)
+	if err != nil {
+		t.Fatalf("%s: %v", document, err)
+	}
+	return el
+}
+
+// asJSON is a request in XML by the mapping rules for requests: elements of one name that follow each other are an array.
+func asJSON(t *testing.T, request []byte) []byte {
+	t.Helper()
+	root := mustElement(t, request)
+	return []byte("{" + quoted(root.Name) + ":" + member(root) + "}")
+}
+
+func member(el *safexml.Element) string {
+	if len(el.Children) == 0 {
+		return quoted(el.Text)
+	}
+	var parts []string
+	for i := 0; i < len(el.Children); {
+		name := el.Children[i].Name
+		var items []string
+		for ; i < len(el.Children) && el.Children[i].Name == name; i++ {
+			items = append(items, member(el.Children[i]))
+		}
+		value := items[0]
+		if len(items) > 1 {
+			value = "[" + strings.Join(items, ",") + "]"
+		}
+		parts = append(parts, quoted(name)+":"+value)
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// asXML is a request in JSON as XML: the items of an array are elements of its name, and null is no element.
+func asXML(t *testing.T, request []byte) []byte {
+	t.Helper()
+	d := jsontext.NewDecoder(bytes.NewReader(request))
+	var b strings.Builder
+	if err := elements(d, "", &b); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(strings.Replace(b.String(), ">", ` xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">`, 1))
+}
+
+// elements writes the next value as elements of that name; the outermost object has none.
+func elements(d *jsontext.Decoder, name string, b *strings.Builder) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	kind, text := token.Kind(), token.String()
+	if kind == 'n' {
+		return nil
+	}
+	if kind == '[' {
+		return until(d, ']', func() error { return elements(d, name, b) })
+	}
+	tag(b, "<", name)
+	if kind == '{' {
+		err := until(d, '}', func() error {
+			key, err := d.ReadToken()
+			return errors.Join(err, elements(d, key.String(), b))
+		})
+		tag(b, "</", name)
+		return err
+	}
+	err = xml.EscapeText(b, []byte(text))
+	tag(b, "</", name)
+	return err
+}
+
+func until(d *jsontext.Decoder, end jsontext.Kind, each func() error) error {
+	for d.PeekKind() != end {
+		if d.PeekKind() == 0 {
+			return io.ErrUnexpectedEOF
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+func tag(b *strings.Builder, open, name string) {
+	if name != "" {
+		b.WriteString(open + name + ">")
+	}
+}
+
+// What the contract says of answers in JSON.
+var (
+	// flat are the wrappers whose items become an array; the messages at the top are none of them.
+	flat = []string{"messages", "errors", "userFields", "splitTenderPayments", "lineItems"}
+	// bare are the numbers and booleans of details. Everything of a transactionResponse is a string.
+	bare = []string{
+		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining", "taxExempt",
+		"recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
+	}
+	// derived are the members that come before those of the base type.
+	derived = map[string][]string{"order": {"purchaseOrderNumber"}, "billTo": {"phoneNumber", "faxNumber", "email"}}
+	// last are the envelope's own, which XML has at the start.
+	last = []string{"refId", "messages", "sessionToken"}
+)
+
+// mapped is the JSON that an answer in XML maps to.
+func mapped(root *safexml.Element) string {
+	var own, envelope []string
+	for _, c := range root.Children {
+		value := quoted(c.Name) + ":"
+		switch c.Name {
+		case "messages":
+			value += topMessages(c)
+		case "transactionResponse":
+			value += object(withIndicator(c), false)
+		default:
+			value += valueOf(c, c.Name == "transaction")
+		}
+		if slices.Contains(last, c.Name) {
+			envelope = append(envelope, value)
+		} else {
+			own = append(own, value)
+		}
+	}
+	return "{" + strings.Join(append(own, envelope...), ",") + "}"
+}
+
+func topMessages(el *safexml.Element) string {
+	var items []string
+	for _, m := range el.Children[1:] {
+		items = append(items, object(m, false))
+	}
+	return `{"resultCode":` + quoted(el.Children[0].Text) + `,"message":[` + strings.Join(items, ",") + "]}"
+}
+
+const indicator = "SupplementalDataQualificationIndicator"
+
+// withIndicator adds the member that only JSON has, before networkTransId.
+func withIndicator(el *safexml.Element) *safexml.Element {
+	at := slices.IndexFunc(el.Children, func(c *safexml.Element) bool { return c.Name == "networkTransId" })
+	if at < 0 {
+		at = len(el.Children)
+	}
+	return &safexml.Element{Name: el.Name, Children: slices.Insert(slices.Clone(el.Children), at, &safexml.Element{Name: indicator, Text: "0"})}
+}
+
+// valueOf is the JSON of an element, typed in details.
+func valueOf(el *safexml.Element, typed bool) string {
+	switch {
+	case slices.Contains(flat, el.Name):
+		var items []string
+		for _, c := range el.Children {
+			items = append(items, valueOf(c, typed))
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	case len(el.Children) > 0:
+		return object(el, typed)
+	case el.Name == indicator || typed && slices.Contains(bare, el.Name):
+		return el.Text
+	}
+	return quoted(el.Text)
+}
+
+func object(el *safexml.Element, typed bool) string {
+	var before, after []string
+	for _, c := range el.Children {
+		value := quoted(c.Name) + ":" + valueOf(c, typed)
+		if typed && slices.Contains(derived[el.Name], c.Name) {
+			before = append(before, value)
+		} else {
+			after = append(after, value)
+		}
+	}
+	return "{" + strings.Join(append(before, after...), ",") + "}"
+}
+
+func quoted(text string) string {
+	b, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		panic(err) // the test's own text
+	}
+	return string(b)
+}

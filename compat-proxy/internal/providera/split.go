@@ -1,0 +1,92 @@
+package providera
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// invoiceKey keeps the invoice number of a payment whose reference is that of its order.
+const invoiceKey = "invoice_number"
+
+// splitTender is the number of the order that a request goes on with: that of its first payment. It is "" for any other request.
+func (d *decoder) splitTender() (command.Number, problem) {
+	given := d.txn.Get("splitTenderId")
+	switch n := strings.TrimLeft(given, "0"); {
+	case given == "":
+		return "", problem{}
+	case d.echo.Reference != "":
+		return "", because(reasonSplitAndReference)
+	case !digits(n):
+		return "", because(reasonSplitTender)
+	default:
+		return command.Number(n), problem{}
+	}
+}
+
+// join puts into body the order that a further payment is for.
+func (d *decoder) join(body *v1.TransactionCreate) (command.Number, problem) {
+	first, p := d.splitTender()
+	if first == "" {
+		return "", p
+	}
+	m := v1.Metadata{}
+	if body.Metadata != nil {
+		m = *body.Metadata
+	}
+	if body.Reference != nil {
+		m[invoiceKey] = *body.Reference
+	}
+	number := string(first)
+	m[command.GroupKey] = number
+	body.Metadata, body.Reference = &m, &number
+	return first, problem{}
+}
+
+// groupOf is the number of the order that a payment is for: its own when it was approved for less than it asked, "" when it is for none.
+func groupOf(t *v1.Transaction) string {
+	if n := t.Metadata[command.GroupKey]; digits(n) && len(n) <= 19 {
+		return n
+	}
+	if partial(t) {
+		return decimal(id.Transaction, t.ID)
+	}
+	return ""
+}
+
+// tender is one payment of an order, as an answer lists it.
+func tender(t *v1.Transaction) *wire.Element {
+	class, why := approved, reasonApproved
+	switch t.Status {
+	case v1.TransactionStatusDeclined:
+		class, why = declined, declineReason(t)
+	case v1.TransactionStatusFailed:
+		class, why = failed, reasonProcessing
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+		class, why = held, reasonReview
+	default:
+		if partial(t) {
+			class, why = held, reasonPartial
+		}
+	}
+	currency, _ := money.Lookup(t.Currency) // v1 knows no other currencies
+	account, kind := charged(t)
+	var l leaves
+	l.text("transId", decimal(id.Transaction, t.ID))
+	l.text("responseCode", string(class))
+	l.text("responseToCustomer", strconv.Itoa(int(why)))
+	if t.Authorization != nil {
+		l.text("authCode", value(t.Authorization.Code))
+	}
+	l.text("accountNumber", account)
+	l.text("accountType", kind)
+	l.text("requestedAmount", majorAmount(t.Amount, currency.Exponent))
+	l.text("approvedAmount", majorAmount(t.AmountAuthorized, currency.Exponent))
+	l.text("balanceOnCard", balanceOf(t, currency.Exponent))
+	return wire.GroupElement("splitTenderPayment", l...)
+}
