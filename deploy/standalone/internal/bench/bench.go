@@ -53,6 +53,7 @@ func measures() []measure {
 	return []measure{
 		{rows: []string{"P1", "P2"}, run: throughput},
 		{rows: []string{"P3"}, run: latency},
+		{rows: []string{"P5"}, run: through},
 		{rows: []string{"P7"}, run: replay},
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},

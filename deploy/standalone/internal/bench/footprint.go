@@ -123,13 +123,8 @@ func (b *Bench) await(ctx context.Context, addr string, status int) (time.Time, 
 
 // ask returns the status of the answer to one request, 0 when none came.
 func ask(ctx context.Context, addr string, request []byte) int {
-	c, err := load.Dial(ctx, addr)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = c.Close() }() // the answer was read
 	var a load.Response
-	if err := c.Do(request, &a); err != nil {
+	if err := askOnce(ctx, addr, request, &a); err != nil {
 		return 0
 	}
 	return a.Status

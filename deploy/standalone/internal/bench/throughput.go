@@ -120,19 +120,25 @@ func (b *Bench) repeat(ctx context.Context, n int, step func() error) (sample, e
 	return s, nil
 }
 
-func (b *Bench) startMock(ctx context.Context) (*serve.Mock, error) {
-	m, err := serve.StartMock(ctx, b.programs.Mock, b.folder("stripe-mock")+".log")
-	if err != nil {
-		return nil, err
+func (b *Bench) startMock(ctx context.Context) (*serve.Listening, error) {
+	return b.awaited(ctx)(serve.StartMock(ctx, b.programs.Mock, b.folder("stripe-mock")+".log"))
+}
+
+// awaited returns a started program when it listens.
+func (b *Bench) awaited(ctx context.Context) func(*serve.Listening, error) (*serve.Listening, error) {
+	return func(p *serve.Listening, err error) (*serve.Listening, error) {
+		if err != nil {
+			return nil, err
+		}
+		if _, err := b.await(ctx, p.Addr, 0); err != nil {
+			return nil, errors.Join(err, p.Stop())
+		}
+		return p, nil
 	}
-	if _, err := b.await(ctx, m.Addr, 0); err != nil {
-		return nil, errors.Join(err, m.Stop())
-	}
-	return m, nil
 }
 
 // chargeSide posts charges to the mock.
-func (b *Bench) chargeSide(m *serve.Mock) func(context.Context, int) (sample, error) {
+func (b *Bench) chargeSide(m *serve.Listening) func(context.Context, int) (sample, error) {
 	return func(ctx context.Context, _ int) (sample, error) {
 		headers := []string{"Authorization: Bearer sk_test_123", "Content-Type: application/x-www-form-urlencoded"}
 		charge, err := load.NewRequest("POST", m.Addr, "/v1/charges", headers, "amount=2000&currency=usd&source=tok_visa", 0)

@@ -25,8 +25,8 @@ type Plan struct {
 	// what waits for a free connection is not left out. 0 is a closed loop.
 	Rate    float64
 	Request *Request
-	// Fill writes the slot of a connection's next request. n is different for every request of the run. It is called from all
-	// connections at once. Nil when the request has no slot.
+	// Fill writes what goes into the slots of a connection's next request. n is different for every request of the run. It is called
+	// from all connections at once. Nil when the request has no slot.
 	Fill   func(slot []byte, n uint64)
 	Want   Want
 	Warmup time.Duration // answers of this first time are checked but not counted; in an open loop, to requests due in it
@@ -218,5 +218,5 @@ func (c *Conn) Do(request []byte, a *Response) error {
 	return nil
 }
 
-// Bytes returns the request with its slot filled once, for Conn.Do.
+// Bytes returns the request with its slots filled once, for Conn.Do.
 func (r *Request) Bytes(f func(slot []byte, n uint64), n uint64) []byte { return r.clone().fill(f, n) }

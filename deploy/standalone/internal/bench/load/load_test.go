@@ -43,21 +43,23 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-func TestRequestHasOneSlot(t *testing.T) {
+func TestRequestSlots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		path, header string
-		width        int
-		ok           bool
+		path, header, body string
+		width              int
+		length             string // of the body, when there is one
+		ok                 bool
 	}{
-		"none":          {"/a", "K: v", 0, true},
-		"in the path":   {"/a/{slot}", "K: v", 4, true},
-		"in a header":   {"/a", "K: {slot}", 4, true},
-		"two":           {"/{slot}", "K: {slot}", 4, false},
-		"width missing": {"/{slot}", "K: v", 0, false},
-		"width of none": {"/a", "K: v", 4, false},
+		"none":          {"/a", "K: v", "", 0, "", true},
+		"in the path":   {"/a/{slot}", "K: v", "", 4, "", true},
+		"in a header":   {"/a", "K: {slot}", "abc", 4, "3", true},
+		"in the body":   {"/a", "K: v", "<{slot}>", 4, "6", true},
+		"everywhere":    {"/{slot}", "K: {slot}", "{slot}{slot}", 4, "8", true},
+		"width missing": {"/{slot}", "K: v", "", 0, "", false},
+		"width of none": {"/a", "K: v", "", 4, "", false},
 	} {
-		r, err := load.NewRequest("GET", "host:1", c.path, []string{c.header}, "", c.width)
+		r, err := load.NewRequest("GET", "host:1", c.path, []string{c.header}, c.body, c.width)
 		if got, want := err == nil, c.ok; got != want {
 			t.Errorf("%s: got %v, want ok %t", name, err, want)
 			continue
@@ -66,8 +68,12 @@ func TestRequestHasOneSlot(t *testing.T) {
 			continue
 		}
 		fill := func(slot []byte, n uint64) { copy(slot, fmt.Sprintf("%04d", n)) }
-		want := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: host:1\r\n%s\r\n\r\n", c.path, c.header)
-		want = strings.Replace(want, "{slot}", "0042", 1)
+		length := ""
+		if c.length != "" {
+			length = "Content-Length: " + c.length + "\r\n"
+		}
+		want := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: host:1\r\n%s\r\n%s\r\n%s", c.path, c.header, length, c.body)
+		want = strings.ReplaceAll(want, "{slot}", "0042")
 		if got := string(r.Bytes(fill, 42)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}

@@ -9,15 +9,15 @@ import (
 // slotMark stands in a request's text where each request differs.
 const slotMark = "{slot}"
 
-// Request is the bytes of a request with at most one slot, which is patched before each sending.
+// Request is the bytes of a request with slots, which are patched before each sending, all with the same bytes.
 type Request struct {
 	bytes []byte
-	slot  int // offset
+	slots []int // offsets
 	width int
 }
 
-// NewRequest builds a request to addr (host:port). headers are whole lines; "{slot}" in the path or in a header line stands for width
-// bytes that Fill provides later.
+// NewRequest builds a request to addr (host:port). headers are whole lines; "{slot}" in the path, in a header line or in the body stands
+// for width bytes that Fill provides later.
 func NewRequest(method, addr, path string, headers []string, body string, width int) (*Request, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, addr)
@@ -25,19 +25,19 @@ func NewRequest(method, addr, path string, headers []string, body string, width 
 		b.WriteString(h + "\r\n")
 	}
 	if body != "" {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body))
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body)+strings.Count(body, slotMark)*(width-len(slotMark)))
 	}
-	b.WriteString("\r\n")
-	head := b.String()
-	switch n := strings.Count(head, slotMark); {
-	case n == 0 && width == 0:
-		return &Request{bytes: []byte(head + body)}, nil
-	case n != 1 || width == 0:
-		return nil, fmt.Errorf("load: %d slots of width %d in a request", n, width)
+	b.WriteString("\r\n" + body)
+	parts := strings.Split(b.String(), slotMark)
+	if (len(parts) > 1) != (width > 0) {
+		return nil, fmt.Errorf("load: %d slots of width %d in a request", len(parts)-1, width)
 	}
-	r := &Request{slot: strings.Index(head, slotMark), width: width}
-	head = strings.Replace(head, slotMark, string(bytes.Repeat([]byte{'0'}, width)), 1)
-	r.bytes = []byte(head + body)
+	r := &Request{bytes: []byte(parts[0]), width: width}
+	for _, part := range parts[1:] {
+		r.slots = append(r.slots, len(r.bytes))
+		r.bytes = append(r.bytes, bytes.Repeat([]byte{'0'}, width)...)
+		r.bytes = append(r.bytes, part...)
+	}
 	return r, nil
 }
 
@@ -50,8 +50,13 @@ func (r *Request) clone() *Request {
 
 // fill returns the bytes to send.
 func (r *Request) fill(f func(slot []byte, n uint64), n uint64) []byte {
-	if r.width > 0 && f != nil {
-		f(r.bytes[r.slot:r.slot+r.width], n)
+	if len(r.slots) == 0 || f == nil {
+		return r.bytes
+	}
+	first := r.bytes[r.slots[0] : r.slots[0]+r.width]
+	f(first, n)
+	for _, at := range r.slots[1:] {
+		copy(r.bytes[at:], first)
 	}
 	return r.bytes
 }

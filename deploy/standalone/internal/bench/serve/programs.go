@@ -16,16 +16,27 @@ const mockModule = "github.com/stripe/stripe-mock@v0.197.0"
 
 // Programs are the paths of the built programs.
 type Programs struct {
-	Standalone string
-	Mock       string // "" unless asked for
+	Standalone  string
+	Proxy       string // compat-proxy
+	Passthrough string // a reverse proxy that does nothing
+	Mock        string // "" unless asked for
 }
 
-// Build builds our own program from the checkout at root and, when withMock, installs the other server, both into root/.cache/bin.
+// Build builds our own programs from the checkout at root and, when withMock, installs the other server, all into root/.cache/bin.
 func Build(ctx context.Context, root string, withMock bool) (Programs, error) {
 	bin := filepath.Join(root, ".cache", "bin")
-	p := Programs{Standalone: filepath.Join(bin, "bench-standalone")}
-	if err := goTool(ctx, root, bin, "build", "-trimpath", "-o", p.Standalone, "./deploy/standalone"); err != nil {
-		return p, err
+	p := Programs{
+		Standalone: filepath.Join(bin, "bench-standalone"), Proxy: filepath.Join(bin, "bench-compat-proxy"),
+		Passthrough: filepath.Join(bin, "bench-passthrough"),
+	}
+	for _, made := range [][2]string{
+		{p.Standalone, "./deploy/standalone"},
+		{p.Proxy, "./compat-proxy/cmd/compat-proxy"},
+		{p.Passthrough, "./deploy/standalone/internal/bench/passthrough"},
+	} {
+		if err := goTool(ctx, root, bin, "build", "-trimpath", "-o", made[0], made[1]); err != nil {
+			return p, err
+		}
 	}
 	if !withMock {
 		return p, nil
@@ -63,6 +74,15 @@ type Standalone struct {
 	Addr     string // host:port of plain HTTP
 	Key      string // a secret test key
 	Database string // path of the SQLite file
+	Logins   string // path of the file that maps legacy logins to API keys
+	// Legacy is a login of provider-a.
+	Legacy Legacy
+}
+
+// Legacy is a login of provider-a as standalone prints it.
+type Legacy struct {
+	Name           string `json:"name"`
+	TransactionKey string `json:"transaction_key"`
 }
 
 // Launch starts our server on the data folder, listening for plain HTTP on listen (host:port), and does not wait until it is ready.
@@ -87,32 +107,49 @@ func StartStandalone(ctx context.Context, program, data string) (*Standalone, er
 		Keys struct {
 			Secret string `json:"sk_test"`
 		} `json:"keys"`
+		ProviderA Legacy `json:"provider_a"`
 	}
 	if err := json.Unmarshal([]byte(line), &ready); err != nil {
 		return nil, fmt.Errorf("read what standalone prints: %w (%w)", err, p.Stop())
 	}
 	return &Standalone{
 		Process: p, Addr: strings.TrimPrefix(ready.HTTP, "http://"), Key: ready.Keys.Secret,
-		Database: filepath.Join(data, "core", "causeway.db"),
+		Database: filepath.Join(data, "core", "causeway.db"), Logins: filepath.Join(data, "compat-credentials.yaml"),
+		Legacy: ready.ProviderA,
 	}, nil
 }
 
-// Mock is the running other server.
-type Mock struct {
+// Listening is a running program and where it listens.
+type Listening struct {
 	*Process
 	Addr string // host:port
 }
 
-// StartMock starts the other server. It may take a moment until it accepts connections.
-func StartMock(ctx context.Context, program, logFile string) (*Mock, error) {
+// StartProxy starts compat-proxy in front of v1 (host:port), with the logins of a file. It may take a moment until it accepts connections.
+func StartProxy(ctx context.Context, program, logFile, v1, logins string) (*Listening, error) {
+	return listen(ctx, logFile, program, "--v1", "http://"+v1, "--credentials", logins, "--listen")
+}
+
+// StartPassthrough starts the reverse proxy that does nothing in front of v1 (host:port). It may take a moment, too.
+func StartPassthrough(ctx context.Context, program, logFile, v1 string) (*Listening, error) {
+	return listen(ctx, logFile, program, "-to", "http://"+v1, "-listen")
+}
+
+// StartMock starts the other server. It may take a moment, too.
+func StartMock(ctx context.Context, program, logFile string) (*Listening, error) {
+	return listen(ctx, logFile, program, "-http-addr")
+}
+
+// listen starts a program whose last argument is an address to listen on, on a free one.
+func listen(ctx context.Context, logFile, program string, args ...string) (*Listening, error) {
 	addr, err := FreeAddr(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := Start(ctx, logFile, program, "-http-addr", addr)
+	p, err := Start(ctx, logFile, program, append(args, addr)...)
 	if err != nil {
 		return nil, err
 	}
 	p.Discard()
-	return &Mock{Process: p, Addr: addr}, nil
+	return &Listening{Process: p, Addr: addr}, nil
 }
