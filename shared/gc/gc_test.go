@@ -9,16 +9,24 @@ import (
 
 // Not parallel: the setting is the process's.
 func TestRelax(t *testing.T) {
-	for env, want := range map[string]int{"": 150, "50": 100, "off": 100} {
-		before := debug.SetGCPercent(100)
-		gc.Relax(func(name string) string {
-			if name != "GOGC" {
-				t.Errorf("asked for %s", name)
+	for name, relax := range map[string]struct {
+		by   func(func(string) string)
+		want int
+	}{
+		"Relax":          {gc.Relax, 150},
+		"RelaxStateless": {gc.RelaxStateless, 400},
+	} {
+		for env, want := range map[string]int{"": relax.want, "50": 100, "off": 100} {
+			before := debug.SetGCPercent(100)
+			relax.by(func(name string) string {
+				if name != "GOGC" {
+					t.Errorf("asked for %s", name)
+				}
+				return env
+			})
+			if got := debug.SetGCPercent(before); got != want {
+				t.Errorf("%s with GOGC=%q: got %d, want %d", name, env, got, want)
 			}
-			return env
-		})
-		if got := debug.SetGCPercent(before); got != want {
-			t.Errorf("GOGC=%q: got %d, want %d", env, got, want)
 		}
 	}
 }

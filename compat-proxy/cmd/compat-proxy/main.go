@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 )
@@ -47,6 +48,7 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	if err := m.ParseFlags(args); err != nil {
 		return err
 	}
+	gc.RelaxStateless(os.Getenv)
 	return m.Run(ctx)
 }
 

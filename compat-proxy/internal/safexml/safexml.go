@@ -79,6 +79,14 @@ func Parse(body []byte, maxBytes int) (*Element, error) {
 	if at, reason := scan(body); reason != "" {
 		return nil, &Error{Reason: reason, Offset: int64(at)}
 	}
+	if root := readPlain(body); root != nil {
+		return root, nil
+	}
+	return stream(body)
+}
+
+// stream reads a document by encoding/xml's tokens.
+func stream(body []byte) (*Element, error) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	// The declaration is judged by this package; the bytes are UTF-8 already.
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }

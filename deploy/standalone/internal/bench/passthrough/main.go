@@ -30,7 +30,7 @@ func main() {
 
 // run passes on requests until ctx ends.
 func run(ctx context.Context, args []string) error {
-	gc.Relax(os.Getenv)
+	gc.RelaxStateless(os.Getenv)
 	f := flag.NewFlagSet("passthrough", flag.ContinueOnError)
 	listen := f.String("listen", "127.0.0.1:0", "`address` to listen on")
 	to := f.String("to", "", "`URL` of the server that requests are passed on to")

@@ -1,0 +1,8 @@
+package safexml
+
+// Plain and Stream are the two ways to read a document that scan let pass; Plain is nil for one that is not plain.
+var (
+	Plain  = readPlain
+	Stream = stream
+	Scan   = scan
+)

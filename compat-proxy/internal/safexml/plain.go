@@ -1,0 +1,229 @@
+package safexml
+
+import (
+	"slices"
+	"strings"
+)
+
+// plain reads the documents that nearly all clients send: elements, namespace declarations in double quotes and text without references,
+// behind at most one of the usual declarations. It gives up on everything else, good or bad, and then the token stream decides; so what
+// it returns is the tree that the stream would have given, at a tenth of the work. Its strings are parts of one copy of the body.
+type plain struct {
+	src   string
+	at    int
+	stack []plainFrame
+	root  *Element
+	slab  []Element
+	nodes int
+	// prefixes are those declared so far, "" for the default namespace.
+	prefixes []string
+}
+
+// plainFrame is one open element, and the default namespace inside it.
+type plainFrame struct {
+	el    *Element
+	space string
+}
+
+// maxPlainAttrs is how many namespace declarations a plain document has at most.
+const maxPlainAttrs = 8
+
+// prologs are the declarations that plain knows.
+var prologs = []string{
+	`<?xml version="1.0" encoding="utf-8"?>`,
+	`<?xml version="1.0" encoding="UTF-8"?>`,
+	`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`,
+	`<?xml version="1.0"?>`,
+}
+
+// readPlain returns the tree of a body that scan let pass, or nil for one that is not plain.
+func readPlain(body []byte) *Element {
+	p := plain{src: string(body), stack: make([]plainFrame, 0, 8)}
+	for _, prolog := range prologs {
+		if strings.HasPrefix(p.src, prolog) {
+			p.at = len(prolog)
+			break
+		}
+	}
+	for p.at < len(p.src) {
+		if !p.step() {
+			return nil
+		}
+	}
+	if len(p.stack) > 0 || p.nodes > MaxNodes {
+		return nil
+	}
+	return p.root
+}
+
+// step reads one tag or one run of text. It reports false to give up, as the other methods do.
+func (p *plain) step() bool {
+	if p.src[p.at] != '<' {
+		return p.text()
+	}
+	if strings.HasPrefix(p.src[p.at:], "</") {
+		return p.end()
+	}
+	return p.start()
+}
+
+func (p *plain) text() bool {
+	from := p.at
+	blank := true
+	for ; p.at < len(p.src) && p.src[p.at] != '<'; p.at++ {
+		switch p.src[p.at] {
+		case ' ', '\t', '\n':
+		case '&', ']', '\r':
+			return false
+		default:
+			blank = false
+		}
+	}
+	if len(p.stack) == 0 {
+		return blank
+	}
+	p.nodes++
+	el := p.stack[len(p.stack)-1].el
+	switch {
+	case len(el.Children) > 0:
+		return blank
+	case !blank:
+		el.TextAt = 0
+	}
+	el.Text = p.src[from:p.at] // the only run before a child, since comments are not plain
+	return true
+}
+
+func (p *plain) end() bool {
+	if len(p.stack) == 0 {
+		return false
+	}
+	name := p.stack[len(p.stack)-1].el.Name
+	rest := p.src[p.at+len("</"):]
+	if !strings.HasPrefix(rest, name) || len(rest) == len(name) || rest[len(name)] != '>' {
+		return false
+	}
+	p.at += len("</") + len(name) + len(">")
+	p.stack = p.stack[:len(p.stack)-1]
+	return true
+}
+
+func (p *plain) start() bool {
+	if len(p.stack) >= MaxDepth || len(p.stack) == 0 && p.root != nil {
+		return false
+	}
+	p.at++
+	name := p.name()
+	if name == "" {
+		return false
+	}
+	f := plainFrame{el: p.newElement()}
+	if len(p.stack) > 0 {
+		f.space = p.stack[len(p.stack)-1].space
+	}
+	for p.skip() {
+		if p.at < len(p.src) && (p.src[p.at] == '>' || p.src[p.at] == '/') {
+			break
+		}
+		if !p.declaration(&f) {
+			return false
+		}
+	}
+	f.el.Name, f.el.Space, f.el.TextAt = name, f.space, -1
+	p.nodes++
+	p.push(f.el)
+	switch rest := p.src[p.at:]; {
+	case strings.HasPrefix(rest, ">"):
+		p.at++
+		p.stack = append(p.stack, f)
+		return true
+	case strings.HasPrefix(rest, "/>"):
+		p.at += len("/>")
+		return true
+	}
+	return false
+}
+
+func (p *plain) push(el *Element) {
+	if len(p.stack) == 0 {
+		p.root = el
+		return
+	}
+	parent := p.stack[len(p.stack)-1].el
+	if parent.Children == nil {
+		parent.Children = make([]*Element, 0, 6)
+	}
+	parent.Children = append(parent.Children, el)
+}
+
+// declaration reads one xmlns="…" or xmlns:p="…". A prefix needs no more than that, since a name that has one is not plain.
+func (p *plain) declaration(f *plainFrame) bool {
+	const xmlns = "xmlns"
+	if len(p.prefixes) == maxPlainAttrs || !strings.HasPrefix(p.src[p.at:], xmlns) {
+		return false
+	}
+	p.at += len(xmlns)
+	prefix := ""
+	if strings.HasPrefix(p.src[p.at:], ":") {
+		p.at++
+		if prefix = p.name(); prefix == "" || strings.HasPrefix(prefix, "xml") {
+			return false
+		}
+	}
+	if !strings.HasPrefix(p.src[p.at:], `="`) {
+		return false
+	}
+	p.at += len(`="`)
+	value, _, closed := strings.Cut(p.src[p.at:], `"`)
+	if !closed || value == "" || value == xmlSpace || value == xmlnsSpace || strings.ContainsAny(value, "<&\r\n\t") {
+		return false
+	}
+	p.at += len(value) + len(`"`)
+	p.nodes++
+	if slices.Contains(p.prefixes, prefix) {
+		return false // rare, and perhaps a duplicate
+	}
+	p.prefixes = append(p.prefixes, prefix)
+	if prefix == "" {
+		f.space = value
+	}
+	return true
+}
+
+// skip reports whether there was white space, which it passes over.
+func (p *plain) skip() bool {
+	from := p.at
+	for p.at < len(p.src) && (p.src[p.at] == ' ' || p.src[p.at] == '\n' || p.src[p.at] == '\t') {
+		p.at++
+	}
+	return p.at > from
+}
+
+// name reads a name of ASCII letters, digits and the usual signs; "" when there is none here.
+func (p *plain) name() string {
+	from := p.at
+	for p.at < len(p.src) && inName(p.src[p.at], p.at > from) {
+		p.at++
+	}
+	return p.src[from:p.at]
+}
+
+func inName(c byte, inside bool) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+		return true
+	case c >= '0' && c <= '9', c == '-', c == '.':
+		return inside
+	}
+	return false
+}
+
+// newElement hands out elements from slabs: one allocation for many.
+func (p *plain) newElement() *Element {
+	if len(p.slab) == 0 {
+		p.slab = make([]Element, slabSize)
+	}
+	el := &p.slab[0]
+	p.slab = p.slab[1:]
+	return el
+}
