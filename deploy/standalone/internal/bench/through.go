@@ -130,4 +130,3 @@ func (b *Bench) pressed(p *serve.Listening, press pressure, r *load.Request, wan
 		return out, err
 	}
 }
-
