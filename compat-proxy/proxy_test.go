@@ -304,9 +304,11 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(strings.Replace(sale, pan, pan+"1", 1)), nil)
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+apiKey) })
+	login := `{"authenticateTestRequest":{"merchantAuthentication":{"name":"me","transactionKey":"` + apiKey + `"}}}`
+	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(login), nil)
 	proxy.Close()
 	log := out.String()
-	for _, want := range []string{`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`, `"tenant":"mer_1"`} {
+	for _, want := range []string{`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`, `"outcome":"I00001"`, `"tenant":"mer_1"`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("log: got %s, want %s in it", log, want)
 		}

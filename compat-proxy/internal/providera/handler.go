@@ -242,6 +242,9 @@ func (p problem) class() string {
 
 // String names the problem for the log: an envelope code, or the outcome class and the reason.
 func (p problem) String() string {
+	if p.none() {
+		return string(apiOK)
+	}
 	if p.API != "" {
 		return string(p.API)
 	}
