@@ -64,6 +64,7 @@ const (
 	CodeAcquirerNotConfigured = "acquirer_not_configured"
 	CodeAcquirerUnavailable   = "acquirer_unavailable"
 	CodeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
+	CodeMerchantDisabled      = "merchant_disabled"
 	CodeKeyInUse              = "idempotency_key_in_use"
 	CodeKeyReused             = "idempotency_key_reused"
 )

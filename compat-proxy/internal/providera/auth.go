@@ -2,6 +2,7 @@ package providera
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
@@ -9,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Logins tells what a legacy login stands for.
@@ -76,23 +78,43 @@ func direct(key secret.String) (credentials.Grant, problem) {
 	return credentials.Grant{APIKey: key, UnlinkedRefunds: true}, problem{}
 }
 
-// permit checks the method's scopes before anything is executed. It returns the tenant's name for the log.
-func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Method) (string, problem) {
+// permit checks the method's scopes before anything is executed. It returns what the key is.
+func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Method) (v1.APIKey, problem) {
 	info, r := x.Inspect(ctx, key)
 	switch {
 	case r.Outcome == command.Unavailable:
-		return "", unavailable(r)
+		return info, unavailable(r)
+	case r.Code == command.CodeMerchantDisabled:
+		return info, refuse(apiInactive)
 	case r.Outcome != command.Done:
-		return "", refuse(apiBadLogin)
+		return info, refuse(apiBadLogin)
 	}
 	switch missing := m.Missing(info.Scopes); {
 	case len(missing) == 0:
-		return info.Merchant, problem{}
+		return info, problem{}
 	case missing[len(missing)-1] == catalogue.UseScope:
-		return info.Merchant, refuse(apiNotPermitted)
+		return info, refuse(apiNotPermitted)
 	case m.Name == catalogue.GetTransactionDetails:
-		return info.Merchant, problem{API: apiAccessDenied, Text: detailsForbidden}
+		return info, problem{API: apiAccessDenied, Text: detailsForbidden}
 	default:
-		return info.Merchant, refuse(apiAccessDenied)
+		return info, refuse(apiAccessDenied)
 	}
+}
+
+// commandScopes is what v1 asks of a key for each kind that moves money; a method has one scope for several of them.
+var commandScopes = map[command.Kind]string{
+	command.PaymentAuthorize: "payments:authorize",
+	command.PaymentCapture:   "payments:capture",
+	command.PaymentVoid:      "payments:authorize",
+	command.PaymentRefund:    "refunds:create",
+}
+
+// covered refuses commands that v1 would refuse for want of a scope, so that it is not asked to move anything.
+func covered(commands []command.Command, scopes []string) problem {
+	for _, c := range commands {
+		if scope, needed := commandScopes[c.Kind()]; needed && !slices.Contains(scopes, scope) {
+			return refuse(apiAccessDenied)
+		}
+	}
+	return problem{}
 }

@@ -13,6 +13,7 @@ const (
 	apiNoKey         apiCode = "E00005"
 	apiNoName        apiCode = "E00006"
 	apiBadLogin      apiCode = "E00007"
+	apiInactive      apiCode = "E00008"
 	apiNotPermitted  apiCode = "E00010"
 	apiAccessDenied  apiCode = "E00011"
 	apiUnsuccessful  apiCode = "E00027"
@@ -34,6 +35,7 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts speak of credentia
 	apiNoKey:        "The transaction key or API key is invalid or not present.",
 	apiNoName:       "The API user name is invalid or not present.",
 	apiBadLogin:     "User authentication failed due to invalid authentication values.",
+	apiInactive:     "User authentication failed. The account or API user is inactive.",
 	apiNotPermitted: "User authentication failed. You do not have the appropriate permissions.",
 	apiAccessDenied: "Access denied. You do not have the appropriate permissions.",
 	apiUnsuccessful: "The transaction was unsuccessful.",

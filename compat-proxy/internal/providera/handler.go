@@ -166,8 +166,8 @@ func (h *Handler) answer(
 	if !p.none() {
 		return refusal(root, req.RefID, p), p
 	}
-	tenant, p := permit(ctx, h.cfg.Executor, granted.APIKey, m)
-	httpx.EventFrom(ctx).SetTenant(tenant)
+	holder, p := permit(ctx, h.cfg.Executor, granted.APIKey, m)
+	httpx.EventFrom(ctx).SetTenant(holder.Merchant)
 	if !p.none() {
 		return refusal(root, req.RefID, p), p
 	}
@@ -180,7 +180,7 @@ func (h *Handler) answer(
 		p = unserved[m.Name]
 		return refusal(root, req.RefID, p), p
 	}
-	return serve(h, ctx, call{req: req, key: granted.APIKey, set: setting{
+	return serve(h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
 		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
 	}})
 }

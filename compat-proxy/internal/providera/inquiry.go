@@ -44,6 +44,8 @@ func unread(r command.Result) problem {
 		return problem{}
 	case r.Outcome == command.Refused && r.Status == 401:
 		return refuse(apiBadLogin)
+	case r.Code == command.CodeMerchantDisabled:
+		return refuse(apiInactive)
 	case r.Outcome == command.Refused && r.Status == 403:
 		return problem{API: apiAccessDenied, Text: detailsForbidden}
 	}

@@ -13,7 +13,9 @@ import (
 type call struct {
 	req *wire.Request
 	key secret.String
-	set setting
+	// scopes are what the key may do.
+	scopes []string
+	set    setting
 }
 
 // method serves the calls of one method.
@@ -47,6 +49,9 @@ func find(name string) (catalogue.Method, bool) {
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decode(c.req, c.set)
+	if p := covered(plan.Commands, c.scopes); !p.none() {
+		plan.Problem = p
+	}
 	var results []command.Result
 	if plan.Problem.none() && !plan.Echo.Test {
 		results = h.cfg.Executor.Execute(ctx, c.key, plan.Commands)

@@ -143,8 +143,11 @@ func refused(r command.Result) problem {
 	case http.StatusUnauthorized:
 		return refuse(apiBadLogin)
 	case http.StatusForbidden:
-		if r.Code == command.CodeUnlinkedRefunds {
+		switch r.Code {
+		case command.CodeUnlinkedRefunds:
 			return because(reasonBlank)
+		case command.CodeMerchantDisabled:
+			return refuse(apiInactive)
 		}
 		return refuse(apiAccessDenied)
 	case http.StatusBadRequest:

@@ -1,0 +1,155 @@
+package providera_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// requestKinds are the kinds of requests there are, as JSON after the login, with the answer for each scope that they do not do without.
+var requestKinds = []struct {
+	name, method, members string
+	needs                 map[string]string
+	unserved              bool // what a key with every scope gets does not matter here
+}{
+	{name: "sale", method: transact, members: `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":1,` + fullCard + `}`},
+	{name: "authorize", method: transact, members: `"transactionRequest":{"transactionType":"authOnlyTransaction","amount":1,` + fullCard + `}`},
+	{
+		name: "capture only", method: transact,
+		members: `"transactionRequest":{"transactionType":"captureOnlyTransaction","amount":1,` + fullCard + `,"authCode":"A1"}`,
+	},
+	{
+		name: "capture", method: transact, members: `"transactionRequest":{"transactionType":"priorAuthCaptureTransaction","refTransId":"7"}`,
+		needs: map[string]string{"payments:capture": denied, "transactions:read": denied},
+	},
+	{name: "void", method: transact, members: `"transactionRequest":{"transactionType":"voidTransaction","refTransId":"7"}`},
+	{
+		name: "void of an order", method: transact, members: `"transactionRequest":{"transactionType":"voidTransaction","splitTenderId":"7"}`,
+		needs: map[string]string{"transactions:read": denied}, unserved: true,
+	},
+	{
+		name: "refund", method: transact,
+		members: `"transactionRequest":{"transactionType":"refundTransaction","amount":1,` + fullCard + `,"refTransId":"7"}`,
+		needs:   map[string]string{"refunds:create": denied, "transactions:read": denied},
+	},
+	{
+		name: "unlinked refund", method: transact, members: `"transactionRequest":{"transactionType":"refundTransaction","amount":1,` + fullCard + `}`,
+		needs: map[string]string{"refunds:create": denied},
+	},
+	{
+		name: "profile charge", method: transact, unserved: true,
+		members: `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":1,` +
+			`"profile":{"customerProfileId":"8","paymentProfile":{"paymentProfileId":"9"}}}`,
+	},
+	{
+		name: "details", method: "getTransactionDetailsRequest", members: `"transId":"7"`,
+		needs: map[string]string{"transactions:read": "Access denied. You do not have permissions to call the Transaction Details API."},
+	},
+	{
+		name: "profile create", method: "createCustomerProfileRequest", members: `"profile":{"email":"ana@example.org"}`, unserved: true,
+		needs: map[string]string{"customers:write": denied},
+	},
+	{name: "authenticateTest", method: "authenticateTestRequest", members: `"refId":"r"`},
+}
+
+const (
+	transact     = "createTransactionRequest"
+	fullCard     = `"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}`
+	denied       = "Access denied. You do not have the appropriate permissions."
+	notPermitted = "User authentication failed. You do not have the appropriate permissions."
+)
+
+// everyScope are all that a secret key may have.
+var everyScope = []string{
+	"payments:authorize", "payments:capture", "refunds:create", "transactions:read", "customers:write", "customers:read", "tokens:create",
+	"payments:confirm", "events:read", "webhooks:write", "keys:write", "mle:write", "compat:use",
+}
+
+// TestMissingScopes takes each scope away from each kind of request: it is refused with its code, and nothing was to be moved.
+func TestMissingScopes(t *testing.T) {
+	t.Parallel()
+	for _, kind := range requestKinds {
+		for _, missing := range append([]string{""}, everyScope...) {
+			t.Run(kind.name+" without "+missing, func(t *testing.T) {
+				t.Parallel()
+				want := kind.needs[missing]
+				switch {
+				case missing == "compat:use":
+					want = notPermitted
+				case missing == "payments:authorize" && kind.method == transact:
+					want = denied
+				}
+				f := &scopedV1{scopes: slices.DeleteFunc(slices.Clone(everyScope), func(s string) bool { return s == missing })}
+				got := f.answer(t, kind.method, kind.members)
+				code := map[string]string{denied: "E00011", notPermitted: "E00010"}[want]
+				if want != "" && code == "" {
+					code = "E00011" // with the text of its own
+				}
+				refused := strings.Contains(got, `"code":"E00010"`) || strings.Contains(got, `"code":"E00011"`)
+				switch {
+				case want == "" && refused, want != "" && !strings.Contains(got, `{"code":"`+code+`","text":"`+want+`"}`):
+					t.Errorf("got %s, want %s %q", got, code, want)
+				case want == "" && !kind.unserved && !strings.Contains(got, `"resultCode":"Ok"`):
+					t.Errorf("got %s, want that it is served", got)
+				case want != "" && len(f.posts) > 0:
+					t.Errorf("v1 was asked for %v", f.posts)
+				}
+			})
+		}
+	}
+}
+
+// scopedV1 has one payment, is content with everything, and keeps what it was asked to change.
+type scopedV1 struct {
+	scopes []string
+
+	mu    sync.Mutex
+	posts []string // guarded by mu
+}
+
+func (f *scopedV1) answer(t *testing.T, method, members string) string {
+	t.Helper()
+	body := `{"` + method + `":{"merchantAuthentication":{"name":"me","transactionKey":"` + apiKey + `"},` + members + `}}`
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader([]byte(body)))
+	w := httptest.NewRecorder()
+	mustHandler(t, mustExecutor(t, f)).ServeHTTP(w, r)
+	return w.Body.String()
+}
+
+func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	const payment = `"status":"captured","mode":"test","amount":100,"amount_authorized":100,"currency":"usd","settlement":"settled",` +
+		`"card":{"brand":"visa","last4":"1111"}`
+	reading := r.Method == http.MethodGet
+	if !reading {
+		f.mu.Lock()
+		f.posts = append(f.posts, r.URL.Path)
+		f.mu.Unlock()
+	}
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/current"):
+		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["`+strings.Join(f.scopes, `","`)+`"]}`)
+	case reading && !slices.Contains(f.scopes, "transactions:read"):
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"insufficient_scope","message":"","status":403,"request_id":"r"}}`)
+	case strings.HasSuffix(path, "/captures"):
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"status":"succeeded","amount":100,"currency":"usd"}`)
+	case strings.HasSuffix(path, "/void"):
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, 7)+`",`+strings.Replace(payment, "captured", "voided", 1)+`}`)
+	case path == "/v1/refunds":
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Refund, 9)+`","status":"pending","amount":100,"currency":"usd"}`)
+	default:
+		if !reading {
+			w.WriteHeader(http.StatusCreated)
+		}
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, 7)+`",`+payment+`}`)
+	}
+}
