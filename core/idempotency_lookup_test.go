@@ -1,12 +1,14 @@
 package core_test
 
 import (
+	"bytes"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -89,4 +91,47 @@ func TestRetention(t *testing.T) {
 	if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "d"), 200); *got.HTTPStatus != 201 {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// Anybody can read a publishable key, so what is used with one must not stand in the way of the merchant's own payments.
+func TestPublishableKeysHaveIdempotencyKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const card = `{"card":{"number":"4111111111111111","exp_month":12,"exp_year":2030}}`
+	pk := b.publishable(t)
+	first := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", card, pk, keyed("order-7")), 201)
+	if got := b.lookUp(t, "order-7").status; got != 404 {
+		t.Errorf("the merchant's own key before its use: got %d, want 404", got)
+	}
+	made := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", paid("card", ""), keyed("order-7")), 201)
+	again := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", card, pk, keyed("order-7")), 201)
+	if again.ID != first.ID {
+		t.Errorf("the browser's request again: got %s, want %s", again.ID, first.ID)
+	}
+	known := MustDecode[v1.IdempotencyKeyRecord](t, b.get(t, "/v1/idempotency_keys/order-7"), 200)
+	if known.Resource == nil || *known.Resource != made.ID {
+		t.Errorf("got %v, want the payment %s", known.Resource, made.ID)
+	}
+}
+
+// A merchant who takes a card number for a key finds it again, and nobody else does.
+func TestIdempotencyKeyWithACardNumber(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const key = "4242424242424242"
+	made := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", paid("card", ""), keyed(key)), 201)
+	known := MustDecode[v1.IdempotencyKeyRecord](t, b.get(t, "/v1/idempotency_keys/"+key), 200)
+	if known.Key != key || known.Resource == nil || *known.Resource != made.ID {
+		t.Errorf("got %+v, want the payment under its key", known)
+	}
+	if again := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", paid("card", ""), keyed(key)), 201); again.ID != made.ID {
+		t.Errorf("again: got %s, want %s", again.ID, made.ID)
+	}
+	b.stop(t)
+	for path, text := range coretest.Files(t, b.dir) {
+		if bytes.Contains(text, []byte(key)) {
+			t.Errorf("%s has it in the clear", path)
+		}
+	}
+	b.start(t)
 }

@@ -229,7 +229,7 @@ func TestPublishableKeysTokenize(t *testing.T) {
 	token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, publishable), 201).ID
 	for method, path := range map[string]string{"GET": "/v1/tokens/" + token, "POST": "/v1/customers", "DELETE": "/v1/customers/x"} {
 		a := b.do(t, method, path, "", publishable)
-		wantRefusal(t, a, refusal{403, v1.ErrorTypePermissionError, "insufficient_scope", ""})
+		wantRefusal(t, a, refusal{403, v1.ErrorTypePermissionError, "publishable_key_not_allowed", ""})
 	}
 	MustDecode[v1.Transaction](t, b.pay(t, token, ""), 201)
 }

@@ -17,7 +17,7 @@ func TestVerification(t *testing.T) {
 	}
 	b.wantTransaction(t, got.ID, v1.TransactionStatusAuthorized, amounts{})
 	for _, body := range []string{"", `{"amount":1}`, `{"final":true}`} {
-		wantRefusal(t, b.capture(t, got.ID, body), refusal{400, v1.ErrorTypeInvalidRequestError, "amount_exceeds_capturable", "amount"})
+		wantRefusal(t, b.capture(t, got.ID, body), refusal{409, v1.ErrorTypeInvalidRequestError, "transaction_not_capturable", ""})
 	}
 	wantRefusal(t, b.capture(t, got.ID, `{"amount":0}`), invalid("invalid_amount", "amount"))
 	wantRefusal(t, b.refund(t, got.ID, ""), refusal{409, v1.ErrorTypeInvalidRequestError, "transaction_not_refundable", ""})

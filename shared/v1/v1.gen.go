@@ -2146,7 +2146,7 @@ type TransactionCreate struct {
 	Reference *string  `json:"reference,omitempty"`
 	Shipping  *Contact `json:"shipping,omitempty"`
 
-	// StatementDescriptor What the cardholder reads on the statement.
+	// StatementDescriptor What the cardholder reads on the statement. No control characters.
 	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
 
 	// ThreeDSecure What an authentication of the cardholder by 3-D Secure gave, done before this request.

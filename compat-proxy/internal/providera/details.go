@@ -3,6 +3,7 @@ package providera
 import (
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -20,7 +21,7 @@ const maxLineItems = 30
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
 	body.Description = given(d.txn.Get("order", "description"))
-	body.StatementDescriptor = given(cut(d.txn.Get("merchantDescriptor"), maxDescriptor))
+	body.StatementDescriptor = given(cut(printable(d.txn.Get("merchantDescriptor")), maxDescriptor))
 	body.Billing = contact(d.txn.Child("billTo"))
 	if email := d.txn.Get("customer", "email"); email != "" {
 		if body.Billing == nil {
@@ -198,6 +199,16 @@ func given(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// printable puts a space in the place of each control character.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
 }
 
 // cut shortens s to at most n bytes, between characters.

@@ -153,12 +153,12 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, &fault{code: codeRateLimited})
 			return
 		}
-		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
-			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
-			return
-		}
 		if k.Kind == string(apikey.Publishable) && !rt.publishable() {
 			a.refuse(w, r, &fault{code: codePublishableKey})
+			return
+		}
+		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
+			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
 			return
 		}
 		if err := rt.handle(w, r, k); err != nil {

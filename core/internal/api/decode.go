@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -158,8 +159,9 @@ func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Reques
 	if err != nil {
 		return engine.Request{}, err
 	}
-	out := engine.Request{Tenant: k.Tenant, ID: httpx.RequestIDFrom(r.Context()), Key: key}
+	out := engine.Request{Tenant: k.Tenant, ID: httpx.RequestIDFrom(r.Context())}
 	if key != "" {
+		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)
 	}
 	return out, nil

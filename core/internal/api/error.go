@@ -155,7 +155,7 @@ var codes = map[string]entry{
 	codeStoreUnavailable:    {v1.ErrorTypeAPIError, 503, "The store cannot be written at the moment. Nothing was changed."},
 	codeNoAcquirer:          {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
 	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
-	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key, or read the transaction."},
+	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
 }
 
 // operators reports whether only the operator's API answers a code.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -21,12 +22,12 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 	if err != nil {
 		return err
 	}
-	found, err := a.Engine.IdempotencyKey(r.Context(), k.Tenant, key)
+	found, err := a.Engine.IdempotencyKey(r.Context(), k.Tenant, idempotency.Name(a.IdempotencyKey, key, false))
 	if err != nil {
 		return notFoundAt(err, "key")
 	}
 	out := v1.IdempotencyKeyRecord{
-		Object: v1.IdempotencyKeyRecordObjectIdempotencyKey, Key: found.Key, Status: v1.IdempotencyKeyRecordStatusInProgress,
+		Object: v1.IdempotencyKeyRecordObjectIdempotencyKey, Key: key, Status: v1.IdempotencyKeyRecordStatusInProgress,
 		CreatedAt: v1.Time{Time: found.CreatedAt}, ExpiresAt: v1.Time{Time: found.ExpiresAt},
 	}
 	if found.Status != 0 {

@@ -132,6 +132,7 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "Partial authorization is \"never\" or \"if_available\"."}
 	}
 	for _, f := range []*fault{
+		controlFault("statement_descriptor", in.StatementDescriptor),
 		lengthFault(
 			field{"payment_method", &in.PaymentMethod, 64}, field{"reference", in.Reference, 255},
 			field{"description", in.Description, 1000}, field{"statement_descriptor", in.StatementDescriptor, 22},

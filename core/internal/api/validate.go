@@ -3,6 +3,7 @@ package api
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/shared/money"
@@ -43,6 +44,14 @@ func lengthFault(fields ...field) *fault {
 		}
 	}
 	return nil
+}
+
+// controlFault refuses control characters in a text that goes to the card networks as it is.
+func controlFault(param string, value *string) *fault {
+	if value == nil || !strings.ContainsFunc(*value, unicode.IsControl) {
+		return nil
+	}
+	return &fault{code: codeInvalidValue, param: param, message: "The value has a control character."}
 }
 
 func metadataFault(m *v1.Metadata) *fault {

@@ -43,7 +43,9 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 		return Busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured:
 		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
-	case max(amount, 1) > t.Capturable(): // a verification has nothing to take at all
+	case t.Authorized == 0:
+		return &Refusal{Code: NotCapturable, Message: "A verification reserves nothing that could be captured."}
+	case max(amount, 1) > t.Capturable():
 		return &Refusal{
 			Code: AmountExceedsCapturable, Param: "amount",
 			Message: "The amount is more than what is left to capture (amount_capturable).",

@@ -29,7 +29,7 @@ func TestWhyNot(t *testing.T) {
 	}{
 		{"waits to be confirmed", payment.Transaction{Status: payment.RequiresConfirmation}, nil, payment.NotCapturable, "", payment.NotRefundable, payment.NotSettleable},
 		{"canceled", payment.Transaction{Status: payment.Canceled}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
-		{"verified", payment.Transaction{Status: payment.Authorized}, nil, payment.AmountExceedsCapturable, "", payment.NotRefundable, payment.NotSettleable},
+		{"verified", payment.Transaction{Status: payment.Authorized}, nil, payment.NotCapturable, "", payment.NotRefundable, payment.NotSettleable},
 		{"processing", payment.Transaction{Status: payment.Processing}, nil, busy, busy, busy, payment.NotSettleable},
 		{"unknown", payment.Transaction{Status: payment.Unknown}, nil, busy, busy, busy, payment.NotSettleable},
 		{"authorized", payment.Transaction{Status: payment.Authorized, Authorized: 100}, nil, "", "", payment.NotRefundable, payment.NotSettleable},
