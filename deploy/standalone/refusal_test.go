@@ -26,7 +26,7 @@ func TestRefusalsOfV1LeaveTheStoreAlone(t *testing.T) {
 		param  string
 	}{
 		"no such key":      {wrong, card("4111111111111111", "2031"), 401, "invalid_api_key", ""},
-		"publishable key":  {publishable, card("4111111111111111", "2031"), 403, "insufficient_scope", ""},
+		"publishable key":  {publishable, card("4111111111111111", "2031"), 403, "publishable_key_not_allowed", ""},
 		"live, no way out": {live, card("4111111111111111", "2031"), 503, "acquirer_not_configured", ""},
 		"unknown field":    {m, `{"amount":100,"currency":"usd","payment_method":"card","colour":"red"}`, 400, "", "colour"},
 		"wrong type":       {m, `{"amount":"100","currency":"usd","payment_method":"card"}`, 400, "", "amount"},

@@ -194,10 +194,11 @@ func (j *judge) replay(c *Call) error {
 	return nil
 }
 
-// lookUp asks what became of the requests whose answer was lost, as a client does that does not want to send them again.
+// lookUp asks what became of the requests whose answer was lost, as a client does that does not want to send them again. A publishable key may
+// not ask, and its keys are not the merchant's.
 func (j *judge) lookUp() error {
 	for _, c := range j.calls {
-		if j.later || !c.Lost || c.Key == "" || c.Answer == nil || !c.Answer.kept() {
+		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Answer == nil || !c.Answer.kept() {
 			continue
 		}
 		a, err := j.h.api.get(j.ctx, "/v1/idempotency_keys/"+c.Key, "")
