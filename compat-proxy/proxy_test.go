@@ -159,8 +159,18 @@ func TestWrongTurn(t *testing.T) {
 
 func TestPreflight(t *testing.T) {
 	t.Parallel()
-	proxy := mustProxy(t, &v1{}, nil)
-	resp, _ := send(t, http.MethodOptions, proxy.URL+path, nil, nil)
+	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.DropInPaths = true })
+	for _, p := range []string{path, dropIn} {
+		resp, _ := send(t, http.MethodOptions, proxy.URL+p, nil, nil)
+		preflight(t, resp)
+	}
+}
+
+func preflight(t *testing.T, resp reply) {
+	t.Helper()
+	if resp.status != http.StatusOK {
+		t.Errorf("got %d, want 200", resp.status)
+	}
 	for header, want := range map[string]string{
 		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PUT,OPTIONS,POST,GET",
 		"Access-Control-Allow-Headers":     "x-requested-with,cache-control,content-type,origin,method,SOAPAction",

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -130,6 +131,15 @@ func FuzzText(f *testing.F) {
 		}
 		if got := el.Children[0].Text; got != string(want) {
 			t.Fatalf("got %q, want %q", got, string(want))
+		}
+		var back struct {
+			RefID string `json:"refId"`
+		}
+		if err := json.Unmarshal(bytes.TrimPrefix(d.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), &back); err != nil {
+			t.Fatal(err)
+		}
+		if want := string([]rune(text)); back.RefID != want { // JSON carries every character
+			t.Fatalf("JSON: got %q, want %q", back.RefID, want)
 		}
 	})
 }

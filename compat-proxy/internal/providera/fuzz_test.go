@@ -1,0 +1,106 @@
+package providera_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// FuzzNotations wants every XML request to be answered, and its JSON form alike: from the bytes to the commands and back to the bytes, by the
+// contract's mapping rules.
+func FuzzNotations(f *testing.F) {
+	requests, err := filepath.Glob("testdata/*/request.xml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range requests {
+		body, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
+	sale := mustRead(f, filepath.Join("testdata", "x1-sale", "request.xml"))
+	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1)) // what the two notations escape in their own ways
+	h := mustHandler(f, content{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		answer := ask(t, h, body)
+		root, err := safexml.Parse(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), 0)
+		if err != nil || bytes.Contains(answer, []byte("<ErrorResponse ")) || oneSided(root) {
+			return
+		}
+		want := requoted(t, []byte(mapped(mustElement(t, answer))))
+		if got := requoted(t, bytes.TrimPrefix(ask(t, h, asJSON(t, body)), []byte("\xef\xbb\xbf"))); got != want {
+			t.Errorf("answers:\n  got %s\n want %s\nto %q", got, want, body)
+		}
+	})
+}
+
+// requoted writes the strings of a document the one way: which characters are escaped says nothing.
+func requoted(t *testing.T, document jsontext.Value) string {
+	t.Helper()
+	if err := document.Format(); err != nil {
+		t.Fatalf("%s: %v", document, err)
+	}
+	return string(document)
+}
+
+func ask(t *testing.T, h *providera.Handler, body []byte) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body)))
+	if w.Code != http.StatusOK {
+		t.Fatalf("got %d for %q", w.Code, body)
+	}
+	return w.Body.Bytes()
+}
+
+// oneSided reports whether JSON cannot say what XML does: attributes, text beside children, equal names that stand apart, and names that are
+// not ASCII.
+func oneSided(el *safexml.Element) bool {
+	if len(el.Attrs) > 0 || len(el.Children) > 0 && el.TextAt >= 0 || strings.ContainsFunc(el.Name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return true
+	}
+	seen := map[string]int{}
+	for i, c := range el.Children {
+		if last, ok := seen[c.Name]; ok && last != i-1 || oneSided(c) {
+			return true
+		}
+		seen[c.Name] = i
+	}
+	return false
+}
+
+// content is an Executor that does whatever it is asked for.
+type content struct{}
+
+func (content) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+	return v1.APIKey{Merchant: "mer_1", Scopes: everyScope}, command.Result{Outcome: command.Done}
+}
+
+func (content) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
+	r := command.Result{Outcome: command.Done, Transaction: &v1.Transaction{
+		ID: id.Format(id.Transaction, 60410000123), Mode: v1.ModeTest, Status: v1.TransactionStatusCaptured, Currency: "usd", Amount: 100,
+		AmountAuthorized: 60, Card: &v1.Card{Brand: v1.CardBrandVisa, Last4: "1111"},
+	}}
+	results := make([]command.Result, len(commands))
+	for i := range results {
+		results[i] = r
+	}
+	return results
+}
