@@ -1,0 +1,165 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const (
+	list    = "GET /v1/transactions"
+	partial = `"amount":1000,"amount_authorized":300`
+	member  = `"amount":700,"amount_authorized":700,"metadata":{"payment_group":"60410000123"}`
+)
+
+// other is a further payment of the order whose first is txnID.
+func other(t *testing.T, n int64, status, more string) (txn, body string) {
+	t.Helper()
+	txn = id.Format(id.Transaction, n)
+	return txn, strings.Replace(transaction(status, more), txnID, txn, 1)
+}
+
+func page(more bool, payments ...string) answer {
+	hasMore := "false"
+	if more {
+		hasMore = "true"
+	}
+	return answer{status: 200, body: `{"object":"list","has_more":` + hasMore + `,"data":[` + strings.Join(payments, ",") + `]}`}
+}
+
+// TestVoidGroup: a void whose answer is lost, or that is refused, ends it there, and nothing is said to be done; asked again, it goes on.
+func TestVoidGroup(t *testing.T) {
+	t.Parallel()
+	first := transaction("captured", partial)
+	second, taken := other(t, 60410000150, "captured", member)
+	_, stranger := other(t, 60410000151, "captured", `"amount":5`)
+	_, declined := other(t, 60410000152, "declined", member)
+	third, open := other(t, 60410000153, "unknown", member)
+	voidOf := func(txn string) string { return "POST /v1/transactions/" + txn + "/void" }
+	gone := func(body string) answer {
+		return answer{status: 200, body: strings.Replace(strings.Replace(body, `"captured"`, `"voided"`, 1), `"unknown"`, `"voided"`, 1)}
+	}
+	for name, tt := range map[string]struct {
+		answers map[string][]answer
+		want    command.Outcome
+		posts   int
+	}{
+		"all of it, over two pages": {map[string][]answer{
+			list: {page(true, stranger, declined), page(false, taken)}, void: {gone(first)}, voidOf(second): {gone(taken)},
+		}, command.Done, 2},
+		"one that may still come about": {map[string][]answer{
+			list: {page(false, open)}, void: {gone(first)}, voidOf(third): {{status: 409, body: refusalWith(command.CodeNotVoidable, open)}},
+		}, command.Refused, 2},
+		"the first cannot be": {map[string][]answer{
+			list: {page(false, taken)}, void: {{status: 409, body: refusalWith(command.CodeNotVoidable, first)}},
+		}, command.Refused, 1},
+		"the list cannot be had":      {map[string][]answer{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0},
+		"the answer is lost for good": {map[string][]answer{list: {page(false, taken)}, void: {{}}}, command.Uncertain, -1},
+		"nothing left":                {map[string][]answer{read: {gone(first)}, list: {page(false, declined)}}, command.Refused, 0},
+		"never partly approved":       {map[string][]answer{read: {{status: 200, body: transaction("captured", `"amount":5,"amount_authorized":5`)}}}, command.Unmet, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tt.answers[read] == nil {
+				tt.answers[read] = []answer{{status: 200, body: first}}
+			}
+			x, f := setup(t, tt.answers)
+			if got := run(t, x, command.VoidGroup{First: number}); got.Outcome != tt.want {
+				t.Errorf("got %s %s, want %s", got.Outcome, got.Code, tt.want)
+			}
+			posts := f.posts()
+			if tt.posts >= 0 && len(posts) != tt.posts { // the transport too sends again what a reused connection has lost
+				t.Errorf("posts: got %v, want %d", posts, tt.posts)
+			}
+			keys := map[string]string{}
+			for _, p := range posts {
+				if route, used := keys[p.key]; used && route != p.route {
+					t.Errorf("%s and %s share a key", route, p.route)
+				}
+				keys[p.key] = p.route
+			}
+		})
+	}
+}
+
+// TestJoin: a further payment is made only while the order waits for one.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	_, rest := other(t, 60410000150, "captured", member)
+	_, less := other(t, 60410000150, "captured", strings.Replace(member, `"amount_authorized":700`, `"amount_authorized":699`, 1))
+	_, let := other(t, 60410000150, "voided", member)
+	for name, tt := range map[string]struct {
+		first, second string
+		want          command.Outcome
+		unmet         command.Condition
+	}{
+		"the first further one": {transaction("captured", partial), "", command.Done, ""},
+		"one cent is open":      {transaction("captured", partial), less, command.Done, ""},
+		"nothing is open":       {transaction("captured", partial), rest, command.Unmet, command.ConditionGroupEnded},
+		"the other was voided":  {transaction("captured", partial), let, command.Done, ""},
+		"the order was voided":  {transaction("voided", partial), "", command.Unmet, command.ConditionGroupEnded},
+		"in full":               {transaction("captured", `"amount":5,"amount_authorized":5`), "", command.Unmet, command.ConditionGroup},
+		"declined":              {transaction("declined", `"amount":5,"amount_authorized":0`), "", command.Unmet, command.ConditionGroup},
+		"a further one itself":  {transaction("captured", `"amount":5,"amount_authorized":4,"metadata":{"payment_group":"1"}`), "", command.Unmet, command.ConditionGroup},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			payments := page(false)
+			if tt.second != "" {
+				payments = page(false, tt.second)
+			}
+			_, made := other(t, 60410000160, "captured", `"amount":5,"amount_authorized":5`)
+			x, f := setup(t, map[string][]answer{
+				read: {{status: 200, body: tt.first}}, list: {payments}, "POST /v1/transactions": {{status: 201, body: made}},
+			})
+			r := run(t, x, command.Authorize{Body: v1.TransactionCreate{Amount: 5, Currency: "usd"}, Joins: number})
+			if r.Outcome != tt.want || r.Unmet != tt.unmet {
+				t.Errorf("got %s %s, want %s %s", r.Outcome, r.Unmet, tt.want, tt.unmet)
+			}
+			if got, want := len(f.posts()) == 1, tt.want == command.Done; got != want {
+				t.Errorf("asked v1 for a payment: got %t, want %t", got, want)
+			}
+		})
+	}
+}
+
+// TestCredit: a refund of no payment is asked for again under its key until it is known, and its body is sent as it is.
+func TestCredit(t *testing.T) {
+	t.Parallel()
+	amount, currency, method := int64(5), "usd", "card"
+	c := command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}}
+	for name, tt := range map[string]struct {
+		answers []answer
+		want    command.Outcome
+		posts   int
+	}{
+		"OK":                    {[]answer{{status: 201, body: `{"id":"` + refund + `","status":"pending"}`}}, command.Done, 1},
+		"the answer is lost":    {[]answer{{}, {status: 201, body: `{"id":"` + refund + `","status":"succeeded"}`}}, command.Done, 2},
+		"lost for good":         {[]answer{{}}, command.Uncertain, 4},
+		"unknown, then known":   {[]answer{{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: `{"status":"pending"}`}}, command.Done, 2},
+		"failed":                {[]answer{{status: 201, body: `{"id":"` + refund + `","status":"failed"}`}}, command.Refused, 1},
+		"not allowed":           {[]answer{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
+		"declined":              {[]answer{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
+		"an answer in no shape": {[]answer{{status: 201, body: `<html>`}}, command.Uncertain, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, f := setup(t, map[string][]answer{"POST /v1/refunds": tt.answers})
+			if got := run(t, x, c).Outcome; got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			posts := f.posts()
+			if len(posts) != tt.posts {
+				t.Errorf("posts: got %d, want %d", len(posts), tt.posts)
+			}
+			for _, p := range posts {
+				if p.key == "" || p.key != posts[0].key || p.body != `{"amount":5,"currency":"usd","payment_method":"card"}` {
+					t.Errorf("got %+v", p)
+				}
+			}
+		})
+	}
+}
