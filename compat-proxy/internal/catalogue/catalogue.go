@@ -66,7 +66,7 @@ var methods = []Method{
 	a(CreateTransaction, MoneyMovement, "payments:authorize", true,
 		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
 	a(GetTransactionDetails, ReadOnly, "transactions:read", true, "transaction.get"),
-	a(CreateCustomerProfile, WriteSafe, "customers:write", false, "customer.create", "token.create"),
+	a(CreateCustomerProfile, WriteSafe, "customers:write", true, "customer.create", "token.create"),
 	b(CreatePayment, "", "payments:authorize", "payment.authorize", "payment.capture"),
 	b(CapturePayment, "/{id}/captures", "payments:capture", "payment.capture"),
 	b(ReversePayment, "/{id}/reversals", "payments:authorize", "payment.void"),

@@ -23,7 +23,7 @@ func Kinds() []Kind {
 	}
 }
 
-// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Refund, Credit or Get.
+// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Refund, Credit, Get, CreateCustomer or CreateToken.
 type Command interface {
 	// Kind names it.
 	Kind() Kind
@@ -39,7 +39,9 @@ type Authorize struct {
 	Body v1.TransactionCreate `json:"body"`
 	// Joins is the first payment of the order that this one is a further payment of; the body names it under GroupKey, and as its reference.
 	Joins Number `json:"joins,omitempty"`
-	Once  Once   `json:"once,omitzero"`
+	// ShipToCustomer has the payment shipped to where its customer's goods go.
+	ShipToCustomer bool `json:"ship_to_customer,omitzero"`
+	Once           Once `json:"once,omitzero"`
 }
 
 // Capture takes money that was authorized.
@@ -87,6 +89,28 @@ type Get struct {
 	Target Number `json:"target"`
 }
 
+// CreateCustomer stores a customer with what it pays with: all of it or nothing. One that is told apart by the same reference, description
+// and e-mail address is not made again.
+type CreateCustomer struct {
+	Body v1.CustomerInput `json:"body"`
+	// Methods are the payment methods, in the order of the result's.
+	Methods []NewMethod `json:"methods,omitempty"`
+	// Default is the place of the default in Methods, counted from 1; 0 for none.
+	Default int `json:"default,omitzero"`
+}
+
+// NewMethod is a payment method of a customer that is made.
+type NewMethod struct {
+	Token    CreateToken       `json:"token"`
+	Billing  *v1.Contact       `json:"billing,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// CreateToken has v1 keep a card or a bank account for an hour, to be used once.
+type CreateToken struct {
+	Body v1.TokenCreate `json:"body"`
+}
+
 // Require is what must hold of the target before anything is executed. The zero value requires nothing.
 type Require struct {
 	// Settled asks that the captured money has settled.
@@ -95,6 +119,9 @@ type Require struct {
 	Last4 string `json:"last4,omitempty"`
 	// Currency asks that the payment was made in it; lower case.
 	Currency string `json:"currency,omitempty"`
+	// Customer and Method ask that the payment was made by that customer, with that payment method.
+	Customer string `json:"customer,omitempty"`
+	Method   string `json:"method,omitempty"`
 }
 
 // Kind implements Command.
@@ -117,3 +144,9 @@ func (Credit) Kind() Kind { return PaymentRefund }
 
 // Kind implements Command.
 func (Get) Kind() Kind { return TransactionGet }
+
+// Kind implements Command.
+func (CreateCustomer) Kind() Kind { return CustomerCreate }
+
+// Kind implements Command.
+func (CreateToken) Kind() Kind { return TokenCreate }

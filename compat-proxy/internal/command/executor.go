@@ -104,6 +104,9 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
 	switch c := c.(type) {
 	case Authorize:
+		if r := s.address(ctx, &c); r != nil {
+			return *r
+		}
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result {
 			if c.Joins != "" {
 				return s.join(ctx, c)
@@ -122,6 +125,10 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.credit(ctx, c) })
 	case Get:
 		return s.get(ctx, c.Target)
+	case CreateCustomer:
+		return s.createCustomer(ctx, c)
+	case CreateToken:
+		return s.token(ctx, c, s.idempotencyKey)
 	}
 	return Result{Outcome: Refused, Code: "unsupported_command"}
 }

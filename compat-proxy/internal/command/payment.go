@@ -150,6 +150,9 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	if require.Currency != "" && require.Currency != t.Currency {
 		return nil, ConditionCurrency
 	}
+	if require.Customer != "" && require.Customer != text(t.Customer) || require.Method != "" && require.Method != t.PaymentMethod {
+		return nil, ConditionSource
+	}
 	if require.Settled && t.Settlement != v1.SettlementSettled {
 		return nil, ConditionSettled
 	}

@@ -25,8 +25,10 @@ const (
 	ConditionSettled  Condition = "settled"
 	ConditionLast4    Condition = "last4"
 	ConditionCurrency Condition = "currency"
-	ConditionAmount   Condition = "amount" // not a whole number of minor units, or not positive
-	ConditionRange    Condition = "range"  // beyond the greatest amount there is, so beyond the target's
+	ConditionSource   Condition = "source"   // another customer or payment method
+	ConditionShipping Condition = "shipping" // the customer has no shipping address
+	ConditionAmount   Condition = "amount"   // not a whole number of minor units, or not positive
+	ConditionRange    Condition = "range"    // beyond the greatest amount there is, so beyond the target's
 )
 
 // Result is what became of one command.
@@ -45,6 +47,12 @@ type Result struct {
 	Refund      *v1.Refund      `json:"refund,omitempty"`
 	// Group is what an order's payments are now, when the command was on one of several.
 	Group []v1.Transaction `json:"group,omitempty"`
+	// Customer is the one that was made; with Repeated, the one that there was. Methods are its payment methods in the order asked for.
+	Customer *v1.Customer       `json:"customer,omitempty"`
+	Methods  []v1.PaymentMethod `json:"methods,omitempty"`
+	Token    *v1.Token          `json:"token,omitempty"`
+	// Place is that of the payment method that v1 refused, counted from 1.
+	Place int `json:"place,omitzero"`
 
 	// replayed: v1 gave the answer to an earlier request under the same key, and that was not ours.
 	replayed bool
@@ -67,6 +75,9 @@ const (
 	CodeMerchantDisabled      = "merchant_disabled"
 	CodeKeyInUse              = "idempotency_key_in_use"
 	CodeKeyReused             = "idempotency_key_reused"
+	CodeUnknownCustomer       = "unknown_customer"
+	CodeUnknownMethod         = "unknown_payment_method"
+	CodeMissingField          = "missing_field"
 )
 
 // CodeFailed is ours: v1 answered with a payment that has failed or was reversed.

@@ -103,6 +103,9 @@ func (c Authorize) identity() []string {
 	if b.Capture != nil {
 		parts = append(parts, string(*b.Capture))
 	}
+	if b.Customer != nil {
+		parts = append(parts, "customer", *b.Customer)
+	}
 	parts = append(parts, cardIdentity(b.Card)...)
 	if b.NetworkToken != nil {
 		parts = append(parts, b.NetworkToken.Number.Reveal(), strconv.Itoa(b.NetworkToken.ExpMonth), strconv.Itoa(b.NetworkToken.ExpYear))
@@ -133,5 +136,9 @@ func bankIdentity(b *v1.BankAccountInput) []string {
 
 // identity is the refund itself: how much is given back of what.
 func (c Refund) identity() []string {
-	return []string{string(c.Kind()), string(c.Target), c.Amount, c.Require.Currency, c.Require.Last4}
+	parts := []string{string(c.Kind()), string(c.Target), c.Amount, c.Require.Currency, c.Require.Last4}
+	if c.Require.Customer != "" {
+		parts = append(parts, "customer", c.Require.Customer, c.Require.Method)
+	}
+	return parts
 }

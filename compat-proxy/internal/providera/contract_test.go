@@ -1,6 +1,7 @@
 package providera_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -99,6 +100,9 @@ func TestEveryCodeHasAGolden(t *testing.T) {
 	for _, path := range cases {
 		o := outcomeOf(t, filepath.Dir(path))
 		shown[o] = true
+		for _, code := range profileCodes(t, filepath.Dir(path)) {
+			shown[code] = true
+		}
 		if strings.Contains(o, "/") { // the envelope has its own
 			shown["I00001"], shown["E00027"] = shown["I00001"] || o[0] != '3', shown["E00027"] || o[0] == '3'
 		}
@@ -113,6 +117,17 @@ func TestEveryCodeHasAGolden(t *testing.T) {
 			t.Errorf("%s: no case shows it", code)
 		}
 	}
+}
+
+// profileCodes are the codes of a case's profileResponse, whose transaction has an outcome of its own.
+func profileCodes(t *testing.T, dir string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "response.*"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%s: got answers %v, error %v", dir, paths, err)
+	}
+	_, after, _ := bytes.Cut(mustRead(t, paths[0]), []byte("profileResponse"))
+	return envelopeForm.FindAllString(string(after), -1)
 }
 
 // The places of the codes in an answer of either format.

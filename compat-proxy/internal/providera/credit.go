@@ -44,6 +44,9 @@ func (d *decoder) credit() (command.Command, problem) {
 
 // payable reports whether a refund says in full where it goes: who shows the end of a number only has forgotten to name the payment.
 func (d *decoder) payable() bool {
+	if _, named := d.stored(); named {
+		return false // v1 would not ask whose payment method it is
+	}
 	number := d.txn.Get("payment", "creditCard", "cardNumber")
 	return !d.txn.Has("payment", "creditCard") || digits(number) && len(number) > 4
 }

@@ -54,6 +54,10 @@ func decode(req *wire.Request, set setting) plan {
 		p.Problem = refusal
 	}
 	p.Echo = d.echo
+	if p.Problem.none() && (p.Type == typeSale || p.Type == typeAuthorize) && d.creates() {
+		create, refusal := d.newProfile()
+		p.Wish = &wish{Create: create, Problem: refusal}
+	}
 	return p
 }
 
@@ -110,7 +114,7 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	return command.Authorize{Body: body, Joins: first, Once: d.once()}, problem{}
+	return command.Authorize{Body: body, Joins: first, ShipToCustomer: d.echo.Profile.Address != "", Once: d.once()}, problem{}
 }
 
 // currency is that of an amount which names no payment.
@@ -196,6 +200,9 @@ func (d *decoder) refund() (command.Command, problem) {
 	currency, p := currencyOf(d.txn)
 	if !p.none() {
 		return nil, p
+	}
+	if ids, named := d.stored(); named {
+		return d.refundProfile(target, amount, currency, ids)
 	}
 	last4, expiry, p := d.refunded()
 	if !p.none() {

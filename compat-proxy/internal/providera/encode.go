@@ -33,6 +33,7 @@ type transaction struct {
 	tenders     []*wire.Element
 	test        bool
 	userFields  []field
+	profile     profileIDs
 }
 
 // encode builds the answer to a plan from the results of its commands; none of them ran when the plan has a problem or is a test.
@@ -63,6 +64,7 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 	t := transaction{
 		problem: outcome, avs: avsNotApplicable, transID: noID, reference: p.Echo.Reference,
 		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
+		profile: p.Echo.Profile.charged(r.Transaction),
 	}
 	if account, kind := charged(r.Transaction); account != "" {
 		t.account, t.accountType = account, kind
@@ -194,7 +196,11 @@ func (t transaction) element(class responseCode, said *wire.Element) *wire.Eleme
 		}
 		e.Children = append(e.Children, fields)
 	}
-	e.Children = append(e.Children, wire.TextElement("transHashSha2", ""), supplemental())
+	e.Children = append(e.Children, wire.TextElement("transHashSha2", ""))
+	if ids := t.profile.elements(); len(ids) > 0 {
+		e.Children = append(e.Children, wire.GroupElement("profile", ids...))
+	}
+	e.Children = append(e.Children, supplemental())
 	if t.networkID != "" {
 		e.Children = append(e.Children, wire.TextElement("networkTransId", t.networkID))
 	}

@@ -7,45 +7,87 @@ type apiCode string
 
 // The envelope codes this package gives. Those that precede a method (schema and the like) are package wire's.
 const (
-	apiOK            apiCode = "I00001"
-	apiProcessing    apiCode = "E00001"
-	apiMethod        apiCode = "E00004"
-	apiNoKey         apiCode = "E00005"
-	apiNoName        apiCode = "E00006"
-	apiBadLogin      apiCode = "E00007"
-	apiInactive      apiCode = "E00008"
-	apiNotPermitted  apiCode = "E00010"
-	apiAccessDenied  apiCode = "E00011"
-	apiUnsuccessful  apiCode = "E00027"
-	apiNoRecord      apiCode = "E00040"
-	apiNoProfiles    apiCode = "E00044"
-	apiBusy          apiCode = "E00053"
-	apiAuthForm      apiCode = "E00059"
-	apiType          apiCode = "E00060"
-	apiOpaqueToken   apiCode = "E00114"
-	apiAccessToken   apiCode = "E00124"
-	detailsForbidden         = "Access denied. You do not have permissions to call the Transaction Details API."
+	apiOK                   apiCode = "I00001"
+	apiProcessing           apiCode = "E00001"
+	apiMethod               apiCode = "E00004"
+	apiNoKey                apiCode = "E00005"
+	apiNoName               apiCode = "E00006"
+	apiBadLogin             apiCode = "E00007"
+	apiInactive             apiCode = "E00008"
+	apiNotPermitted         apiCode = "E00010"
+	apiAccessDenied         apiCode = "E00011"
+	apiFieldInvalid         apiCode = "E00013"
+	apiFieldMissing         apiCode = "E00014"
+	apiCardLength           apiCode = "E00015"
+	apiUnsuccessful         apiCode = "E00027"
+	apiNoPayment            apiCode = "E00029"
+	apiDuplicate            apiCode = "E00039"
+	apiNoRecord             apiCode = "E00040"
+	apiEmptyProfile         apiCode = "E00041"
+	apiTooManyPayments      apiCode = "E00042"
+	apiTooManyAddresses     apiCode = "E00043"
+	apiOtherProfile         apiCode = "E00051"
+	apiBusy                 apiCode = "E00053"
+	apiAuthForm             apiCode = "E00059"
+	apiType                 apiCode = "E00060"
+	apiProfileWithCreate    apiCode = "E00088"
+	apiCreateWithoutPayment apiCode = "E00089"
+	apiProfileWithPayment   apiCode = "E00090"
+	apiProfileIDWithPayment apiCode = "E00091"
+	apiShippingWithShipTo   apiCode = "E00092"
+	apiProfileWithBillTo    apiCode = "E00093"
+	apiNoAddress            apiCode = "E00095"
+	apiNoShipping           apiCode = "E00098"
+	apiNoCustomerInfo       apiCode = "E00102"
+	apiNotStorable          apiCode = "E00103"
+	apiProfileWithCustomer  apiCode = "E00108"
+	apiOpaqueToken          apiCode = "E00114"
+	apiPartsWithCreate      apiCode = "E00120"
+	apiNoDefault            apiCode = "E00121"
+	apiAccessToken          apiCode = "E00124"
+	detailsForbidden                = "Access denied. You do not have permissions to call the Transaction Details API."
 )
 
 // apiText gives each envelope code its constant text.
 var apiText = map[apiCode]string{ //nolint:gosec // the texts speak of credentials and are none
-	apiOK:           "Successful.",
-	apiProcessing:   "An error occurred during processing. Please try again.",
-	apiMethod:       "The name of the requested API method is invalid.",
-	apiNoKey:        "The transaction key or API key is invalid or not present.",
-	apiNoName:       "The API user name is invalid or not present.",
-	apiBadLogin:     "User authentication failed due to invalid authentication values.",
-	apiInactive:     "User authentication failed. The account or API user is inactive.",
-	apiNotPermitted: "User authentication failed. You do not have the appropriate permissions.",
-	apiAccessDenied: "Access denied. You do not have the appropriate permissions.",
-	apiUnsuccessful: "The transaction was unsuccessful.",
-	apiNoRecord:     "The record cannot be found.",
-	apiNoProfiles:   "Customer Information Manager is not enabled.",
-	apiBusy:         "Server too busy",
-	apiAuthForm:     "The authentication type is not allowed for this method call.",
-	apiType:         "The transaction type is invalid.",
-	apiOpaqueToken:  "Invalid OTS Token.",
-	apiAccessToken:  "The provided access token is invalid",
+	apiOK:                   "Successful.",
+	apiProcessing:           "An error occurred during processing. Please try again.",
+	apiMethod:               "The name of the requested API method is invalid.",
+	apiNoKey:                "The transaction key or API key is invalid or not present.",
+	apiNoName:               "The API user name is invalid or not present.",
+	apiBadLogin:             "User authentication failed due to invalid authentication values.",
+	apiInactive:             "User authentication failed. The account or API user is inactive.",
+	apiNotPermitted:         "User authentication failed. You do not have the appropriate permissions.",
+	apiAccessDenied:         "Access denied. You do not have the appropriate permissions.",
+	apiUnsuccessful:         "The transaction was unsuccessful.",
+	apiNoRecord:             "The record cannot be found.",
+	apiFieldInvalid:         "The field is invalid.",
+	apiFieldMissing:         "A required field is not present.",
+	apiCardLength:           "The field length is invalid for Card Number.",
+	apiNoPayment:            "Payment information is required.",
+	apiDuplicate:            "A duplicate record already exists.",
+	apiEmptyProfile:         "One or more fields in the profile must contain a value.",
+	apiTooManyPayments:      "You cannot add more than 10 payment profiles.",
+	apiTooManyAddresses:     "You cannot add more than 1 shipping addresses.",
+	apiOtherProfile:         "The original transaction was not issued for this payment profile.",
+	apiProfileWithCreate:    "ProfileIds cannot be sent when requesting CreateProfile.",
+	apiCreateWithoutPayment: "Payment data is required when requesting CreateProfile.",
+	apiProfileWithPayment:   "PaymentProfile cannot be sent with payment data.",
+	apiProfileIDWithPayment: "PaymentProfileId cannot be sent with payment data.",
+	apiShippingWithShipTo:   "ShippingProfileId cannot be sent with ShipTo data.",
+	apiProfileWithBillTo:    "PaymentProfile cannot be sent with billing data.",
+	apiNoAddress:            "ShippingProfileId is not provided within Customer Profile.",
+	apiNoShipping:           "Customer Profile ID or Shipping Profile ID not found.",
+	apiNoCustomerInfo:       "Customer Info is missing.",
+	apiNotStorable:          "Customer profile creation failed. This payment method does not support profile creation.",
+	apiProfileWithCustomer:  "CustomerProfileId cannot be sent with customer data.",
+	apiPartsWithCreate:      "Payment and Shipping Profile IDs cannot be specified when creating new profiles.",
+	apiNoDefault:            "No default payment/shipping profile found.",
+	apiBusy:                 "Server too busy",
+	apiAuthForm:             "The authentication type is not allowed for this method call.",
+	apiType:                 "The transaction type is invalid.",
+	apiOpaqueToken:          "Invalid OTS Token.",
+	apiAccessToken:          "The provided access token is invalid",
 }
 
 // responseCode is the outcome class of a transaction.

@@ -156,7 +156,7 @@ type script struct {
 	left []exchange // guarded by mu
 }
 
-const fullScopes = `["payments:authorize","payments:capture","refunds:create","transactions:read","customers:write","compat:use"]`
+const fullScopes = `["payments:authorize","payments:capture","refunds:create","transactions:read","customers:write","customers:read","tokens:create","compat:use"]`
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/v1/api_keys/current" {

@@ -175,12 +175,7 @@ func (h *Handler) answer(
 	if currency == "" {
 		currency = h.cfg.Currency
 	}
-	serve, served := serving[m.Name]
-	if !served {
-		p = unserved[m.Name]
-		return refusal(root, req.RefID, p), p
-	}
-	return serve(h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
+	return serving[m.Name](h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
 		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
 	}})
 }

@@ -25,12 +25,8 @@ type method func(h *Handler, ctx context.Context, c call) (*wire.Document, probl
 var serving = map[string]method{
 	catalogue.CreateTransaction:     (*Handler).createTransaction,
 	catalogue.GetTransactionDetails: (*Handler).inquire,
+	catalogue.CreateCustomerProfile: (*Handler).createProfile,
 	authenticateTest.Name:           (*Handler).authenticateTest,
-}
-
-// unserved are the refusals of methods that this build knows and does not serve.
-var unserved = map[string]problem{
-	catalogue.CreateCustomerProfile: {API: apiNoProfiles},
 }
 
 // authenticateTest is how clients check their settings. It stands for no command, so it is not in the published catalogue.
@@ -56,7 +52,12 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 	if plan.Problem.none() && !plan.Echo.Test {
 		results = h.cfg.Executor.Execute(ctx, c.key, plan.Commands)
 	}
-	return encode(plan, c.req.RefID, results)
+	profile := h.fulfil(ctx, c, &plan, results)
+	doc, outcome := encode(plan, c.req.RefID, results)
+	if profile != nil {
+		doc.Own = append(doc.Own, profile)
+	}
+	return doc, outcome
 }
 
 // authenticateTest has nothing left to do: whoever gets here is logged in.

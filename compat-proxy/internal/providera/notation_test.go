@@ -151,6 +151,8 @@ func tag(b *strings.Builder, open, name string) {
 var (
 	// flat are the wrappers whose items become an array; the messages at the top are none of them.
 	flat = []string{"messages", "errors", "userFields", "splitTenderPayments", "lineItems"}
+	// lists are the flat wrappers that are there even when they are empty.
+	lists = []string{"customerPaymentProfileIdList", "customerShippingAddressIdList", "validationDirectResponseList"}
 	// bare are the numbers and booleans of details. Everything of a transactionResponse is a string.
 	bare = []string{
 		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining", "taxExempt",
@@ -206,7 +208,9 @@ func withIndicator(el *safexml.Element) *safexml.Element {
 // valueOf is the JSON of an element, typed in details.
 func valueOf(el *safexml.Element, typed bool) string {
 	switch {
-	case slices.Contains(flat, el.Name):
+	case el.Name == "messages" && el.Children[0].Name == "resultCode": // of a profileResponse
+		return topMessages(el)
+	case slices.Contains(flat, el.Name), slices.Contains(lists, el.Name):
 		var items []string
 		for _, c := range el.Children {
 			items = append(items, valueOf(c, typed))

@@ -39,6 +39,7 @@ var paramReasons = []struct {
 	{"card.number", reasonCardNumber},
 	{"card.exp_", reasonExpiration},
 	{"card.cvc", reasonCardCode},
+	{"card_cvc", reasonCardCode},
 	{"network_token.number", reasonCardNumber},
 	{"network_token.exp_", reasonExpiration},
 	{"network_token.cryptogram", reasonCryptogram},
@@ -69,6 +70,9 @@ func judge(transactionType string, r command.Result) problem {
 	case command.Unmet:
 		if r.Unmet == command.ConditionSettled && r.Transaction != nil && r.Transaction.BankAccount != nil {
 			return because(reasonNotFound)
+		}
+		if code, known := unmetCodes[r.Unmet]; known {
+			return refuse(code)
 		}
 		return because(unmetReason(transactionType, r.Unmet))
 	case command.NotFound:
@@ -101,6 +105,11 @@ func declineReason(t *v1.Transaction) reason {
 	return reasonDeclined
 }
 
+// unmetCodes are the conditions that have an envelope code.
+var unmetCodes = map[command.Condition]apiCode{
+	command.ConditionSource: apiOtherProfile, command.ConditionShipping: apiNoAddress,
+}
+
 func unmetReason(transactionType string, c command.Condition) reason {
 	switch c {
 	case command.ConditionSettled, command.ConditionLast4:
@@ -116,7 +125,7 @@ func unmetReason(transactionType string, c command.Condition) reason {
 			return reasonOverCredit
 		}
 		return reasonOverCapture
-	case command.ConditionAmount:
+	case command.ConditionAmount, command.ConditionSource, command.ConditionShipping:
 	}
 	return reasonAmount
 }
@@ -136,6 +145,12 @@ func refused(r command.Result) problem {
 		return because(reasonOverCredit)
 	case command.CodeExpiredCard:
 		return because(reasonExpired)
+	case command.CodeUnknownCustomer, command.CodeUnknownMethod:
+		return noProfile()
+	case command.CodeMissingField:
+		if r.Param == "payment_method" {
+			return refuse(apiNoDefault)
+		}
 	case command.CodeOperationInProgress, command.CodeFailed, command.CodeNotProcessed:
 		return because(reasonProcessing)
 	}

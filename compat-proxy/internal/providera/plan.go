@@ -22,6 +22,8 @@ type plan struct {
 	Commands []command.Command `json:"commands,omitempty"`
 	Problem  problem           `json:"problem,omitzero"`
 	Echo     echo              `json:"echo"`
+	// Wish is set when a profile is to be made of the payment.
+	Wish *wish `json:"wish,omitempty"`
 }
 
 // echo is what the answer repeats of the request.
@@ -34,6 +36,8 @@ type echo struct {
 	// Test is set by the testRequest setting: local checks only, nothing is stored.
 	Test       bool    `json:"test,omitempty"`
 	UserFields []field `json:"user_fields,omitempty"`
+	// Profile is the stored profile that is charged, or that was made.
+	Profile profileIDs `json:"profile,omitzero"`
 }
 
 // field is one user field.

@@ -54,7 +54,12 @@ var requestKinds = []struct {
 	},
 	{
 		name: "profile create", method: "createCustomerProfileRequest", members: `"profile":{"email":"ana@example.org"}`, unserved: true,
-		needs: map[string]string{"customers:write": denied},
+		needs: map[string]string{"customers:write": denied, "customers:read": denied},
+	},
+	{
+		name: "profile create with a card", method: "createCustomerProfileRequest", unserved: true,
+		members: `"profile":{"email":"ana@example.org","paymentProfiles":{` + fullCard + `}}`,
+		needs:   map[string]string{"customers:write": denied, "customers:read": denied, "tokens:create": denied},
 	},
 	{name: "authenticateTest", method: "authenticateTestRequest", members: `"refId":"r"`},
 }
@@ -106,6 +111,13 @@ func TestMissingScopes(t *testing.T) {
 	}
 }
 
+func readScope(path string) string {
+	if strings.HasPrefix(path, "/v1/customers") {
+		return "customers:read"
+	}
+	return "transactions:read"
+}
+
 // scopedV1 has one payment, is content with everything, and keeps what it was asked to change.
 type scopedV1 struct {
 	scopes []string
@@ -135,7 +147,7 @@ func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/current"):
 		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["`+strings.Join(f.scopes, `","`)+`"]}`)
-	case reading && !slices.Contains(f.scopes, "transactions:read"):
+	case reading && !slices.Contains(f.scopes, readScope(path)):
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"insufficient_scope","message":"","status":403,"request_id":"r"}}`)
 	case strings.HasSuffix(path, "/captures"):

@@ -20,6 +20,9 @@ var otherPayments = map[string]problem{
 
 // source puts into body what a new payment charges.
 func (d *decoder) source(body *v1.TransactionCreate) problem {
+	if ids, named := d.stored(); named {
+		return d.chargeProfile(body, ids)
+	}
 	payment := d.txn.Child("payment")
 	switch {
 	case payment.Child("creditCard") != nil:
@@ -34,8 +37,11 @@ func (d *decoder) source(body *v1.TransactionCreate) problem {
 
 // payment refuses what cannot be charged, or given back to, whatever else is said.
 func (d *decoder) payment() problem {
-	if d.txn.Has("profile") {
-		return refuse(apiNoProfiles)
+	if p := d.profile(); !p.none() {
+		return p
+	}
+	if _, named := d.stored(); named {
+		return problem{}
 	}
 	payment := d.txn.Child("payment")
 	for kind, p := range otherPayments {

@@ -22,6 +22,8 @@ const (
 	Group
 	// List is a JSON array of its children, whose names JSON does not show.
 	List
+	// Many is an element that repeats: XML shows its children alone, JSON an array of them under its name.
+	Many
 )
 
 // Element is one element of an answer.

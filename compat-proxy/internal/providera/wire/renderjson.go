@@ -60,7 +60,7 @@ func (e *Element) appendJSON(b []byte) []byte {
 		b = append(b, '{')
 		b = jsonMembers(b, e.Children)
 		return append(b, '}')
-	case List:
+	case List, Many:
 		b = append(b, '[')
 		for i, c := range e.Children {
 			if i > 0 {

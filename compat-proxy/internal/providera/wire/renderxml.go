@@ -40,6 +40,12 @@ func (e *Element) appendXML(b []byte) []byte {
 	case e.Kind == Text || e.Kind == Raw:
 		return xmlLeaf(b, e.Name, e.Text)
 	}
+	if e.Kind == Many {
+		for _, c := range e.Children {
+			b = c.appendXML(b)
+		}
+		return b
+	}
 	open := len(b)
 	b = append(b, '<')
 	b = append(b, e.Name...)

@@ -1,0 +1,463 @@
+package command_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// customerV1 keeps customers, tokens and Idempotency-Keys as v1 does.
+type customerV1 struct {
+	clock *clock.Fake
+
+	mu        sync.Mutex
+	last      int64                         // guarded by mu
+	customers map[string]*v1.Customer       // guarded by mu
+	methods   map[string][]v1.PaymentMethod // guarded by mu
+	tokens    map[string]string             // guarded by mu: token to card number; "" once used
+	keys      map[string]storedAnswer       // guarded by mu
+	refused   map[string]string             // card number to code; guarded by mu
+	calls     int                           // guarded by mu
+}
+
+type storedAnswer struct {
+	body   string
+	status int
+	answer string
+}
+
+func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	key := r.Header.Get("Idempotency-Key")
+	if kept, used := f.keys[key]; used && key != "" {
+		if kept.body != string(body) {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
+			return
+		}
+		w.Header().Set("Idempotent-Replayed", "true")
+		w.WriteHeader(kept.status)
+		_, _ = io.WriteString(w, kept.answer)
+		return
+	}
+	status, answer := f.answer(r, body)
+	if key != "" && status/100 == 2 {
+		f.keys[key] = storedAnswer{string(body), status, answer}
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, answer)
+}
+
+// answer does what is asked. The caller holds mu.
+func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
+	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
+	switch route := r.Method + " " + parts[0] + strings.Repeat("/", len(parts)-1); route {
+	case "GET customers":
+		return http.StatusOK, f.list(r)
+	case "POST customers":
+		c := f.customer(body)
+		f.customers[c.ID] = c
+		return http.StatusCreated, mustJSON(c)
+	case "POST tokens":
+		return f.token(body)
+	case "GET customers/", "PATCH customers/", "DELETE customers/", "POST customers//":
+		c, there := f.customers[parts[1]]
+		if !there {
+			return http.StatusNotFound, refusal("not_found")
+		}
+		return f.one(r.Method, c, body)
+	}
+	return http.StatusTeapot, refusal("no_such_route")
+}
+
+// next is a new number. The caller holds mu.
+func (f *customerV1) next() int64 { f.last++; return f.last }
+
+func (f *customerV1) customer(body []byte) *v1.Customer {
+	var c v1.Customer
+	mustRead(body, &c)
+	c.ID, c.CreatedAt = id.Format(id.Customer, f.next()), v1.Time{Time: f.clock.Now()}
+	return &c
+}
+
+func (f *customerV1) list(r *http.Request) string {
+	q := r.URL.Query()
+	page := v1.CustomerList{Data: []v1.Customer{}}
+	for _, c := range f.customers {
+		fits := (!q.Has("reference") || c.Reference != nil && *c.Reference == q.Get("reference")) &&
+			(!q.Has("email") || c.Email != nil && *c.Email == q.Get("email"))
+		if fits {
+			page.Data = append(page.Data, *c)
+		}
+	}
+	slices.SortFunc(page.Data, func(a, b v1.Customer) int { return strings.Compare(b.ID, a.ID) })
+	for i := range page.Data {
+		if page.Data[i].ID == q.Get("starting_after") {
+			page.Data = page.Data[i+1:]
+			break
+		}
+	}
+	if len(page.Data) > 1 {
+		page.Data, page.HasMore = page.Data[:1], true // small pages, so that there are several
+	}
+	return mustJSON(page)
+}
+
+func (f *customerV1) token(body []byte) (int, string) {
+	var in struct {
+		Card struct {
+			Number string `json:"number"`
+		} `json:"card"`
+	}
+	mustRead(body, &in)
+	if code := f.refused[in.Card.Number]; code != "" {
+		return http.StatusBadRequest, refusal(code)
+	}
+	name := id.Format(id.Token, f.next())
+	f.tokens[name] = in.Card.Number
+	return http.StatusCreated, mustJSON(v1.Token{ID: name})
+}
+
+func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, string) {
+	switch method {
+	case http.MethodDelete:
+		delete(f.customers, c.ID)
+		return http.StatusOK, mustJSON(v1.Deleted{ID: c.ID, Deleted: true})
+	case http.MethodPatch:
+		was := *c
+		was.Metadata = nil
+		mustRead(body, &was)
+		*c = was
+	case http.MethodPost:
+		var in v1.PaymentMethodCreate
+		mustRead(body, &in)
+		number := f.tokens[in.Token]
+		if number == "" {
+			return http.StatusBadRequest, refusal("token_used")
+		}
+		f.tokens[in.Token] = ""
+		m := v1.PaymentMethod{ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID, Metadata: v1.Metadata{"number": number}}
+		f.methods[c.ID] = append(f.methods[c.ID], m)
+		return http.StatusCreated, mustJSON(m)
+	}
+	return http.StatusOK, mustJSON(c)
+}
+
+// forget is a day: v1 knows no keys any more.
+func (f *customerV1) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clock.Advance(25 * time.Hour)
+	f.keys = map[string]storedAnswer{}
+}
+
+// kept are the customers that there are, each with the numbers of its cards.
+func (f *customerV1) kept() (customers []v1.Customer, numbers []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.customers {
+		customers = append(customers, *c)
+		for _, m := range f.methods[c.ID] {
+			numbers = append(numbers, m.Metadata["number"])
+		}
+	}
+	return customers, numbers
+}
+
+func mustJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func mustRead(body []byte, v any) {
+	if err := json.Unmarshal(body, v); err != nil {
+		panic(err)
+	}
+}
+
+// mortal is the way of a proxy to v1. It dies at a call, before or after v1 got it, and nothing passes from then on.
+type mortal struct {
+	http.RoundTripper
+	mu     sync.Mutex
+	left   int  // calls until death; guarded by mu
+	after  bool // v1 gets the last call
+	revive bool // only the one call dies
+}
+
+func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+	m.mu.Lock()
+	left := m.left
+	m.left--
+	m.mu.Unlock()
+	if left > 0 || left < 0 && m.revive {
+		return m.RoundTripper.RoundTrip(r)
+	}
+	if left == 0 && m.after {
+		if got, err := m.RoundTripper.RoundTrip(r); err == nil {
+			_ = got.Body.Close()
+		}
+	}
+	return nil, io.ErrUnexpectedEOF
+}
+
+const immortal = 1 << 30
+
+type customerBundle struct {
+	v1     *customerV1
+	server *httptest.Server
+}
+
+func setupCustomers(tb testing.TB) customerBundle {
+	tb.Helper()
+	f := &customerV1{
+		clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)), customers: map[string]*v1.Customer{},
+		methods: map[string][]v1.PaymentMethod{}, tokens: map[string]string{}, keys: map[string]storedAnswer{}, refused: map[string]string{},
+	}
+	server := httptest.NewServer(f)
+	tb.Cleanup(server.Close)
+	return customerBundle{f, server}
+}
+
+// make is a request at a proxy of its own, which dies as m says.
+func (b customerBundle) make(tb testing.TB, m *mortal, c command.CreateCustomer) command.Result {
+	tb.Helper()
+	m.RoundTripper = b.server.Client().Transport
+	x, err := command.New(command.Config{
+		V1: b.server.URL, Transport: m, Backoff: time.Microsecond, FollowPause: 5 * time.Millisecond, Clock: b.v1.clock,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return x.Execute(tb.Context(), key, []command.Command{c})[0]
+}
+
+func (b customerBundle) whole(tb testing.TB, c command.CreateCustomer) command.Result {
+	tb.Helper()
+	return b.make(tb, &mortal{left: immortal}, c)
+}
+
+// ana is a customer with those cards.
+func ana(numbers ...string) command.CreateCustomer {
+	reference, email := "cust-42", "ana@example.org"
+	c := command.CreateCustomer{Body: v1.CustomerInput{Reference: &reference, Email: &email}}
+	for _, n := range numbers {
+		c.Methods = append(c.Methods, command.NewMethod{Token: command.CreateToken{
+			Body: v1.TokenCreate{Card: &v1.CardInput{Number: secret.New(n), ExpMonth: 4, ExpYear: 2031}},
+		}})
+	}
+	return c
+}
+
+// mustKeep checks that there is one customer, whole, with those cards.
+func (b customerBundle) mustKeep(tb testing.TB, numbers ...string) v1.Customer {
+	tb.Helper()
+	customers, kept := b.v1.kept()
+	if len(customers) != 1 || !slices.Equal(kept, numbers) {
+		tb.Fatalf("kept: got %d customers with cards %v, want 1 with %v", len(customers), kept, numbers)
+	}
+	if len(customers[0].Metadata) != 0 {
+		tb.Errorf("metadata: got %v, want none", customers[0].Metadata)
+	}
+	return customers[0]
+}
+
+const (
+	visa       = "4111111111111111"
+	mastercard = "5424000000000015"
+)
+
+func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
+	t.Parallel()
+	const calls = 7 // list, open, two tokens, two attachments, the rest
+	for at := range calls {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d, after v1 %t", at, after), func(t *testing.T) {
+				t.Parallel()
+				b := setupCustomers(t)
+				if r := b.make(t, &mortal{left: at, after: after}, ana(visa, mastercard)); r.Outcome == command.Done {
+					t.Fatal("the first request was not cut short")
+				}
+				r := b.whole(t, ana(visa, mastercard))
+				want := command.Done
+				if at == calls-1 && after {
+					want = command.Repeated // it was whole already
+				}
+				if r.Outcome != want {
+					t.Errorf("repetition: got %+v, want %s", r, want)
+				}
+				kept := b.mustKeep(t, visa, mastercard)
+				if r.Customer == nil || r.Customer.ID != kept.ID {
+					t.Errorf("customer: got %v, want %s", r.Customer, kept.ID)
+				}
+				if want == command.Done && len(r.Methods) != 2 {
+					t.Errorf("methods: got %d, want 2", len(r.Methods))
+				}
+			})
+		}
+	}
+}
+
+func TestCreateCustomerWithOneAnswerLost(t *testing.T) {
+	t.Parallel()
+	for at := range 7 {
+		b := setupCustomers(t)
+		r := b.make(t, &mortal{left: at, after: true, revive: true}, ana(visa, mastercard))
+		if r.Outcome != command.Done {
+			t.Errorf("call %d: got %+v, want done", at, r)
+		}
+		b.mustKeep(t, visa, mastercard)
+	}
+}
+
+func TestCreateCustomerTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]command.CreateCustomer{"equal": ana(visa, mastercard), "other cards": ana(mastercard)} {
+		for range 20 {
+			b := setupCustomers(t)
+			var both [2]command.Result
+			var wg sync.WaitGroup
+			for i, c := range []command.CreateCustomer{ana(visa, mastercard), other} {
+				wg.Go(func() { both[i] = b.whole(t, c) })
+			}
+			wg.Wait()
+			customers, numbers := b.v1.kept()
+			if len(customers) != 1 || len(customers[0].Metadata) != 0 {
+				t.Fatalf("%s: got %d customers %v, want one that is whole", name, len(customers), customers)
+			}
+			if !slices.Equal(numbers, []string{visa, mastercard}) && !slices.Equal(numbers, []string{mastercard}) {
+				t.Errorf("%s: got cards %v of two requests", name, numbers)
+			}
+			for _, r := range both {
+				if r.Outcome != command.Done && r.Outcome != command.Repeated || r.Customer.ID != customers[0].ID {
+					t.Errorf("%s: got %+v, want customer %s", name, r, customers[0].ID)
+				}
+			}
+		}
+	}
+}
+
+func TestCreateCustomerAgain(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	first := b.whole(t, ana(visa))
+	for _, c := range []command.CreateCustomer{ana(visa), ana(mastercard), ana()} {
+		if r := b.whole(t, c); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
+			t.Errorf("got %+v, want the first customer repeated", r)
+		}
+	}
+	b.v1.forget()
+	if r := b.whole(t, ana(visa)); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
+		t.Errorf("a day later: got %+v, want the first customer repeated", r)
+	}
+	named := ana(visa)
+	description := "another"
+	named.Body.Description = &description
+	if r := b.whole(t, named); r.Outcome != command.Done || r.Customer.ID == first.Customer.ID {
+		t.Errorf("with a description: got %+v, want another customer", r)
+	}
+}
+
+func TestCreateCustomerWithoutWhatListsFind(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	description := "only this"
+	c := command.CreateCustomer{Body: v1.CustomerInput{Description: &description}}
+	first := b.whole(t, c)
+	if r := b.whole(t, c); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
+		t.Errorf("got %+v, want the first customer repeated", r)
+	}
+}
+
+func TestCreateCustomerAfterItWasDeleted(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	for range 3 {
+		r := b.whole(t, ana(visa))
+		if r.Outcome != command.Done {
+			t.Fatalf("got %+v, want done", r)
+		}
+		b.mustKeep(t, visa)
+		b.v1.mu.Lock()
+		delete(b.v1.customers, r.Customer.ID)
+		b.v1.mu.Unlock()
+	}
+}
+
+func TestCreateCustomerThatIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.v1.refused[mastercard] = "invalid_card_number"
+	r := b.whole(t, ana(visa, mastercard))
+	if r.Outcome != command.Refused || r.Code != "invalid_card_number" || r.Place != 2 {
+		t.Errorf("got %+v, want the second refused", r)
+	}
+	if customers, _ := b.v1.kept(); len(customers) != 0 {
+		t.Errorf("kept: got %v, want none", customers)
+	}
+	if r := b.whole(t, ana(visa)); r.Outcome != command.Done {
+		t.Errorf("with other cards: got %+v, want done", r)
+	}
+	b.mustKeep(t, visa)
+}
+
+// What died with other cards stands in the way until nobody can be at work on it.
+func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.make(t, &mortal{left: 4}, ana(visa, mastercard)) // the first card is attached
+	if r := b.whole(t, ana(mastercard)); r.Outcome != command.Unavailable {
+		t.Errorf("at once: got %+v, want unavailable", r)
+	}
+	b.v1.clock.Advance(4 * time.Minute)
+	if r := b.whole(t, ana(mastercard)); r.Outcome != command.Done {
+		t.Errorf("later: got %+v, want done", r)
+	}
+	b.mustKeep(t, mastercard)
+}
+
+func TestCreateCustomerADayAfterADeath(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.make(t, &mortal{left: 4}, ana(visa))
+	b.v1.forget()
+	if r := b.whole(t, ana(visa)); r.Outcome != command.Done {
+		t.Errorf("got %+v, want done", r)
+	}
+	b.mustKeep(t, visa)
+}
+
+// A token of an earlier attempt may have expired.
+func TestCreateCustomerAnHourAfterADeath(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.make(t, &mortal{left: 3}, ana(visa)) // there is a token
+	b.v1.mu.Lock()
+	for name := range b.v1.tokens {
+		b.v1.tokens[name] = ""
+	}
+	b.v1.mu.Unlock()
+	if r := b.whole(t, ana(visa)); r.Outcome != command.Done {
+		t.Errorf("got %+v, want done", r)
+	}
+	b.mustKeep(t, visa)
+}

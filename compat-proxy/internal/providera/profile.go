@@ -1,0 +1,226 @@
+package providera
+
+import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const (
+	maxPaymentProfiles   = 10
+	maxShippingAddresses = 1 // a v1 customer has one
+)
+
+// profilePlan is what a createCustomerProfileRequest comes to: a customer to make once its payment profiles have passed their checks, or a
+// problem that answers it.
+type profilePlan struct {
+	Problem problem
+	Create  command.CreateCustomer
+	// Checks are those of the validation mode, one a payment profile; none when nothing is to be validated.
+	Checks []profileCheck
+}
+
+// decodeProfile turns a createCustomerProfileRequest into a plan. It is pure.
+func decodeProfile(req *wire.Request, set setting) profilePlan {
+	profile, mode := req.Root.Child("profile"), req.Root.Get("validationMode")
+	customer := v1.CustomerInput{
+		Reference: whole(profile.Get("merchantCustomerId")), Description: whole(profile.Get("description")), Email: whole(profile.Get("email")),
+	}
+	payments, addresses := profile.All("paymentProfiles"), profile.All("shipToList")
+	switch {
+	case customer == (v1.CustomerInput{}):
+		return profilePlan{Problem: refuse(apiEmptyProfile)}
+	case len(payments) > maxPaymentProfiles:
+		return profilePlan{Problem: refuse(apiTooManyPayments)}
+	case len(addresses) > maxShippingAddresses:
+		return profilePlan{Problem: refuse(apiTooManyAddresses)}
+	}
+	kept := v1.Metadata{}
+	keep(kept, "customer_kind", profile.Get("profileType"))
+	if len(addresses) > 0 {
+		customer.Shipping = contact(addresses[0])
+		keep(kept, "shipping_fax", addresses[0].Get("faxNumber"))
+	}
+	if len(kept) > 0 {
+		customer.Metadata = &kept
+	}
+	p := profilePlan{Create: command.CreateCustomer{Body: customer}}
+	for i, given := range payments {
+		method, refused := newMethod(given.Child("payment"), given.Child("billTo"), set, mode)
+		if !refused.none() {
+			return profilePlan{Problem: refused}
+		}
+		keep(method.Metadata, "customer_type", given.Get("customerType"))
+		p.Create.Methods = append(p.Create.Methods, method)
+		if truth(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
+			p.Create.Default = i + 1
+		}
+		if mode != "" && mode != "none" {
+			p.Checks = append(p.Checks, newCheck(profile, given, mode, set))
+		}
+	}
+	return p
+}
+
+// whole is nil for an empty text. What tells a customer apart is taken as it is, n/a too.
+func whole(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func keep(m map[string]string, name, value string) {
+	if value != "" {
+		m[name] = value
+	}
+}
+
+// newMethod is a payment profile's means of payment as v1 stores it. What v1 cannot store is refused here, so that nothing is made in vain.
+func newMethod(payment, billTo *wire.Node, set setting, mode string) (command.NewMethod, problem) {
+	m := command.NewMethod{Billing: contact(billTo), Metadata: map[string]string{}}
+	keep(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
+	var p problem
+	switch {
+	case payment.Child("creditCard") != nil:
+		p = storeCard(&m, payment.Child("creditCard"), set, mode)
+	case payment.Child("bankAccount") != nil:
+		p = storeBank(&m, payment.Child("bankAccount"))
+	case payment.Child("opaqueData") != nil:
+		p = refuse(apiOpaqueToken)
+	case payment == nil:
+		p = refuse(apiNoPayment)
+	default:
+		p = invalid("Payment")
+	}
+	return m, p
+}
+
+func storeCard(m *command.NewMethod, given *wire.Node, set setting, mode string) problem {
+	text := given.Get("cardNumber")
+	number := secret.New(text)
+	month, year, hidden, ok := expiration(given.Get("expirationDate"))
+	validated := mode != "" && mode != "none" // what is wrong is then told with the direct response
+	switch {
+	case !digits(text) || len(text) < 13:
+		return refuse(apiCardLength)
+	case truth(given.Get("isPaymentToken")) || given.Has("cryptogram"):
+		return invalid("Payment")
+	case !validated && !card.Valid(number):
+		return invalid("Card Number")
+	case !validated && (!ok || hidden || expired(month, year, set.now)):
+		return invalid("Expiration Date")
+	}
+	m.Token.Body.Card = &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}
+	return problem{}
+}
+
+func storeBank(m *command.NewMethod, given *wire.Node) problem {
+	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), given.Get("nameOnAccount")
+	switch {
+	case !validRouting(routing):
+		return invalid("Routing Number")
+	case len(number) < 4 || !digits(number):
+		return invalid("Account Number")
+	case holder == "":
+		return missing("Name on Account")
+	}
+	m.Token.Body.BankAccount = &v1.BankAccountInput{
+		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountTypesIn[given.Get("accountType")], Holder: holder,
+	}
+	for name, element := range map[string]string{"echeck_type": "echeckType", "bank_name": "bankName"} {
+		keep(m.Metadata, name, given.Get(element))
+	}
+	return problem{}
+}
+
+// invalid is E00013 for a field of that name; missing is E00014.
+func invalid(field string) problem {
+	return problem{API: apiFieldInvalid, Text: field + " is invalid."}
+}
+
+func missing(field string) problem {
+	return problem{API: apiFieldMissing, Text: field + " is required."}
+}
+
+// made is what a client is told of a profile: its numbers and those of its parts.
+type made struct {
+	customer  string
+	methods   []string
+	addresses []string
+}
+
+func newMade(r command.Result) made {
+	if r.Outcome != command.Done || r.Customer == nil {
+		return made{}
+	}
+	m := made{customer: decimal(id.Customer, r.Customer.ID)}
+	for _, method := range r.Methods {
+		m.methods = append(m.methods, decimal(id.PaymentMethod, method.ID))
+	}
+	if r.Customer.Shipping != nil {
+		m.addresses = []string{m.customer} // the one address has its customer's number
+	}
+	return m
+}
+
+// elements are the profile's numbers as both responses show them; the lists are there even when they are empty.
+func (m made) elements() leaves {
+	var l leaves
+	l.text("customerProfileId", m.customer)
+	return append(l, texts("customerPaymentProfileIdList", "numericString", m.methods),
+		texts("customerShippingAddressIdList", "numericString", m.addresses))
+}
+
+func texts(name, item string, items []string) *wire.Element {
+	list := wire.ListElement(name)
+	for _, text := range items {
+		list.Children = append(list.Children, wire.TextElement(item, text))
+	}
+	return list
+}
+
+// judgeProfile turns the result of making a customer into the problem it is for the client; none when it was made.
+func judgeProfile(r command.Result) problem {
+	switch r.Outcome {
+	case command.Done:
+		return problem{}
+	case command.Repeated:
+		return problem{
+			API: apiDuplicate, Text: "A duplicate record with ID " + decimal(id.Customer, r.Customer.ID) + " already exists.",
+		}
+	case command.Unavailable:
+		if p := unavailable(r); p.API != "" {
+			return p
+		}
+	case command.Refused:
+		return refusedProfile(r)
+	case command.Declined, command.Unmet, command.NotFound, command.Uncertain:
+	}
+	return refuse(apiProcessing)
+}
+
+// profileFields names the field that v1 found at fault.
+var profileFields = map[string]string{
+	"card.number": "Card Number", "card.exp_month": "Expiration Date", "card.exp_year": "Expiration Date",
+	"bank_account.routing_number": "Routing Number", "bank_account.account_number": "Account Number",
+	"bank_account.holder": "Name on Account", "reference": "Merchant Customer ID", "description": "Description", "email": "Email",
+}
+
+func refusedProfile(r command.Result) problem {
+	switch r.Status {
+	case 401:
+		return refuse(apiBadLogin)
+	case 403:
+		return refuse(apiAccessDenied)
+	case 400:
+		if field, known := profileFields[r.Param]; known {
+			return invalid(field)
+		}
+		return refuse(apiFieldInvalid)
+	}
+	return refuse(apiProcessing)
+}

@@ -1,0 +1,65 @@
+package providera
+
+import (
+	"context"
+	"slices"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+const createCustomerProfileResponse = "createCustomerProfileResponse"
+
+// createProfile answers a createCustomerProfileRequest.
+func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, problem) {
+	plan := decodeProfile(c.req, c.set)
+	if !plan.Problem.none() {
+		return profileAnswer(c.req.RefID, made{}, nil, plan.Problem)
+	}
+	if p := lacking(c.scopes, plan.scopes()); !p.none() {
+		return refusal(createCustomerProfileResponse, c.req.RefID, p), p
+	}
+	said, p := h.validate(ctx, c.key, plan.Checks)
+	if !p.none() {
+		return profileAnswer(c.req.RefID, made{}, said, p)
+	}
+	r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{plan.Create})[0]
+	return profileAnswer(c.req.RefID, newMade(r), said, judgeProfile(r))
+}
+
+// scopes are those of v1 that the plan needs besides the method's own.
+func (p profilePlan) scopes() []string {
+	scopes := customerScopes(p.Create)
+	if p.live() {
+		scopes = append(scopes, "payments:authorize")
+	}
+	return scopes
+}
+
+// customerScopes are those that v1 wants for making a customer.
+func customerScopes(c command.CreateCustomer) []string {
+	scopes := []string{"customers:write", "customers:read"}
+	if len(c.Methods) > 0 {
+		scopes = append(scopes, "tokens:create")
+	}
+	return scopes
+}
+
+// lacking refuses before anything is made what v1 would refuse half-way.
+func lacking(granted, needed []string) problem {
+	for _, scope := range needed {
+		if !slices.Contains(granted, scope) {
+			return refuse(apiAccessDenied)
+		}
+	}
+	return problem{}
+}
+
+// profileAnswer is the document of a createCustomerProfileRequest.
+func profileAnswer(refID *string, m made, said []string, p problem) (*wire.Document, problem) {
+	own := append(m.elements(), texts("validationDirectResponseList", "string", said))
+	if p.none() {
+		return document(createCustomerProfileResponse, refID, wire.ResultOK, refuse(apiOK), own...), p
+	}
+	return document(createCustomerProfileResponse, refID, wire.ResultError, p, own...), p
+}

@@ -1,0 +1,186 @@
+package providera
+
+import (
+	"context"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// profileIDs are the numbers of a stored profile, as clients write them.
+type profileIDs struct {
+	Customer string `json:"customer,omitempty"`
+	Method   string `json:"method,omitempty"`
+	Address  string `json:"address,omitempty"`
+}
+
+// stored is the profile that a transaction names; false when it names none.
+func (d *decoder) stored() (profileIDs, bool) {
+	profile := d.txn.Child("profile")
+	ids := profileIDs{
+		Customer: profile.Get("customerProfileId"), Method: profile.Get("paymentProfile", "paymentProfileId"),
+		Address: profile.Get("shippingProfileId"),
+	}
+	return ids, ids != profileIDs{}
+}
+
+// creates reports whether the transaction's card is to be stored once it is approved.
+func (d *decoder) creates() bool { return truth(d.txn.Get("profile", "createProfile")) }
+
+// profile refuses what must not stand beside a stored profile, or beside the wish for one. A transaction without either passes.
+func (d *decoder) profile() problem {
+	ids, named := d.stored()
+	payment := d.txn.Has("payment")
+	switch {
+	case d.creates() && ids.Customer != "":
+		return refuse(apiProfileWithCreate)
+	case d.creates() && named:
+		return refuse(apiPartsWithCreate)
+	case d.creates() && !payment:
+		return refuse(apiCreateWithoutPayment)
+	case !named:
+		return problem{}
+	case payment && d.txn.Child("profile").Has("paymentProfile"):
+		return refuse(apiProfileWithPayment)
+	case payment:
+		return refuse(apiProfileIDWithPayment)
+	case ids.Address != "" && d.txn.Has("shipTo"):
+		return refuse(apiShippingWithShipTo)
+	case d.txn.Has("billTo"):
+		return refuse(apiProfileWithBillTo)
+	case d.txn.Has("customer"):
+		return refuse(apiProfileWithCustomer)
+	case ids.Address != "" && ids.Address != ids.Customer: // the one address has its customer's number
+		return refuse(apiNoShipping)
+	}
+	if _, _, ok := ids.v1(); !ok {
+		return noProfile()
+	}
+	return problem{}
+}
+
+// v1 gives the ids that the numbers stand for; the method's is empty for the customer's default.
+func (p profileIDs) v1() (customer, method string, ok bool) {
+	customer, err := id.Decimal(id.Customer, p.Customer)
+	if err != nil {
+		return "", "", false
+	}
+	if p.Method == "" {
+		return customer, "", true
+	}
+	method, err = id.Decimal(id.PaymentMethod, p.Method)
+	return customer, method, err == nil
+}
+
+// noProfile is the refusal of numbers that no profile has.
+func noProfile() problem {
+	return problem{API: apiNoRecord, Text: "Customer Profile ID or Customer Payment Profile ID not found."}
+}
+
+// chargeProfile charges what is stored.
+func (d *decoder) chargeProfile(body *v1.TransactionCreate, ids profileIDs) problem {
+	customer, method, ok := ids.v1()
+	if !ok {
+		return noProfile()
+	}
+	body.Customer, body.PaymentMethod = &customer, method
+	if code := secret.New(d.txn.Get("profile", "paymentProfile", "cardCode")); !code.IsZero() {
+		body.CardCvc = &code
+	}
+	d.echo.Profile = ids
+	return problem{}
+}
+
+// refundProfile gives back to the stored profile that paid.
+func (d *decoder) refundProfile(target command.Number, amount, currency string, ids profileIDs) (command.Command, problem) {
+	customer, method, ok := ids.v1()
+	if !ok {
+		return nil, noProfile()
+	}
+	d.echo.Profile = ids
+	return command.Refund{
+		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
+		Require: command.Require{Settled: true, Currency: currency, Customer: customer, Method: method}, Once: d.once(),
+	}, problem{}
+}
+
+// newProfile is the customer that a transaction with createProfile makes of its own data; nil when it asks for none.
+func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
+	if !d.creates() {
+		return nil, problem{}
+	}
+	customer := d.txn.Child("customer")
+	c := &command.CreateCustomer{Body: v1.CustomerInput{
+		Reference: whole(customer.Get("id")), Email: whole(customer.Get("email")), Shipping: contact(d.txn.Child("shipTo")),
+	}}
+	if c.Body.Reference == nil && c.Body.Email == nil {
+		return nil, refuse(apiNoCustomerInfo)
+	}
+	method, p := newMethod(d.txn.Child("payment"), d.txn.Child("billTo"), d.set, "")
+	if !p.none() {
+		return nil, refuse(apiNotStorable)
+	}
+	keep(method.Metadata, "customer_type", customer.Get("type"))
+	c.Methods = []command.NewMethod{method}
+	return c, problem{}
+}
+
+// wish is what a transaction with createProfile asks for besides the payment.
+type wish struct {
+	Create  *command.CreateCustomer
+	Problem problem
+}
+
+// fulfil makes the profile of a payment that was approved, and returns the profileResponse; nil when none was asked for. Whatever comes of
+// it, the payment stands.
+func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command.Result) *wire.Element {
+	if p.Wish == nil || len(results) == 0 || results[0].Outcome != command.Done {
+		return nil
+	}
+	outcome, m := p.Wish.Problem, made{}
+	if outcome.none() {
+		outcome = lacking(c.scopes, customerScopes(*p.Wish.Create))
+	}
+	if outcome.none() {
+		r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{*p.Wish.Create})[0]
+		outcome, m = judgeProfile(r), newMade(r)
+	}
+	if outcome.none() {
+		p.Echo.Profile = profileIDs{Customer: m.customer, Method: m.methods[0]}
+		if len(m.addresses) > 0 {
+			p.Echo.Profile.Address = m.addresses[0]
+		}
+	}
+	result := wire.ResultError
+	if outcome.none() {
+		result, outcome = wire.ResultOK, refuse(apiOK)
+	}
+	said := wire.GroupElement("messages", wire.TextElement("resultCode", result), &wire.Element{
+		Name: "message", Kind: wire.Many, Children: []*wire.Element{wire.GroupElement("message",
+			wire.TextElement("code", string(outcome.API)), wire.TextElement("text", outcome.apiMessage()))},
+	})
+	return wire.GroupElement("profileResponse", append([]*wire.Element{said}, m.elements()...)...)
+}
+
+// elements are the numbers as a transactionResponse shows them.
+func (p profileIDs) elements() []*wire.Element {
+	var l leaves
+	l.text("customerProfileId", p.Customer)
+	l.text("customerPaymentProfileId", p.Method)
+	l.text("customerAddressId", p.Address)
+	return l
+}
+
+// charged fills in the default payment method that was charged.
+func (p profileIDs) charged(t *v1.Transaction) profileIDs {
+	if p.Customer == "" || p.Method != "" || t == nil {
+		return p
+	}
+	if number := decimal(id.PaymentMethod, t.PaymentMethod); number != noID {
+		p.Method = number
+	}
+	return p
+}

@@ -1,0 +1,163 @@
+package providera
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// The validation modes that ask the issuer. Only the first wants an address.
+const (
+	modeLive    = "liveMode"
+	modeOldLive = "oldLiveMode"
+)
+
+// profileCheck is the validation of one payment profile.
+type profileCheck struct {
+	// Problem is what the local checks found; a reason has a direct response, an envelope code has none.
+	Problem problem
+	// Verify asks the issuer; nil when the local checks are all.
+	Verify *command.Authorize
+	Said   directResponse
+}
+
+// newCheck judges a payment profile that v1 can store.
+func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck {
+	payment, billTo := given.Child("payment"), given.Child("billTo")
+	c := profileCheck{Said: directResponse{
+		test: true, amount: "1.00", method: "CC", customer: profile.Get("merchantCustomerId"), email: profile.Get("email"),
+		billTo: billTo, shipTo: profile.Child("shipToList"), avs: avsNotApplicable,
+	}}
+	if bank := payment.Child("bankAccount"); bank != nil {
+		c.Said.method, c.Said.account, c.Said.accountType = "ECHECK", masked(lastFour(bank.Get("accountNumber"))), checkAccount
+		return c
+	}
+	number := payment.Get("creditCard", "cardNumber")
+	c.Said.account = masked(lastFour(number))
+	if a, taken := brandOf(secret.New(number)); taken {
+		c.Said.accountType = a.name
+	}
+	card, p := checkCard(payment.Child("creditCard"), set.now)
+	live := mode == modeLive || mode == modeOldLive
+	if live {
+		c.Said.test, c.Said.amount = false, "0.00"
+	}
+	switch {
+	case mode == modeLive && !billTo.Has("address"):
+		c.Problem = missing("Bill To Address")
+	case mode == modeLive && !billTo.Has("zip"):
+		c.Problem = missing("Bill To Zip")
+	case !p.none():
+		c.Problem = p
+	case live:
+		c.Verify = verification(card, contact(billTo), set.currency)
+	}
+	return c
+}
+
+// verification asks the issuer about a card and reserves nothing.
+func verification(card *v1.CardInput, billing *v1.Contact, currency string) *command.Authorize {
+	if known, ok := money.Lookup(currency); ok {
+		currency = known.Code
+	}
+	mode := v1.CaptureModeManual
+	return &command.Authorize{Body: v1.TransactionCreate{
+		Currency: currency, Capture: &mode, PaymentMethod: "card", Card: card, Billing: billing,
+	}}
+}
+
+// validate runs the checks in order until one fails. It returns the direct responses and what failed.
+func (h *Handler) validate(ctx context.Context, key secret.String, checks []profileCheck) ([]string, problem) {
+	var said []string
+	for _, c := range checks {
+		outcome, paid := c.Problem, command.Result{}
+		if outcome.none() && c.Verify != nil {
+			paid = h.cfg.Executor.Execute(ctx, key, []command.Command{*c.Verify})[0]
+			outcome = judge(typeAuthorize, paid)
+			h.takeBack(ctx, key, paid)
+		}
+		if outcome.API != "" {
+			return said, outcome
+		}
+		said = append(said, c.Said.line(outcome, paid))
+		if !outcome.none() {
+			_, text := outcome.reasonMessage()
+			return said, problem{API: apiUnsuccessful, Text: text}
+		}
+	}
+	return said, problem{}
+}
+
+// takeBack voids a verification. It reserves nothing and lapses by itself, so it does not matter if that fails.
+func (h *Handler) takeBack(ctx context.Context, key secret.String, paid command.Result) {
+	if paid.Outcome == command.Done {
+		number := command.Number(decimal(id.Transaction, paid.Transaction.ID))
+		h.cfg.Executor.Execute(ctx, key, []command.Command{command.Void{Target: number}})
+	}
+}
+
+// live reports whether an issuer is to be asked.
+func (p profilePlan) live() bool {
+	for _, c := range p.Checks {
+		if c.Verify != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// directResponse is the old form of an answer: fields by their place, parted by commas that nothing escapes.
+type directResponse struct {
+	test             bool
+	amount, method   string
+	customer, email  string
+	billTo, shipTo   *wire.Node
+	account          string
+	accountType, avs string
+}
+
+// directFields is how many fields a direct response has.
+const directFields = 68
+
+// line writes the response for an outcome; none means approved.
+func (d directResponse) line(outcome problem, paid command.Result) string {
+	if outcome.none() {
+		outcome = because(reasonApproved)
+	}
+	class, said := outcome.reasonMessage()
+	code, number, cvv, cavv := "", noID, "", ""
+	switch {
+	case d.test:
+		said = testPrefix + said
+		if class == approved {
+			code = testAuthCode
+		}
+	case paid.Transaction != nil && class != failed:
+		t := transaction{}
+		t.decided(typeAuthorize, paid, outcome.Reason)
+		code, number, cvv, cavv, d.avs = t.authCode, t.transID, t.cvv, t.cavv, t.avs
+	}
+	var f [directFields]string
+	f[0], f[1], f[2], f[3], f[4], f[5], f[6] = string(class), "1", strconv.Itoa(int(outcome.Reason)), said, code, d.avs, number
+	f[7], f[8] = "none", "Test transaction for ValidateCustomerPaymentProfile."
+	f[9], f[10], f[11], f[12], f[23] = d.amount, d.method, "auth_only", d.customer, d.email
+	for i, name := range append(addressParts, "phoneNumber", "faxNumber") {
+		f[13+i] = d.billTo.Get(name) //nolint:gosec // ten names end before 23
+	}
+	for i, name := range addressParts {
+		f[24+i] = d.shipTo.Get(name) //nolint:gosec // eight names end before 32
+	}
+	f[32], f[33], f[34], f[35], f[36] = "0.00", "0.00", "0.00", "FALSE", "none"
+	f[38], f[39], f[50], f[51] = cvv, cavv, d.account, d.accountType
+	return strings.Join(f[:], ",")
+}
+
+// addressParts are an address's elements in the order of direct responses.
+var addressParts = []string{"firstName", "lastName", "company", "address", "city", "state", "zip", "country"}
