@@ -28,7 +28,7 @@ var legacyNeeds = []struct {
 	},
 	{"unlinked refund", transact, txnOf(`"refundTransaction","amount":1,` + legacyCard), []string{"payments:authorize", "refunds:create"}},
 	{"details", "getTransactionDetailsRequest", `"transId":"{held}"`, []string{"transactions:read"}},
-	{"profile create", "createCustomerProfileRequest", `"profile":{"email":"ana@example.org"}`, []string{"customers:write"}},
+	{"profile create", "createCustomerProfileRequest", `"profile":{"email":"ana@example.org"}`, []string{"customers:write", "customers:read"}},
 	{"profile charge", transact, txnOf(`"authCaptureTransaction","amount":1,"profile":{"customerProfileId":"8"}`), []string{"payments:authorize"}},
 	{"authenticateTest", "authenticateTestRequest", `"refId":"r"`, nil},
 }

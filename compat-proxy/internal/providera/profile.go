@@ -167,6 +167,18 @@ func newMade(r command.Result) made {
 	return m
 }
 
+// first are the numbers of a profile that has one of each part at most.
+func (m made) first() profileIDs {
+	ids := profileIDs{Customer: m.customer}
+	if len(m.methods) > 0 {
+		ids.Method = m.methods[0]
+	}
+	if len(m.addresses) > 0 {
+		ids.Address = m.addresses[0]
+	}
+	return ids
+}
+
 // elements are the profile's numbers as both responses show them; the lists are there even when they are empty.
 func (m made) elements() leaves {
 	var l leaves

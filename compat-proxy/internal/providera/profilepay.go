@@ -149,10 +149,7 @@ func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command
 		outcome, m = judgeProfile(r), newMade(r)
 	}
 	if outcome.none() {
-		p.Echo.Profile = profileIDs{Customer: m.customer, Method: m.methods[0]}
-		if len(m.addresses) > 0 {
-			p.Echo.Profile.Address = m.addresses[0]
-		}
+		p.Echo.Profile = m.first()
 	}
 	result := wire.ResultError
 	if outcome.none() {
