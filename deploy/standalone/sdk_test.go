@@ -153,7 +153,7 @@ func (w *sdkWalk) step(t *testing.T, s sdkStep) {
 	ref := ("ref-" + s.Step)[:min(len(s.Step)+4, 20)]
 	send = w.filled(send, values{"login": w.p.ProviderA.Name, "key": w.p.ProviderA.TransactionKey, "step": s.Step, "ref_id": ref}, s.Send)
 	want = w.filled(values{"step": s.Step, "ref_id": ref}, want, s.Want)
-	if send["zip"] != "" && send["method"] == "transaction" { // the client's own name for the payment
+	if (send["zip"] != "" || send["invoice"] != "") && send["method"] == "transaction" { // the client's own name for the payment
 		invoice := s.Step
 		if send["invoice"] != "" {
 			invoice = send["invoice"]
@@ -174,12 +174,16 @@ func (w *sdkWalk) step(t *testing.T, s sdkStep) {
 	}
 }
 
-// filled merges lines, the later ones first, and puts what earlier steps read in the place of ${step} and ${step.field}.
+// filled merges lines, the later ones first, and puts what earlier steps read in the place of ${step} and ${step.field}, and the client's
+// name in that of ${client}.
 func (w *sdkWalk) filled(lines ...values) values {
 	out := values{}
 	for _, line := range lines {
 		for field, value := range line {
 			value = os.Expand(value, func(name string) string {
+				if name == "client" {
+					return w.name
+				}
 				step, of, found := strings.Cut(name, ".")
 				if !found {
 					of = "trans_id"
@@ -196,7 +200,8 @@ func (w *sdkWalk) filled(lines ...values) values {
 
 // sdkPatterns are the wants that differ from run to run.
 var sdkPatterns = map[string]*regexp.Regexp{
-	"#new": regexp.MustCompile(`^[1-9][0-9]+$`), "#code": regexp.MustCompile(`^[0-9A-Z]{6}$`), "#network": regexp.MustCompile(`^[0-9A-Z]{15,}$`),
+	"#new": regexp.MustCompile(`^[1-9][0-9]+$`), "#id": regexp.MustCompile(`^[1-9][0-9]+$`),
+	"#code": regexp.MustCompile(`^[0-9A-Z]{6}$`), "#network": regexp.MustCompile(`^[0-9A-Z]{15,}$`),
 }
 
 // fits reports whether a value is the wanted one. A new number was never read before.
