@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"unicode/utf8"
 
@@ -33,10 +32,24 @@ type Admin struct {
 // OpenAdmin opens the store of a data folder, which is made and migrated when needed, without serving it.
 func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	cfg = cfg.withDefaults()
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+	if err := makeFolder(cfg.Data); err != nil {
+		return nil, err
 	}
-	root, err := auth.LoadRoot(filepath.Join(cfg.Data, rootFile))
+	return openAdmin(ctx, cfg)
+}
+
+// openAdmin opens the store or makes it, and only then makes what there must not be without one.
+func openAdmin(ctx context.Context, cfg Config) (a *Admin, err error) {
+	db, err := store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	root, err := loadRoot(ctx, cfg, db)
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +64,6 @@ func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	sealer, err := seal.New(answers)
 	if err != nil {
 		return nil, err
-	}
-	db, err := store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer, cfg: cfg}, nil
 }

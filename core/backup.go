@@ -65,12 +65,20 @@ func copyFolder(ctx context.Context, from, to string) ([]string, error) {
 	if err := backup.Copy(filepath.Join(from, rootFile), filepath.Join(to, rootFile)); err != nil {
 		return nil, err
 	}
-	keys, err := copyThere(from, to, vaultFile) // a folder that no service has opened yet has none
+	if err := store.Backup(ctx, filepath.Join(from, databaseFile), filepath.Join(to, databaseFile)); err != nil {
+		return nil, err
+	}
+	keys, err := copyThere(from, to, vaultFile) // after what it opens: a first start beside this may just be making it
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Backup(ctx, filepath.Join(from, databaseFile), filepath.Join(to, databaseFile)); err != nil {
-		return nil, err
+	if len(keys) == 0 { // as in a folder that no service has opened yet
+		switch found, err := store.BackupHoldsSealed(ctx, filepath.Join(to, databaseFile)); {
+		case err != nil:
+			return nil, err
+		case found:
+			return nil, lostKeyset(from)
+		}
 	}
 	journal, err := copyJournal(from, to)
 	return slices.Concat(names, keys, journal), err

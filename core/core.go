@@ -92,8 +92,8 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if err := checkOperatorToken(cfg.OperatorToken); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+	if err := makeFolder(cfg.Data); err != nil {
+		return nil, err
 	}
 	lock, err := lockFolder(filepath.Join(cfg.Data, lockFile))
 	if err != nil {
@@ -103,7 +103,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	admin, err := OpenAdmin(ctx, cfg)
+	admin, err := openAdmin(ctx, cfg)
 	if err != nil {
 		return nil, errors.Join(err, sim.Close(), lock.Close())
 	}
@@ -176,7 +176,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	cards, err := openVault(cfg, c.root)
+	cards, err := c.openVault(ctx, cfg)
 	if err != nil {
 		return err
 	}

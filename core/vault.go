@@ -63,10 +63,14 @@ func secretFrom(getenv func(string) string, variable string) (secret.String, err
 }
 
 // openVault opens the vault of a data folder. Without a key-encryption key of its own the vault's lies beside what it protects, in the
-// root secret: whoever has the folder has all. That is for development.
-func openVault(cfg Config, root auth.Root) (*vault.Vault, error) {
-	kek, err := kekBytes(cfg.VaultKEK, root)
+// root secret: whoever has the folder has all. That is for development. Where there are no keys it makes some, unless something needs the
+// ones that are gone.
+func (a *Admin) openVault(ctx context.Context, cfg Config) (*vault.Vault, error) {
+	kek, err := kekBytes(cfg.VaultKEK, a.root)
 	if err != nil {
+		return nil, err
+	}
+	if err := wantKeyset(ctx, cfg.Data, a.db); err != nil {
 		return nil, err
 	}
 	return vault.Load(filepath.Join(cfg.Data, vaultFile), kek)
@@ -85,16 +89,16 @@ func kekBytes(text secret.String, root auth.Root) ([]byte, error) {
 
 // RewrapVault encrypts the vault's keys by Config.VaultKEK, which until now were encrypted by another key-encryption key; the zero old is
 // the one that is derived from the root secret. Card data is not touched. Done already, it does nothing.
-func (a *Admin) RewrapVault(old secret.String) (err error) {
+func (a *Admin) RewrapVault(ctx context.Context, old secret.String) (err error) {
 	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "a rotation or a backup runs on this data folder")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if _, err := openVault(a.cfg, a.root); err == nil {
+	if _, err := a.openVault(ctx, a.cfg); err == nil {
 		return nil
 	}
-	v, err := openVault(Config{Data: a.cfg.Data, VaultKEK: old}, a.root)
+	v, err := a.openVault(ctx, Config{Data: a.cfg.Data, VaultKEK: old})
 	if err != nil {
 		return err
 	}
@@ -113,7 +117,7 @@ func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) 
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	v, err := openVault(a.cfg, a.root)
+	v, err := a.openVault(ctx, a.cfg)
 	if err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ func TestRewrapVault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return errors.Join(a.RewrapVault(old), a.Close())
+		return errors.Join(a.RewrapVault(t.Context(), old), a.Close())
 	}
 	if err := rewrap(one, two); err == nil {
 		t.Error("a vault was rewrapped from a key that it did not have")

@@ -35,5 +35,5 @@ func (m *Main) vault(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.RewrapVault(old)
+	return a.RewrapVault(ctx, old)
 }

@@ -17,17 +17,30 @@ const rootSize = 32
 // Root is the secret all keyed hashes of one data folder derive from.
 type Root struct{ secret []byte }
 
-// LoadRoot reads the root secret from the file, or makes it when there is none. Losing it makes every API key invalid.
-func LoadRoot(path string) (Root, error) {
+// ReadRoot reads the root secret from the file. The error is fs.ErrNotExist when there is none.
+func ReadRoot(path string) (Root, error) {
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if b, err = makeRoot(path); err != nil {
-			return Root{}, fmt.Errorf("make root secret: %w", err)
-		}
-	}
 	if err != nil {
 		return Root{}, fmt.Errorf("read root secret: %w", err)
 	}
+	return newRoot(path, b)
+}
+
+// LoadRoot reads the root secret from the file, or makes it when there is none. Losing it makes every API key invalid: make none where one
+// must have been.
+func LoadRoot(path string) (Root, error) {
+	r, err := ReadRoot(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return r, err
+	}
+	b, err := makeRoot(path)
+	if err != nil {
+		return Root{}, fmt.Errorf("make root secret: %w", err)
+	}
+	return newRoot(path, b)
+}
+
+func newRoot(path string, b []byte) (Root, error) {
 	if len(b) != rootSize {
 		return Root{}, fmt.Errorf("root secret %s: %d bytes, want %d", path, len(b), rootSize)
 	}

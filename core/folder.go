@@ -1,0 +1,103 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/backup"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// ErrLost says that a file of a data folder is gone that the others need: to make a new one would hide the loss, and make it final.
+var ErrLost = errors.New("a file of the data folder is gone")
+
+// A first start makes its files in this order, each durable before the next: the database with its schema, the root secret, the vault's
+// keyset. A merchant is made only with the root secret there, and card data is sealed only with the keyset there. So whatever moment it dies
+// at, secrets without a database, merchants without the root secret, and sealed rows without the keyset can only mean loss.
+
+// makeFolder makes a data folder where there is none, and refuses one that something is lost from.
+func makeFolder(data string) error {
+	if err := wantNothingLost(data); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	return nil
+}
+
+// hasStore reports whether a database file is there that has ever been opened; what cannot be looked at counts as one, for opening it says why.
+func hasStore(data string) bool {
+	info, err := os.Stat(filepath.Join(data, databaseFile))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return info.Size() > 0
+}
+
+// wantNothingLost is ErrLost for a folder with secrets and without a database. The secrets are looked for first: a first start that goes on
+// beside this has made the database by then.
+func wantNothingLost(data string) error {
+	for _, name := range []string{rootFile, vaultFile} {
+		if has(data, name) && !hasStore(data) {
+			return fmt.Errorf("%w: %s has %s, but no %s with it. Is its volume mounted? If the database is lost, restore a backup into an empty "+
+				"folder (core restore); to begin anew, take an empty folder", ErrLost, data, name, databaseFile)
+		}
+	}
+	return nil
+}
+
+// loadRoot reads the root secret, and makes it for a store that has nothing yet that depends on it.
+func loadRoot(ctx context.Context, cfg Config, db *store.DB) (auth.Root, error) {
+	path := filepath.Join(cfg.Data, rootFile)
+	root, err := auth.ReadRoot(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return root, err
+	}
+	found, err := db.HoldsMerchants(ctx)
+	switch {
+	case err != nil:
+		return auth.Root{}, err
+	case found && !has(cfg.Data, rootFile): // nor has another first start made it meanwhile
+		return auth.Root{}, lost(cfg.Data, rootFile, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
+	}
+	if err := backup.SyncDir(cfg.Data); err != nil { // the database's name, too, before there is a secret
+		return auth.Root{}, fmt.Errorf("data folder: %w", err)
+	}
+	return auth.LoadRoot(path)
+}
+
+// wantKeyset is ErrLost for a store with sealed rows and without the keys that open them.
+func wantKeyset(ctx context.Context, data string, db *store.DB) error {
+	if has(data, vaultFile) {
+		return nil
+	}
+	found, err := db.HoldsSealed(ctx)
+	if err != nil {
+		return err
+	}
+	if found && !has(data, vaultFile) { // nor has another process made it meanwhile
+		return lostKeyset(data)
+	}
+	return nil
+}
+
+func lostKeyset(data string) error {
+	return lost(data, vaultFile, "its stored cards and bank accounts cannot be read")
+}
+
+func lost(data, name, effect string) error {
+	return fmt.Errorf("%w: %s has no %s, without which %s. Put the file back from a backup of this folder (it is in the folder that core backup "+
+		"made), or restore that backup whole into an empty folder (core restore)", ErrLost, data, name, effect)
+}
+
+// has reports whether the folder has the file; what cannot be looked at counts as there, for reading it says why.
+func has(data, name string) bool {
+	_, err := os.Stat(filepath.Join(data, name))
+	return !errors.Is(err, fs.ErrNotExist)
+}

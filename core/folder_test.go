@@ -1,0 +1,149 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// MustCopy copies a data folder without some of its files. Nothing may be writing to it.
+func MustCopy(t *testing.T, dir string, without ...string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range without {
+		if err := os.Remove(filepath.Join(to, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// openings are what opens a data folder in one way or another.
+func openings() map[string]func(context.Context, string) error {
+	admin := func(fn func(context.Context, *core.Admin) error) func(context.Context, string) error {
+		return func(ctx context.Context, dir string) error {
+			a, err := core.OpenAdmin(ctx, core.Config{Data: dir})
+			if err != nil {
+				return err
+			}
+			return errors.Join(fn(ctx, a), a.Close())
+		}
+	}
+	return map[string]func(context.Context, string) error{
+		"serve": func(ctx context.Context, dir string) error {
+			c, err := core.Open(ctx, core.Config{Data: dir})
+			if err != nil {
+				return err
+			}
+			return c.Close()
+		},
+		"list":   admin(func(ctx context.Context, a *core.Admin) error { _, err := a.ListMerchants(ctx); return err }),
+		"rotate": admin(func(ctx context.Context, a *core.Admin) error { return a.RotateVault(ctx, false, &bytes.Buffer{}) }),
+		"rewrap": admin(func(ctx context.Context, a *core.Admin) error { return a.RewrapVault(ctx, secret.String{}) }),
+	}
+}
+
+// TestLostFiles: a file that is gone from a folder that needs it is not made anew: the error names it, nothing is changed, and with the file
+// back all is as it was.
+func TestLostFiles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	method := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
+	b.stop(t)
+	for name, c := range map[string]struct {
+		lost    []string
+		refused []string // the openings that need it; all by default
+	}{
+		"keyset":                          {lost: []string{"vault.keyset"}, refused: []string{"serve", "rotate", "rewrap"}},
+		"database":                        {lost: []string{"causeway.db"}},
+		"root secret":                     {lost: []string{"root.secret"}},
+		"root secret and keyset":          {lost: []string{"root.secret", "vault.keyset"}},
+		"database, and the secret of old": {lost: []string{"causeway.db", "root.secret"}},
+	} {
+		dir := MustCopy(t, b.dir, c.lost...)
+		opens := openings()
+		if c.refused == nil {
+			c.refused = []string{"serve", "list", "rotate", "rewrap"}
+		}
+		for _, opening := range c.refused {
+			err := opens[opening](t.Context(), dir)
+			if !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), c.lost[0]) || !strings.Contains(err.Error(), dir) ||
+				!strings.Contains(err.Error(), "backup") {
+				t.Errorf("%s, %s: got %v, want it to name what is gone, and where to take it from", name, opening, err)
+			}
+		}
+		for _, file := range c.lost {
+			if _, err := os.Stat(filepath.Join(dir, file)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %s was made anew", name, file)
+			}
+		}
+	}
+	b.start(t) // for the bundle's own folder has them all
+	MustDecode[v1.Transaction](t, b.pay(t, method, ""), 201)
+}
+
+// TestLostKeysetIsNotBackedUp: a backup that no card could be read from is none.
+func TestLostKeysetIsNotBackedUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustToken(t, visa)
+	b.stop(t)
+	dir, to := MustCopy(t, b.dir, "vault.keyset"), filepath.Join(t.TempDir(), "backup")
+	if err := core.Backup(t.Context(), core.Config{Data: dir}, to); !errors.Is(err, core.ErrLost) {
+		t.Errorf("got %v, want %v", err, core.ErrLost)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a backup was made: %v", err)
+	}
+	b.start(t)
+}
+
+// TestFirstStartThatDied: whatever files a first start got as far as to make, the next one makes the others.
+func TestFirstStartThatDied(t *testing.T) {
+	t.Parallel()
+	whole := t.TempDir()
+	if err := openings()["serve"](t.Context(), whole); err != nil {
+		t.Fatal(err)
+	}
+	for name, left := range map[string]string{
+		"before the keyset":      MustCopy(t, whole, "vault.keyset"),
+		"before the root secret": MustCopy(t, whole, "vault.keyset", "root.secret"),
+		"before the database":    MustCopy(t, whole, "vault.keyset", "root.secret", "causeway.db"),
+		"before its schema": func() string {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "causeway.db"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		}(),
+	} {
+		for range 2 {
+			if err := openings()["serve"](t.Context(), left); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestKeysetOfAMerchantWithoutCards: a merchant that is made before the first start needs no keyset yet.
+func TestKeysetOfAMerchantWithoutCards(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.stop(t)
+	if err := os.Remove(filepath.Join(b.dir, "vault.keyset")); err != nil {
+		t.Fatal(err)
+	}
+	b.start(t)
+	MustDecode[v1.Transaction](t, b.pay(t, b.MustToken(t, visa).ID, ""), 201)
+}
