@@ -29,8 +29,17 @@ type Admin struct {
 	cfg    Config
 }
 
-// OpenAdmin opens the store of a data folder, which is made and migrated when needed, without serving it.
+// OpenAdmin opens the store of a data folder, which is migrated when needed, without serving it. It makes none: ErrNoStore where there is none.
 func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
+	cfg = cfg.withDefaults()
+	if err := wantStore(cfg.Data); err != nil {
+		return nil, err
+	}
+	return openAdmin(ctx, cfg)
+}
+
+// MakeAdmin is OpenAdmin that makes the data folder and its store where there is nothing yet.
+func MakeAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	cfg = cfg.withDefaults()
 	if err := makeFolder(cfg.Data); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func Backup(ctx context.Context, cfg Config, to string) (err error) {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("backup: %s exists", to), err)
 	}
-	if _, err := os.Stat(filepath.Join(cfg.Data, databaseFile)); err != nil {
-		return fmt.Errorf("backup: %s is no data folder: %w", cfg.Data, err)
+	if err := wantStore(cfg.Data); err != nil {
+		return fmt.Errorf("backup: %w", err)
 	}
 	// A rotation would change the keyset between the copy of it and the copy of what it opens.
 	lock, err := lockOnly(filepath.Join(cfg.Data, vaultLock), "a rotation or another backup runs on this data folder")

@@ -13,16 +13,21 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// ErrLost says that a file of a data folder is gone that the others need: to make a new one would hide the loss, and make it final.
-var ErrLost = errors.New("a file of the data folder is gone")
+var (
+	// ErrNoStore says that a data folder has no store, where one is wanted.
+	ErrNoStore = errors.New("there is no store")
+	// ErrLost says that a file of a data folder is gone that the others need: to make a new one would hide the loss, and make it final.
+	ErrLost = errors.New("a file of the data folder is gone")
+)
 
 // A first start makes its files in this order, each durable before the next: the database with its schema, the root secret, the vault's
 // keyset. A merchant is made only with the root secret there, and card data is sealed only with the keyset there. So whatever moment it dies
 // at, secrets without a database, merchants without the root secret, and sealed rows without the keyset can only mean loss.
 
-// makeFolder makes a data folder where there is none, and refuses one that something is lost from.
+// makeFolder makes a data folder where there is none, and refuses one that something is lost from. It also refuses the folder of a standalone,
+// whose store is one folder below: a second store beside it would never be looked at.
 func makeFolder(data string) error {
-	if err := wantNothingLost(data); err != nil {
+	if err := wantStore(data); errors.Is(err, ErrLost) || err != nil && hasStore(standaloneStore(data)) {
 		return err
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -30,6 +35,24 @@ func makeFolder(data string) error {
 	}
 	return nil
 }
+
+// wantStore is ErrNoStore, with where there is one, for a folder that has none and none that was lost.
+func wantStore(data string) error {
+	if hasStore(data) {
+		return nil
+	}
+	if err := wantNothingLost(data); err != nil {
+		return err
+	}
+	hint := ""
+	if below := standaloneStore(data); hasStore(below) {
+		hint = fmt.Sprintf("; the store of the standalone whose folder this is, is --data %s", below)
+	}
+	return fmt.Errorf("%w in %s, no %s%s", ErrNoStore, data, databaseFile, hint)
+}
+
+// standaloneStore is where a standalone that has this folder keeps its store.
+func standaloneStore(data string) string { return filepath.Join(data, "core") }
 
 // hasStore reports whether a database file is there that has ever been opened; what cannot be looked at counts as one, for opening it says why.
 func hasStore(data string) bool {

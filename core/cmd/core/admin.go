@@ -30,7 +30,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.listMerchants(ctx, *data)
 	case verb == "create" && len(words) == 2 && c.Name == "":
 		c.Name = words[1]
-		return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
+		return m.administerBy(ctx, core.MakeAdmin, *data, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
 	case verb == "update" && len(words) == 2:
 		if c.Same() {
 			return m.misused("merchants update needs --name, --time-zone, --cutoff or --unlinked-refunds")
@@ -55,9 +55,16 @@ func verbLast(args []string, verbs ...string) []string {
 	return args
 }
 
-// administer runs fn on the opened store and prints its result.
-func (m *Main) administer(ctx context.Context, data string, fn func(*core.Admin) (string, error)) (err error) {
-	a, err := core.OpenAdmin(ctx, core.Config{Data: data})
+// opener is how a command gets at the store: core.OpenAdmin, or core.MakeAdmin where it may be the first.
+type opener func(context.Context, core.Config) (*core.Admin, error)
+
+// administer runs fn on the store, which must be there, and prints its result.
+func (m *Main) administer(ctx context.Context, data string, fn func(*core.Admin) (string, error)) error {
+	return m.administerBy(ctx, core.OpenAdmin, data, fn)
+}
+
+func (m *Main) administerBy(ctx context.Context, open opener, data string, fn func(*core.Admin) (string, error)) (err error) {
+	a, err := open(ctx, core.Config{Data: data})
 	if err != nil {
 		return err
 	}

@@ -48,8 +48,9 @@ Usage:
   core backup --to BACKUP                      copy the data folder into a new folder, beside a running service
   core restore --from BACKUP                   make the data folder, empty or missing, of a backup, after checking it
 
-Every command takes --data DIR, the data folder (./data), and flags before or after its words. merchants, keys, vault and backup work beside
-a running service on the same folder, which notices within a second.
+Every command takes --data DIR, the data folder (./data; of a standalone with data in ./data it is ./data/core), and flags before or after its
+words. merchants, keys, vault and backup work beside a running service on the same folder, which notices within a second. Only serve,
+migrate, restore and merchants create make a store where there is none.
 
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which

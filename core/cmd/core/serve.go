@@ -87,7 +87,7 @@ func (m *Main) migrate(ctx context.Context, args []string) error {
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
-	a, err := core.OpenAdmin(ctx, core.Config{Data: *data})
+	a, err := core.MakeAdmin(ctx, core.Config{Data: *data})
 	if err != nil {
 		return err
 	}

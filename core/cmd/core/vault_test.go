@@ -159,6 +159,9 @@ func TestVaultUsage(t *testing.T) {
 		}
 	}
 	data := t.TempDir()
+	if code, _, stderr := run(t, "migrate", "--data", data); code != 0 {
+		t.Fatal(stderr)
+	}
 	for _, args := range [][]string{{"vault", "rotate", "--data", data}, {"vault", "--data", data, "rotate"}, {"vault", "rotate", "--drop-old", "--data", data}} {
 		if code, stdout, stderr := run(t, args...); code != 0 || stdout != "" || !strings.Contains(stderr, "everything is encrypted by key") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
