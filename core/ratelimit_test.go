@@ -1,7 +1,11 @@
 package core_test
 
 import (
+	"fmt"
 	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,8 +59,22 @@ func TestRateLimit(t *testing.T) {
 func TestDefaultRateLimit(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{})
-	if got, want := b.get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"), `"key";q=2000;w=2`; got != want {
+	want := fmt.Sprintf(`"key";q=%d;w=2`, 2*core.DefaultRateLimit)
+	if got := b.get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"); got != want {
 		t.Errorf("by default: got %s, want %s", got, want)
+	}
+	for path, pattern := range map[string]string{
+		"README.md":       `may make ([\d,]+) requests a second, and twice as many at once`,
+		"../CHANGELOG.md": "`--rate-limit`; ([\\d,]+) requests a second",
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := regexp.MustCompile(pattern).FindSubmatch(text)
+		if told == nil || strings.ReplaceAll(string(told[1]), ",", "") != strconv.Itoa(core.DefaultRateLimit) {
+			t.Errorf("%s tells another default than %d: %q", path, core.DefaultRateLimit, told)
+		}
 	}
 	if got := setup(t).get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"); got != "" {
 		t.Errorf("without a limit: got %s", got)

@@ -8,10 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strconv"
+	"strings"
 )
 
 // help is what --help prints.
-const help = `standalone runs all of Causeway in one process, for development and tests.
+var help = strings.ReplaceAll(`standalone runs all of Causeway in one process, for development and tests.
 
   standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--admin ADDR]
              [--rate-limit N] [--webhooks-allow-private]
@@ -29,7 +31,7 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
                      (default warn, with --json info)
   --admin ADDR       host:port for operators: Prometheus metrics at /metrics, /v1/health, and with CAUSEWAY_OPERATOR_TOKEN (or
                      CAUSEWAY_OPERATOR_TOKEN_FILE) set the operator's API at /admin/v1, for merchants and keys (default none)
-  --rate-limit N     requests a second for each API key (default 25000, which no test meets), and twice as many at once; 0 for no limit
+  --rate-limit N     requests a second for each API key (default RATE, which no test meets), and twice as many at once; 0 for no limit
   --webhooks-allow-private
                      deliver webhooks to this machine and to private networks too, not only to the public internet
 
@@ -39,7 +41,7 @@ Both addresses serve every door: /v1/… for new merchants, /compat/… and the 
   curl --cacert DIR/tls/ca.pem https://127.0.0.1:8443/v1/health    the same over HTTPS
 
 Exit codes: 0 stopped when asked to; 1 could not start or stop cleanly; 2 flags that make no sense.
-`
+`, "RATE", strconv.Itoa(defaultRateLimit))
 
 // defaultRateLimit is far above core's: here one key carries the whole load of a test or a benchmark.
 const defaultRateLimit = 25_000

@@ -9,10 +9,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
+
+	"github.com/causeway-pay/causeway/core"
 )
 
-const usage = `core serves Causeway's v1, and manages its merchants and API keys.
+// usage is what help prints.
+var usage = strings.ReplaceAll(`core serves Causeway's v1, and manages its merchants and API keys.
 
   core merchants create "My shop"              make a merchant; prints mer_…
   core keys create --merchant mer_…            make an API key for it; prints sk_test_…, once
@@ -22,7 +27,8 @@ Usage:
   core serve     [--listen ADDR]               serve v1 over plain HTTP, behind an edge that ends TLS (127.0.0.1:8080)
                  [--admin ADDR]                metrics, health and the operator's API on a port for operators (none)
                  [--simulator FILE]            the test cards, instead of the built-in ones
-                 [--rate-limit N]              N requests a second for each API key (1000), 0 for no limit
+                 [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
+                                               limit
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
   core migrate                                 bring the store to this build's schema, and exit
 
@@ -58,7 +64,7 @@ Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
 
 Exit codes: 0 done, 1 failed, 2 wrong usage.
-`
+`, "RATE", strconv.Itoa(core.DefaultRateLimit))
 
 // errUsage is a command line that cannot be understood; it was explained already.
 var errUsage = errors.New("usage")

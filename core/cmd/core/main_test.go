@@ -7,9 +7,11 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
@@ -38,6 +40,16 @@ func TestHelp(t *testing.T) {
 		if code, stdout, stderr := run(t, args...); code != 0 || !strings.Contains(stdout, "Usage:") || stderr != "" {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
 		}
+	}
+}
+
+// TestHelpTellsTheRateLimit: the service's own default, which core's tests hold against its README and its answers.
+func TestHelpTellsTheRateLimit(t *testing.T) {
+	t.Parallel()
+	_, help, _ := run(t, "help")
+	want := "N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many at once"
+	if !strings.Contains(help, want) {
+		t.Errorf("help lacks %q:\n%s", want, help)
 	}
 }
 
