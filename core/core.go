@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -109,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	}
 	c := &Core{Admin: admin, sim: sim, lock: lock}
 	if err := c.start(ctx, cfg); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, errors.Join(store.Explain(err, filepath.Join(cfg.Data, databaseFile)), c.Close())
 	}
 	return c, nil
 }

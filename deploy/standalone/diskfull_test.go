@@ -65,6 +65,39 @@ func TestDiskFull(t *testing.T) {
 	p.stop(t)
 }
 
+// TestStartOnAFullDisk: a start that finds no room says so, and is a good one once there is some.
+func TestStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		t.Fatal("mount a small file system: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := filepath.Join(disk, "data")
+	p := start(t, dir)
+	const body = `{"amount":100,"currency":"usd","payment_method":"card"}`
+	paid := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "before", body)
+	p.stop(t)
+	filler := filepath.Join(disk, "filler")
+	mustFill(t, filler)
+	_, stderr, code := output(t, "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
+	if code != 1 || !strings.Contains(stderr, "the disk is full") || !strings.Contains(stderr, dir) {
+		t.Errorf("got %d, %s, want it to say that the disk is full, and which", code, stderr)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, dir)
+	if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "before", body); again.body != paid.body || !again.replayed {
+		t.Errorf("with room: got %d %s, want %s", again.status, again.body, paid.body)
+	}
+	p.stop(t)
+}
+
 // waitHealthy asks until the service says that it is well, for two seconds at most: so long may a check be remembered.
 func waitHealthy(t *testing.T, m *merchant) {
 	t.Helper()

@@ -63,8 +63,14 @@ type command struct {
 	from telemetry.Origin // the span it was queued in
 }
 
-// Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused.
+// Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused. ErrDiskFull when there is no
+// room for it.
 func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
+	db, err := open(ctx, path, c)
+	return db, Explain(err, path)
+}
+
+func open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 	write, read, kept, err := openSQLite(ctx, path)
 	if err != nil {
 		return nil, err
