@@ -163,6 +163,15 @@ func testCards(sim *simulator.Simulator) []docs.Card {
 	return out
 }
 
+// testTriggers lists for the docs what else the simulator answers in its own way.
+func testTriggers(sim *simulator.Simulator) []docs.Trigger {
+	var out []docs.Trigger
+	for _, t := range sim.Triggers() {
+		out = append(out, docs.Trigger(t))
+	}
+	return out
+}
+
 // start wires the parts, reconciles, and keeps reconciling.
 func (c *Core) start(ctx context.Context, cfg Config) error {
 	fingerprints, err := c.root.Key("card-fingerprint")
@@ -201,7 +210,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.metrics = series
 	v1 := api.New(api.Config{
 		Observe: series.Request, Tracer: cfg.Tracer,
-		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim),
+		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
 	})

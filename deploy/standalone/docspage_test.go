@@ -48,8 +48,20 @@ func TestBrowserDocsIsComplete(t *testing.T) {
 			t.Errorf("the page lacks the test card %s %s", m[1], m[2])
 		}
 	}
+	values := catalogueValue.FindAllStringSubmatch(string(catalogue), -1)
+	if len(values) < 20 {
+		t.Errorf("values = %d, want 20 or more: has the catalogue another form now?", len(values))
+	}
+	for _, m := range values {
+		if value := strings.Join(m[1:], ""); !strings.Contains(cards, value) {
+			t.Errorf("the page lacks the test value %s", value)
+		}
+	}
 	b.wantQuiet(t, p.HTTP)
 }
+
+// catalogueValue finds what makes the simulator answer in its own way and is no card: codes, amounts, accounts and their limit.
+var catalogueValue = regexp.MustCompile(`(?m)^  "(\d+)": \{|^  - \{operation: \w+, amount: (\d+)|^  - \{account_number: "(\d+)"|^bank_account_limit: \{amount: (\d+)`)
 
 // operation is an endpoint of the served contract.
 type operation struct{ id, method, path string }

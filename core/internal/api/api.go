@@ -46,6 +46,7 @@ type Config struct {
 	Tracer         *telemetry.Tracer  // nil for no spans
 	Test           TestMethods
 	Cards          []docs.Card        // the test cards, to show
+	Triggers       []docs.Trigger     // and what else the simulator answers in its own way
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
 	ConfirmKey     []byte             // for the secrets that confirm transactions

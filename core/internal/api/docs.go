@@ -30,7 +30,7 @@ func (a *API) showContract(m *mux.Router) []string {
 	for _, r := range a.routes() {
 		scopes[r.method+" "+r.path] = r.scope
 	}
-	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Faults: faults(), Scopes: scopes})
+	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Triggers: a.Triggers, Faults: faults(), Scopes: scopes})
 	fixed := func(content []byte) func() ([]byte, error) { return func() ([]byte, error) { return content, nil } }
 	for path, serve := range map[string]http.HandlerFunc{
 		contractPath: a.document("application/json", d.Contract),

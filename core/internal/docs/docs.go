@@ -33,6 +33,14 @@ type Card struct {
 	Behaviour     string // none, or what the simulator does before it answers
 }
 
+// Trigger is a value that makes the simulator answer in its own way.
+type Trigger struct {
+	Field   string // where it stands
+	Value   string // the value, or what it must be like
+	Effect  string // in words, with codes between backquotes
+	Outcome string // approved, or the decline code
+}
+
 // Fault is a line of the error table.
 type Fault struct {
 	Code    string
@@ -45,6 +53,7 @@ type Fault struct {
 type Source struct {
 	Contract []byte // OpenAPI 3.0 in YAML
 	Cards    []Card
+	Triggers []Trigger
 	Faults   []Fault
 	Scopes   map[string]string // what a key needs, by method, space, path
 }
@@ -143,9 +152,10 @@ func render(s Source) ([]byte, error) {
 	if err := t.Execute(&out, struct {
 		*contract
 		Cards                []Card
+		Triggers             []Trigger
 		Faults               []Fault
 		First, Keyed, Listed string // examples of the guide
-	}{c, s.Cards, s.Faults, guide("POST", "/v1/transactions", "", sale), guide("POST", "/v1/transactions", "order-1042", sale), guide("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
+	}{c, s.Cards, s.Triggers, s.Faults, guide("POST", "/v1/transactions", "", sale), guide("POST", "/v1/transactions", "order-1042", sale), guide("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil

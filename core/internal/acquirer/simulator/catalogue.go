@@ -96,6 +96,7 @@ type catalogue struct {
 	overLimit            verdict
 	cards                map[string]card // by number
 	testCards            []TestCard      // in the order of the document
+	triggers             []Trigger
 	numbers              map[string]string
 }
 
@@ -135,6 +136,7 @@ func loadCatalogue(text []byte) (*catalogue, error) {
 		bankAccounts:         make(map[string]verdict, len(doc.BankAccounts)),
 		cards:                make(map[string]card, len(doc.Cards)),
 		numbers:              make(map[string]string, len(doc.Cards)),
+		triggers:             doc.triggers(),
 	}
 	if err := errors.Join(
 		c.addCards(doc), c.addGeneral(doc), c.addChecks(doc), c.addDeclines(doc.Declines), c.addRefusals(doc.Refusals),

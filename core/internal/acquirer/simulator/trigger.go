@@ -1,0 +1,68 @@
+package simulator
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Trigger is a value that makes the simulator answer in its own way, for documentation.
+type Trigger struct {
+	Field   string // where it stands: a field of the v1 contract, or of a step such as a capture
+	Value   string // the value, or what it must be like
+	Effect  string // in words, with codes between backquotes
+	Outcome string // approved, or the decline code
+}
+
+// Triggers lists all of the catalogue that is no card, in the order of the payment's fields. Each is generated from the entry that the simulator
+// works by.
+func (s *Simulator) Triggers() []Trigger { return slices.Clone(s.catalogue.triggers) }
+
+func (doc document) triggers() []Trigger {
+	var out []Trigger
+	for _, value := range slices.Sorted(maps.Keys(doc.CVCs)) {
+		out = append(out, doc.CVCs[value].trigger(value))
+	}
+	out = append(out, doc.OtherCVC.trigger("any other"))
+	for _, value := range slices.Sorted(maps.Keys(doc.PostalCodes)) {
+		out = append(out, doc.PostalCodes[value].trigger(value, doc))
+	}
+	out = append(out, Trigger{"billing.address", "any other", fmt.Sprintf("what is given: `match`, letter `%s`; what is not: `not_provided`", doc.AVSCode), outcomeApproved})
+	out = append(out, Trigger{"three_d_secure.cavv", "any", fmt.Sprintf("`cavv_result_code` `%s`", doc.CAVVCode), outcomeApproved})
+	for _, r := range doc.Refusals {
+		of, effect := "amount of a "+r.Operation, "a "+r.Operation+" of exactly that is refused"
+		if r.Operation == "void" {
+			of, effect = "amount of a payment", "its void is refused"
+		}
+		out = append(out, Trigger{of, strconv.FormatInt(r.Amount, 10), effect, r.Decline.outcome()})
+	}
+	for _, a := range doc.BankAccounts {
+		out = append(out, Trigger{"bank_account.account_number", a.AccountNumber, "with any valid routing number", a.Decline.outcome()})
+	}
+	if l := doc.BankAccountLimit; l != (limitEntry{}) {
+		out = append(out, Trigger{"amount from a bank account", fmt.Sprintf("above %d", l.Amount), "the payment is declined", l.Decline.outcome()})
+	}
+	return out
+}
+
+const outcomeApproved = "approved"
+
+func (d declineEntry) outcome() string { return cmp.Or(d.DeclineCode, outcomeApproved) }
+
+func (e cvcEntry) trigger(value string) Trigger {
+	return Trigger{"card.cvc", value, fmt.Sprintf("CVC `%s`, letter `%s`", e.Check, e.Code), e.Decline.outcome()}
+}
+
+func (e postalEntry) trigger(value string, doc document) Trigger {
+	effects := []string{fmt.Sprintf("address line `%s`, postal code `%s`, letter `%s`", e.AddressLine, e.PostalCode, cmp.Or(e.Code, doc.AVSCode))}
+	if e.Approve > 0 {
+		effects = append(effects, fmt.Sprintf("approves %d at most, and declines with `%s` a larger payment that takes no part", e.Approve, doc.Declines.TooLittle.DeclineCode))
+	}
+	if e.Balance != nil {
+		effects = append(effects, fmt.Sprintf("prepaid: balance %d left", *e.Balance))
+	}
+	return Trigger{"billing.address.postal_code", value, strings.Join(effects, "; "), e.Decline.outcome()}
+}
