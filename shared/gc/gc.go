@@ -5,7 +5,7 @@ import "runtime/debug"
 // percent is how much garbage, in percent of what is in use, is let lie before it is collected. Our servers keep little in use, some
 // megabytes, so that Go's own 100 has them collect many times a second under load: 2 to 7 % of a payment's instructions. This costs 2 to
 // 5 MB; core/PERFORMANCE.md has the figures.
-const percent = 150
+const percent = 120
 
 // stateless is the same for a program that keeps nothing in use to speak of, about a megabyte, and so would be allowed only 4 MB of garbage
 // at a time. It costs such a program 12 MB and saves it a tenth of its instructions, of which 150 saves half.

@@ -13,7 +13,7 @@ func TestRelax(t *testing.T) {
 		by   func(func(string) string)
 		want int
 	}{
-		"Relax":          {gc.Relax, 150},
+		"Relax":          {gc.Relax, 120},
 		"RelaxStateless": {gc.RelaxStateless, 400},
 	} {
 		for env, want := range map[string]int{"": relax.want, "50": 100, "off": 100} {

@@ -79,6 +79,7 @@ func (m *Main) Credentials(args []string) error {
 			return err
 		}
 		_, _ = fmt.Fprintf(m.Stdout, "revoked %s\n", f.entry.Name)
+		m.warn(f.file)
 		return nil
 	case "check":
 		if err := credentials.Check(f.file); err != nil {
@@ -138,11 +139,20 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	if err := credentials.Add(f.file, f.entry, f.replace); err != nil {
 		return err
 	}
+	m.warn(f.file)
 	_, _ = fmt.Fprintf(m.Stdout, "name:            %s\n", f.entry.Name)
 	if command == "issue" {
 		_, _ = fmt.Fprintf(m.Stdout, "transaction key: %s\n\nThe key is shown only now.\n", f.entry.TransactionKey.Reveal())
 	}
 	return nil
+}
+
+// warn tells that a proxy would not take the file up, as it reads all of it or keeps the last good one. A secret that only the proxy's own
+// machine has is the harmless case.
+func (m *Main) warn(file string) {
+	if err := credentials.Check(file); err != nil {
+		_, _ = fmt.Fprintf(m.Stderr, "note: a proxy that ran here would refuse the file and keep the last good one: %v\n", err)
+	}
 }
 
 // transactionKey reads the key that a client has.

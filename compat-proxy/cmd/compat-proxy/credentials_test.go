@@ -186,6 +186,42 @@ func TestCredentials_refused(t *testing.T) {
 	}
 }
 
+// What the proxy would not read is not written.
+func TestCredentials_badEntries(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keyLike := filepath.Join(dir, "key-like")
+	mustWrite(t, keyLike, "sk_test_abcdefgh\n")
+	for name, args := range map[string][]string{
+		"a long name":        {"issue", "--name", strings.Repeat("x", 26), "--api-key-env", "KEY"},
+		"a currency of none": {"issue", "--name", "shop", "--api-key-env", "KEY", "--currency", "zzz"},
+		"a zone of none":     {"issue", "--name", "shop", "--api-key-env", "KEY", "--time-zone", "Mars/X"},
+		"an API key for key": {"map", "--name", "shop", "--api-key-env", "KEY", "--transaction-key-file", keyLike},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "c.yaml")
+			if out, _, err := run(t, file, args...); err == nil || out != "" {
+				t.Errorf("got %q and error %v, want an error alone", out, err)
+			}
+			if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the file was made: %v", err)
+			}
+		})
+	}
+}
+
+// A file that is not good as it stands is not taken up, so a revocation in it has no effect; that is said.
+func TestCredentials_revokeFromABadFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	mustWrite(t, file, "provider_a:\n  - {name: a, transaction_key: b, api_key: sk_test_c}\n  - {name: bad, transaction_key: b, api_key: pk_test_c}\n")
+	_, note, err := run(t, file, "revoke", "--name", "a")
+	if err != nil || !strings.Contains(note, "keep the last good one") {
+		t.Errorf("got %q and error %v, want a note", note, err)
+	}
+}
+
 // A file that cannot be edited without spoiling what a person wrote stays as it is.
 func TestCredentials_leavesTheFileAlone(t *testing.T) {
 	t.Parallel()

@@ -91,6 +91,9 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 	if g == nil {
 		return r
 	}
+	if c.Body.Currency != g.payments[0].Currency {
+		return Result{Outcome: Unmet, Unmet: ConditionCurrency} // its amount would say nothing of what is still owed
+	}
 	if !g.open() {
 		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}
 	}

@@ -163,3 +163,21 @@ func TestCredit(t *testing.T) {
 		})
 	}
 }
+
+// A payment in another currency says nothing of what is still owed, so it joins no order.
+func TestJoinInAnotherCurrency(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]command.Outcome{"usd": command.Done, "jpy": command.Unmet} {
+		x, f := setup(t, map[string][]answer{
+			read: {{status: 200, body: transaction("captured", partial)}}, list: {page(false)},
+			create: {{status: 201, body: transaction("captured", `"amount":700`)}},
+		})
+		r := run(t, x, command.Authorize{Body: v1.TransactionCreate{Amount: 700, Currency: currency, PaymentMethod: "card"}, Joins: number})
+		if r.Outcome != want {
+			t.Errorf("%s: got %s, want %s", currency, r.Outcome, want)
+		}
+		if got := len(f.posts()) > 0; got != (want == command.Done) {
+			t.Errorf("%s: asked v1 for a payment: %t", currency, got)
+		}
+	}
+}

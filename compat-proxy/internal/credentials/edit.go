@@ -18,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/causeway-pay/causeway/shared/money"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -41,6 +42,8 @@ var (
 	errOneLine  = errors.New("credentials: provider_a is written on one line; give each login a line of its own that begins with \"- \"")
 	errOneKey   = errors.New("credentials: name one of an environment variable and a file for the API key")
 	errNotAList = errors.New("credentials: provider_a is not a list")
+
+	errLooksLikeAPIKey = errors.New("begins like an API key, and would be taken for one")
 )
 
 // keyLetters make a transaction key: 16 of them hold 95 bits.
@@ -113,17 +116,41 @@ func Remove(path, name string) error {
 	}, func(names []string) bool { return !slices.Contains(names, name) })
 }
 
+// check refuses what the proxy would not read, or could never log in. Where the API key stands is not looked at: that is where the proxy runs.
+func (e Entry) check() error {
+	key := e.TransactionKey.Reveal()
+	_, known := money.Lookup(e.Currency)
+	_, zone := zoneOf(e.TimeZone)
+	switch {
+	case e.Name == "":
+		return fmt.Errorf("credentials: name %w", errMissing)
+	case len(e.Name) > maxName:
+		return fmt.Errorf("credentials: name %w", errTooLong)
+	case key == "":
+		return fmt.Errorf("credentials: transaction_key %w", errMissing)
+	case len(key) > maxTransactionKey:
+		return fmt.Errorf("credentials: transaction_key %w", errTooLong)
+	case strings.HasPrefix(key, "sk_"):
+		return fmt.Errorf("credentials: transaction_key %w", errLooksLikeAPIKey)
+	case e.Currency != "" && !known:
+		return fmt.Errorf("credentials: currency %w", errCurrency)
+	case zone != nil:
+		return fmt.Errorf("credentials: time_zone %w", errZone)
+	}
+	return nil
+}
+
 // yaml is the entry as an item of a list.
 func (e Entry) yaml() (string, error) {
+	if err := e.check(); err != nil {
+		return "", err
+	}
 	key := map[string]string{"env": e.APIKeyEnv}
 	switch {
 	case (e.APIKeyEnv == "") == (e.APIKeyFile == ""):
 		return "", errOneKey
 	case e.APIKeyFile != "":
 		key = map[string]string{"file": e.APIKeyFile}
-	}
-	if len(e.TransactionKey.Reveal()) > maxTransactionKey || e.TransactionKey.IsZero() {
-		return "", fmt.Errorf("credentials: transaction_key %w", errTooLong)
 	}
 	sum := sha256.Sum256([]byte(e.TransactionKey.Reveal()))
 	item := yaml.MapSlice{

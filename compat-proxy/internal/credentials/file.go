@@ -115,9 +115,9 @@ func (e entryA) login() (login, error) {
 	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
 		return login{}, fmt.Errorf("currency %w", errCurrency)
 	}
-	zone, err := time.LoadLocation(e.TimeZone)
-	if err != nil || e.TimeZone == "Local" {
-		return login{}, fmt.Errorf("time_zone %w", errZone)
+	zone, err := zoneOf(e.TimeZone)
+	if err != nil {
+		return login{}, fmt.Errorf("time_zone %w", err)
 	}
 	return login{keyHash: keyHash, granted: Grant{
 		APIKey: apiKey, Currency: e.Currency, Zone: zone, LenientOrder: e.LenientOrder, UnlinkedRefunds: e.UnlinkedRefunds,
@@ -145,6 +145,15 @@ func (e entryA) keyHash() (sum [sha256.Size]byte, err error) {
 		return sum, fmt.Errorf("transaction_key %w", errTooLong)
 	}
 	return hash(key.Reveal()), nil
+}
+
+// zoneOf finds a time zone by its name; "" is UTC.
+func zoneOf(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, errZone
+	}
+	return zone, nil
 }
 
 func resolve(key string, s config.Secret) (secret.String, error) {

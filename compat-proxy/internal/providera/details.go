@@ -124,9 +124,7 @@ func (d *decoder) metadata() map[string]string {
 	}
 	add("customer_reference", d.txn.Get("customer", "id"))
 	add("customer_type", d.txn.Get("customer", "type"))
-	if email := d.txn.Get("billTo", "email"); email != "" && email != d.txn.Get("customer", "email") {
-		add("customer_email", d.txn.Get("customer", "email"))
-	}
+	add("customer_email", d.txn.Get("customer", "email"))
 	add("billing_fax", d.txn.Get("billTo", "faxNumber"))
 	add("client_ip", d.txn.Get("customerIP"))
 	add("tip_amount", amountText(d.txn.Child("tip")))

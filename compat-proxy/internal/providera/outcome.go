@@ -194,7 +194,9 @@ func notCapturable(t *v1.Transaction) reason {
 		return reasonNotApproved
 	case v1.TransactionStatusExpired:
 		return reasonNotFound
-	case v1.TransactionStatusAuthorized, v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+	case v1.TransactionStatusAuthorized:
+		return reasonOverCapture // of a verification, which reserved nothing
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
 	}
 	return reasonProcessing
 }

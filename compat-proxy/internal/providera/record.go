@@ -279,14 +279,10 @@ func (r record) parties(l *leaves) {
 	if r.refund != nil {
 		return
 	}
-	email, billTo := r.metadata["customer_email"], r.payment.Billing
 	var customer leaves
 	customer.text("type", r.metadata["customer_type"])
 	customer.text("id", cut(r.metadata["customer_reference"], 20))
-	if email == "" && billTo != nil {
-		email = value(billTo.Email)
-	}
-	customer.text("email", email)
+	customer.text("email", r.metadata["customer_email"])
 	l.group("customer", customer...)
 	l.group("billTo", r.billTo()...)
 	l.group("shipTo", address(r.payment.Shipping)...)
@@ -298,8 +294,8 @@ func (r record) billTo() []*wire.Element {
 		l.text("phoneNumber", value(r.payment.Billing.Phone))
 	}
 	l.text("faxNumber", r.metadata["billing_fax"])
-	if r.metadata["customer_email"] != "" && r.payment.Billing != nil { // the request gave two, and customer shows the other
-		l.text("email", value(r.payment.Billing.Email))
+	if b := r.payment.Billing; b != nil && value(b.Email) != r.metadata["customer_email"] { // else it is the customer's, and shown there
+		l.text("email", value(b.Email))
 	}
 	return first(l, "phoneNumber", "faxNumber", "email")
 }

@@ -264,3 +264,19 @@ func TestAccepted(t *testing.T) {
 		})
 	}
 }
+
+// TestFaultHidesAPIKeys: a login's name and key are easily swapped.
+func TestFaultHidesAPIKeys(t *testing.T) {
+	t.Parallel()
+	const key = "sk_test_U9yHh0JxwZ7b5rT2kQ8mN4vC1aS6dF3gL0pXyZ12"
+	for _, body := range []string{
+		root("authenticateTestRequest", "<merchantAuthentication><name>"+key+"</name></merchantAuthentication>"),
+		root("authenticateTestRequest", auth+"<refId>"+key+"</refId>"),
+		`{"authenticateTestRequest":{"merchantAuthentication":{"name":"` + key + `"}}}`,
+	} {
+		_, fault := wire.Parse([]byte(body), wire.Options{})
+		if fault == nil || strings.Contains(fault.Text, "U9yHh0") || !strings.Contains(fault.Text, "sk_test_XXXX") {
+			t.Errorf("got %v, want a fault that shows what it was alone", faultText(fault))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,7 +33,18 @@ func maskSecret(value string, tooShort bool) string {
 }
 
 // visible is a value or name that a client chose, fit to be quoted.
-func visible(s string) string { return maskDigits(head(s)) }
+func visible(s string) string { return maskKeys(maskDigits(head(s))) }
+
+// apiKeyForm is a v1 API key, or what is left of one. Clients put them into the wrong field.
+var apiKeyForm = regexp.MustCompile(`([sp]k_(?:test|live)_)[0-9A-Za-z]+`)
+
+// maskKeys hides all of an API key but what kind it is.
+func maskKeys(s string) string {
+	if !strings.Contains(s, "k_") {
+		return s
+	}
+	return apiKeyForm.ReplaceAllString(s, "${1}XXXX")
+}
 
 // head gives the first maxQuote bytes of s, at the end of a character.
 func head(s string) string {

@@ -4,7 +4,7 @@
 // Like a real acquirer it does not forget. Every effect is remembered by its reference, so a repeated request hears the first answer
 // again and Inquire finds it, also after the process was killed. What it remembers is bounded:
 //
-//   - Memory holds two generations of 50,000 references; when the younger is full the older is dropped. A reference that was dropped
+//   - Memory holds two generations of 25,000 references; when the younger is full the older is dropped. A reference that was dropped
 //     counts as never seen.
 //   - The journal, when there is one, is two files of up to 8 MiB: the path given to Open and the same with ".1" behind it. One line an
 //     effect, handed to the operating system before the answer is given: it survives the death of the process, but as nothing is fsynced not

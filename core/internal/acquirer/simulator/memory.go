@@ -1,7 +1,7 @@
 package simulator
 
-// generationSize is how many references one generation of the memory holds: about 4 MB.
-const generationSize = 50_000
+// generationSize is how many references one generation of the memory holds: about 3 MB.
+const generationSize = 25_000
 
 // memory remembers between one and two generations of references.
 type memory struct {
