@@ -127,11 +127,14 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 			out = []v1.TransactionStatus{v1.TransactionStatusCaptured}
 		}
 	}
+	last := int64(0) // version that an end was answered with: of two asked for at once, the later one stands
 	for _, s := range j.byTransaction[t.ID] {
 		switch {
 		case s.Kind != Void && s.Kind != Expire:
 		case s.ok():
-			out = []v1.TransactionStatus{s.Answer.transaction().Status}
+			if now := s.Answer.transaction(); now.Version > last {
+				out, last = []v1.TransactionStatus{now.Status}, now.Version
+			}
 		case s.maybe() && s.Kind == Void:
 			out = append(out, v1.TransactionStatusVoided, v1.TransactionStatusCanceled)
 		case s.maybe():
