@@ -23,7 +23,8 @@ func Kinds() []Kind {
 	}
 }
 
-// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Refund, Credit, Get, CreateCustomer or CreateToken.
+// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Refund, Credit, Get, CreateCustomer or CreateToken,
+// or one of them Named.
 type Command interface {
 	// Kind names it.
 	Kind() Kind

@@ -102,7 +102,7 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.TotalTimeout)
 	defer cancel()
 	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
-	switch c := c.(type) {
+	switch c := s.unwrap(c).(type) {
 	case Authorize:
 		if r := s.address(ctx, &c); r != nil {
 			return *r

@@ -1,0 +1,69 @@
+package providerb
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+)
+
+// answer is what goes back: a status and a body, which is written as JSON.
+type answer struct {
+	status  int
+	body    any
+	outcome string // for the log
+}
+
+// The statuses and reasons that are used in more than one place.
+const (
+	statusInvalid = "INVALID_REQUEST"
+	statusServer  = "SERVER_ERROR"
+
+	reasonMissing = "MISSING_FIELD"
+	reasonInvalid = "INVALID_DATA"
+	reasonSystem  = "SYSTEM_ERROR"
+	reasonTimeout = "SERVER_TIMEOUT"
+)
+
+// message is the body of an answer outside the methods.
+type message struct {
+	Message string `json:"message"`
+}
+
+// unauthenticated is the answer to whoever cannot be told.
+func unauthenticated() answer {
+	type response struct {
+		Message string `json:"rmsg"`
+	}
+	return answer{http.StatusUnauthorized, struct {
+		Response response `json:"response"`
+	}{response{"Authentication Failed"}}, "unauthenticated"}
+}
+
+// plain is an answer with nothing but a message.
+func plain(status int, text, outcome string) answer { return answer{status, message{text}, outcome} }
+
+// refused is the answer to a request that was not processed. Without field it names none.
+func refused(now time.Time, reason, text, field string) answer {
+	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reason, Message: text}
+	if field != "" {
+		detail := reasonInvalid
+		if reason == reasonMissing {
+			detail = reasonMissing
+		}
+		body.Details = []wire.Detail{{Field: field, Reason: detail}}
+	}
+	return answer{http.StatusBadRequest, body, reason}
+}
+
+// failed is the answer when something behind us failed, or nobody knows what became of the request.
+func failed(now time.Time, reason, text string) answer {
+	return answer{
+		http.StatusBadGateway,
+		wire.Answer{SubmitTimeUTC: stamp(now), Status: statusServer, Reason: reason, Message: text},
+		reason,
+	}
+}
+
+// stamp is a time as the dialect writes it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
