@@ -29,6 +29,8 @@ type Grant struct {
 	LenientOrder bool
 	// UnlinkedRefunds allows it to give money back without the payment it came by.
 	UnlinkedRefunds bool
+	// NoReview has payments captured whatever the checks of address and card code say.
+	NoReview bool
 	// Zone is where the merchant's clocks hang; nil means UTC.
 	Zone *time.Location
 }

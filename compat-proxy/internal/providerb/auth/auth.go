@@ -31,9 +31,11 @@ type Caller struct {
 	// Merchant is the legacy merchant id; empty for one that came with a v1 API key.
 	Merchant string
 	Grant    credentials.Grant
-	// Evidence is the same for two sendings of one request, and else different: the nonce of a JWT, the whole of a signature. Empty when the
-	// way of logging in has none.
+	// Evidence is the same for two sendings of one request: the nonce of a JWT, the whole of what was signed. Empty when the way of logging
+	// in has none.
 	Evidence string
+	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it.
+	Nonce bool
 }
 
 // Verifier judges requests. It is safe for concurrent use.
