@@ -102,12 +102,16 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 	if err != nil {
 		return OperationNone, unauthenticated()
 	}
+	holder, refusal, taken := h.inspect(r.Context(), caller, now)
+	if !taken {
+		return OperationNone, refusal
+	}
 	op, id, known := find(r.Method, strings.TrimPrefix(r.URL.Path, h.cfg.Prefix))
 	if !known {
 		return OperationNone, plain(http.StatusNotFound, "The requested resource does not exist", "not_found")
 	}
-	if refusal, allowed := h.permit(r.Context(), caller, op, now); !allowed {
-		return op.name, refusal
+	if scope := op.missing(holder.Scopes); scope != "" {
+		return op.name, forbidden(scope)
 	}
 	req, err := wire.Parse(body)
 	var field *wire.FieldError
@@ -119,20 +123,17 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"
 
-// permit checks the operation's scopes before anything is executed. It returns the refusal.
-func (h *Handler) permit(ctx context.Context, caller auth.Caller, op operation, now time.Time) (answer, bool) {
+// inspect asks v1 what the caller's key is. It returns the refusal to a key that is none, or that nobody can tell of.
+func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, answer, bool) {
 	info, r := h.cfg.Executor.Inspect(ctx, caller.Grant.APIKey)
 	httpx.EventFrom(ctx).SetTenant(info.Merchant)
 	switch {
 	case r.Outcome == command.Unavailable:
-		return failed(now, reasonSystem, "Error - General system failure."), false
+		return info, failed(now, reasonSystem, "Error - General system failure."), false
 	case r.Outcome != command.Done:
-		return unauthenticated(), false
+		return info, unauthenticated(), false
 	}
-	if scope := op.missing(info.Scopes); scope != "" {
-		return forbidden(scope), false
-	}
-	return answer{}, true
+	return info, answer{}, true
 }
 
 // forbidden is the answer to a caller whose key lacks a scope.

@@ -1,17 +1,30 @@
 package wire
 
-// Answer is the tree of every answer; empty members are left out.
+// Answer is the tree of every answer but the transaction details; empty members are left out.
 type Answer struct {
-	Links            *Links                 `json:"_links,omitempty"`
-	ID               string                 `json:"id,omitempty"`
-	SubmitTimeUTC    string                 `json:"submitTimeUtc,omitempty"` // to the second
-	Status           string                 `json:"status,omitempty"`
-	Reason           string                 `json:"reason,omitempty"` // of what was not processed
-	Message          string                 `json:"message,omitempty"`
-	Details          []Detail               `json:"details,omitempty"`
-	ReconciliationID string                 `json:"reconciliationId,omitempty"`
-	ErrorInformation *ErrorInformation      `json:"errorInformation,omitempty"`
-	ClientReference  *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
+	Links              *Links                 `json:"_links,omitempty"`
+	ID                 string                 `json:"id,omitempty"`
+	SubmitTimeUTC      string                 `json:"submitTimeUtc,omitempty"` // to the second
+	Status             string                 `json:"status,omitempty"`
+	Reason             string                 `json:"reason,omitempty"` // of what was not processed
+	Message            string                 `json:"message,omitempty"`
+	Details            []Detail               `json:"details,omitempty"`
+	ReconciliationID   string                 `json:"reconciliationId,omitempty"`
+	ErrorInformation   *ErrorInformation      `json:"errorInformation,omitempty"`
+	ClientReference    *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
+	Reversal           *ReversalAmounts       `json:"reversalAmountDetails,omitempty"`
+	Refund             *RefundAmounts         `json:"refundAmountDetails,omitempty"`
+	Void               *VoidAmounts           `json:"voidAmountDetails,omitempty"`
+	Credit             *CreditAmounts         `json:"creditAmountDetails,omitempty"`
+	Authorization      *AuthorizationAnswer   `json:"authorizationInformation,omitempty"`
+	Order              *OrderAnswer           `json:"orderInformation,omitempty"`
+	PaymentAccount     *PaymentAccount        `json:"paymentAccountInformation,omitempty"`
+	Payment            *PaymentAnswer         `json:"paymentInformation,omitempty"`
+	PointOfSale        *PointOfSale           `json:"pointOfSaleInformation,omitempty"`
+	Processor          *Processor             `json:"processorInformation,omitempty"`
+	Issuer             *Issuer                `json:"issuerInformation,omitempty"`
+	Token              *TokenAnswer           `json:"tokenInformation,omitempty"`
+	ProcessingOutcomes *ProcessingAnswer      `json:"processingInformation,omitempty"`
 }
 
 // Links are where to go on; paths begin with /pts/v2/, without host and mount.
@@ -37,11 +50,145 @@ type Detail struct {
 
 // ErrorInformation tells why a request that was processed did not go through.
 type ErrorInformation struct {
-	Reason  string `json:"reason"`
-	Message string `json:"message,omitempty"`
+	Reason  string   `json:"reason"`
+	Message string   `json:"message,omitempty"`
+	Details []Detail `json:"details,omitempty"`
 }
 
 // ClientReferenceAnswer echoes the client's name for the request.
 type ClientReferenceAnswer struct {
-	Code string `json:"code"`
+	Code          string `json:"code,omitempty"`
+	TransactionID string `json:"transactionId,omitempty"`
+}
+
+// ReversalAmounts tell what was taken back of an authorization.
+type ReversalAmounts struct {
+	Reversed string `json:"reversedAmount"`
+	Original string `json:"originalTransactionAmount,omitempty"`
+	Currency string `json:"currency"`
+}
+
+// RefundAmounts tell what was given back.
+type RefundAmounts struct {
+	Refund   string `json:"refundAmount"`
+	Currency string `json:"currency"`
+}
+
+// VoidAmounts tell what was voided.
+type VoidAmounts struct {
+	Void     string `json:"voidAmount"`
+	Original string `json:"originalTransactionAmount,omitempty"`
+	Currency string `json:"currency"`
+}
+
+// CreditAmounts tell what was given.
+type CreditAmounts struct {
+	Credit   string `json:"creditAmount"`
+	Currency string `json:"currency"`
+}
+
+// AuthorizationAnswer repeats, of a reversal, the authorization that it was of.
+type AuthorizationAnswer struct {
+	ApprovalCode      string `json:"approvalCode,omitempty"`
+	ReasonCode        string `json:"reasonCode,omitempty"`
+	ReversalSubmitted string `json:"reversalSubmitted,omitempty"`
+}
+
+// OrderAnswer tells the amounts.
+type OrderAnswer struct {
+	AmountDetails *Amounts `json:"amountDetails,omitempty"`
+}
+
+// Amounts are in major units with exactly the decimals of their currency.
+type Amounts struct {
+	Total         string `json:"totalAmount,omitempty"`
+	Authorized    string `json:"authorizedAmount,omitempty"`
+	Currency      string `json:"currency,omitempty"`
+	RefundBalance string `json:"refundBalance,omitempty"`
+}
+
+// PaymentAccount is what was paid with.
+type PaymentAccount struct {
+	Card *CardAnswer `json:"card,omitempty"`
+}
+
+// CardAnswer is what may be known of a card.
+type CardAnswer struct {
+	Prefix          string `json:"prefix,omitempty"`
+	Suffix          string `json:"suffix,omitempty"`
+	Type            string `json:"type,omitempty"`
+	ExpirationMonth string `json:"expirationMonth,omitempty"`
+	ExpirationYear  string `json:"expirationYear,omitempty"`
+}
+
+// PaymentAnswer is what was paid with, in the place where older clients look.
+type PaymentAnswer struct {
+	TokenizedCard        *CardAnswer       `json:"tokenizedCard,omitempty"`
+	Card                 *CardAnswer       `json:"card,omitempty"`
+	AccountFeatures      *AccountFeatures  `json:"accountFeatures,omitempty"`
+	Customer             *IdentifiedAnswer `json:"customer,omitempty"`
+	PaymentInstrument    *IdentifiedAnswer `json:"paymentInstrument,omitempty"`
+	InstrumentIdentifier *IdentifiedAnswer `json:"instrumentIdentifier,omitempty"`
+	Scheme               string            `json:"scheme,omitempty"`
+	AccountType          string            `json:"accountType,omitempty"`
+}
+
+// IdentifiedAnswer is what is named by an id.
+type IdentifiedAnswer struct {
+	ID string `json:"id"`
+}
+
+// AccountFeatures tell what is left on a prepaid card.
+type AccountFeatures struct {
+	BalanceAmount string `json:"balanceAmount,omitempty"`
+	BalanceSign   string `json:"balanceSign,omitempty"`
+	Currency      string `json:"currency,omitempty"`
+}
+
+// PointOfSale is the terminal.
+type PointOfSale struct {
+	TerminalID string `json:"terminalId,omitempty"`
+}
+
+// Processor is what the acquirer said.
+type Processor struct {
+	ApprovalCode         string            `json:"approvalCode,omitempty"`
+	ResponseCode         string            `json:"responseCode,omitempty"`
+	NetworkTransactionID string            `json:"networkTransactionId,omitempty"`
+	TransactionID        string            `json:"transactionId,omitempty"`
+	AVS                  *AVS              `json:"avs,omitempty"`
+	CardVerification     *CardVerification `json:"cardVerification,omitempty"`
+	ConsumerAuth         *Code             `json:"consumerAuthenticationResponse,omitempty"`
+}
+
+// Code is a result and its raw form.
+type Code struct {
+	Code string `json:"code,omitempty"`
+	Raw  string `json:"codeRaw,omitempty"`
+}
+
+// AVS is what became of the address.
+type AVS = Code
+
+// CardVerification is what became of the security code.
+type CardVerification struct {
+	ResultCode    string `json:"resultCode,omitempty"`
+	ResultCodeRaw string `json:"resultCodeRaw,omitempty"`
+}
+
+// Issuer is what the issuer said.
+type Issuer struct {
+	ResponseCode string `json:"responseCode,omitempty"`
+}
+
+// TokenAnswer names what was stored with a payment.
+type TokenAnswer struct {
+	Customer             *IdentifiedAnswer `json:"customer,omitempty"`
+	PaymentInstrument    *IdentifiedAnswer `json:"paymentInstrument,omitempty"`
+	InstrumentIdentifier *IdentifiedAnswer `json:"instrumentIdentifier,omitempty"`
+}
+
+// ProcessingAnswer repeats how a request was processed.
+type ProcessingAnswer struct {
+	PaymentSolution string `json:"paymentSolution,omitempty"`
 }

@@ -1,69 +1,168 @@
 package wire
 
-import (
-	"errors"
-	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-)
-
 // Request is the tree of every request, as far as it means something here: the methods share it and each reads its part. All else is
 // ignored. A member that is null or missing is its zero value.
 type Request struct {
-	ClientReference ClientReference `json:"clientReferenceInformation"`
-	Order           Order           `json:"orderInformation"`
+	ClientReference        ClientReference        `json:"clientReferenceInformation"`
+	Processing             Processing             `json:"processingInformation"`
+	Payment                Payment                `json:"paymentInformation"`
+	Order                  Order                  `json:"orderInformation"`
+	Buyer                  Buyer                  `json:"buyerInformation"`
+	Device                 Device                 `json:"deviceInformation"`
+	Merchant               Merchant               `json:"merchantInformation"`
+	ConsumerAuthentication ConsumerAuthentication `json:"consumerAuthenticationInformation"`
+	Defined                []Defined              `json:"merchantDefinedInformation"`
+	Installment            Installment            `json:"installmentInformation"`
+	Token                  TokenInput             `json:"tokenInformation"`
+	Reversal               Reversal               `json:"reversalInformation"`
 }
 
 // ClientReference is the client's own names for a request.
 type ClientReference struct {
 	Code Text `json:"code"`
 	// TransactionID is one that the client never uses twice.
-	TransactionID Text `json:"transactionId"`
+	TransactionID    Text `json:"transactionId"`
+	ReconciliationID Text `json:"reconciliationId"`
+	Comments         Text `json:"comments"`
 }
 
-// Order is what is paid for.
-type Order struct {
+// Processing says how a request is to be processed.
+type Processing struct {
+	Capture              Flag                 `json:"capture"`
+	CommerceIndicator    Text                 `json:"commerceIndicator"`
+	ActionList           []Text               `json:"actionList"`
+	ActionTokenTypes     []Text               `json:"actionTokenTypes"`
+	PaymentSolution      Text                 `json:"paymentSolution"`
+	ReconciliationID     Text                 `json:"reconciliationId"`
+	LinkID               Text                 `json:"linkId"`
+	PurchaseLevel        Text                 `json:"purchaseLevel"`
+	AuthorizationOptions AuthorizationOptions `json:"authorizationOptions"`
+	CaptureOptions       CaptureOptions       `json:"captureOptions"`
+	RefundOptions        RefundOptions        `json:"refundOptions"`
+	RecurringOptions     RecurringOptions     `json:"recurringOptions"`
+	BankTransferOptions  BankTransferOptions  `json:"bankTransferOptions"`
+}
+
+// AuthorizationOptions say what an authorization is.
+type AuthorizationOptions struct {
+	AuthType             Text      `json:"authType"`
+	VerbalAuthCode       Text      `json:"verbalAuthCode"`
+	AuthIndicator        Text      `json:"authIndicator"`
+	PartialAuthIndicator Flag      `json:"partialAuthIndicator"`
+	BalanceInquiry       Flag      `json:"balanceInquiry"`
+	IgnoreAVSResult      Flag      `json:"ignoreAvsResult"`
+	DeclineAVSFlags      []Text    `json:"declineAvsFlags"`
+	IgnoreCVResult       Flag      `json:"ignoreCvResult"`
+	Initiator            Initiator `json:"initiator"`
+}
+
+// Initiator says who asks for the payment, and under which agreement.
+type Initiator struct {
+	Type                 Text                 `json:"type"`
+	CredentialStored     Flag                 `json:"credentialStoredOnFile"`
+	StoredCredentialUsed Flag                 `json:"storedCredentialUsed"`
+	MerchantInitiated    MerchantInitiatedTxn `json:"merchantInitiatedTransaction"`
+}
+
+// MerchantInitiatedTxn is the agreement that a merchant refers to.
+type MerchantInitiatedTxn struct {
+	Reason                   Text `json:"reason"`
+	PreviousTransactionID    Text `json:"previousTransactionId"`
+	OriginalAuthorizedAmount Text `json:"originalAuthorizedAmount"`
+}
+
+// CaptureOptions place a capture among several.
+type CaptureOptions struct {
+	SequenceNumber Text `json:"captureSequenceNumber"`
+	TotalCount     Text `json:"totalCaptureCount"`
+	IsFinal        Flag `json:"isFinal"`
+	Notes          Text `json:"notes"`
+}
+
+// RefundOptions say why money is given back.
+type RefundOptions struct {
+	Reason Text `json:"reason"`
+}
+
+// RecurringOptions tell a loan's payment and an agreement's first.
+type RecurringOptions struct {
+	LoanPayment           Flag `json:"loanPayment"`
+	FirstRecurringPayment Flag `json:"firstRecurringPayment"`
+}
+
+// BankTransferOptions are those of bank debits.
+type BankTransferOptions struct {
+	SECCode      Text `json:"secCode"`
+	CustomerMemo Text `json:"customerMemo"`
+}
+
+// Buyer is who buys.
+type Buyer struct {
+	MerchantCustomerID Text `json:"merchantCustomerId"`
+	VATRegistration    Text `json:"vatRegistrationNumber"`
+	CompanyTaxID       Text `json:"companyTaxId"`
+}
+
+// Device is what the payer uses.
+type Device struct {
+	IPAddress            Text `json:"ipAddress"`
+	FingerprintSessionID Text `json:"fingerprintSessionId"`
+}
+
+// Merchant is who sells.
+type Merchant struct {
+	Descriptor   Descriptor `json:"merchantDescriptor"`
+	CategoryCode Text       `json:"categoryCode"`
+}
+
+// Descriptor is what the cardholder reads of the merchant.
+type Descriptor struct {
+	Name               Text `json:"name"`
+	AlternateName      Text `json:"alternateName"`
+	Contact            Text `json:"contact"`
+	Locality           Text `json:"locality"`
+	AdministrativeArea Text `json:"administrativeArea"`
+	Country            Text `json:"country"`
+	PostalCode         Text `json:"postalCode"`
+}
+
+// ConsumerAuthentication is what an authentication of the payer gave.
+type ConsumerAuthentication struct {
+	CAVV                         Hidden `json:"cavv"`
+	ECIRaw                       Text   `json:"eciRaw"`
+	ECI                          Text   `json:"eci"`
+	UCAFCollectionIndicator      Text   `json:"ucafCollectionIndicator"`
+	UCAFAuthenticationData       Hidden `json:"ucafAuthenticationData"`
+	XID                          Text   `json:"xid"`
+	PARESStatus                  Text   `json:"paresStatus"`
+	VERESEnrolled                Text   `json:"veresEnrolled"`
+	DirectoryServerTransactionID Text   `json:"directoryServerTransactionId"`
+	SpecificationVersion         Text   `json:"paSpecificationVersion"`
+	AuthenticationTransactionID  Text   `json:"authenticationTransactionId"`
+	ReferenceID                  Text   `json:"referenceId"`
+	SignedPARES                  Text   `json:"signedPares"`
+}
+
+// Defined is one of the merchant's own entries.
+type Defined struct {
+	Key   Text `json:"key"`
+	Value Text `json:"value"`
+}
+
+// Installment is the plan that a payment belongs to.
+type Installment struct {
+	Sequence   Text `json:"sequence"`
+	TotalCount Text `json:"totalCount"`
+}
+
+// TokenInput are the tokens of the provider's own browser library.
+type TokenInput struct {
+	JTI               Text   `json:"jti"`
+	TransientTokenJWT Hidden `json:"transientTokenJwt"`
+}
+
+// Reversal says what of an authorization is taken back.
+type Reversal struct {
 	AmountDetails AmountDetails `json:"amountDetails"`
-}
-
-// AmountDetails are amounts in major units as the client wrote them.
-type AmountDetails struct {
-	TotalAmount Text `json:"totalAmount"`
-	Currency    Text `json:"currency"`
-}
-
-// FieldError tells which field of a request cannot be read; empty when it is not JSON at all.
-type FieldError struct {
-	// Field is a dotted path, as "orderInformation.amountDetails.totalAmount".
-	Field string
-}
-
-// Error implements error. It repeats nothing of the request but names.
-func (e *FieldError) Error() string { return "provider-b: cannot read " + e.Field }
-
-// Parse reads a request; an empty body is an empty request. The error is a *FieldError.
-func Parse(body []byte) (*Request, error) {
-	r := &Request{}
-	if len(body) == 0 {
-		return r, nil
-	}
-	err := json.Unmarshal(body, r, json.MatchCaseInsensitiveNames(true))
-	if err == nil {
-		return r, nil
-	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		return nil, &FieldError{Field: dotted(semantic.JSONPointer)}
-	}
-	return nil, &FieldError{}
-}
-
-// dotted is a JSON pointer in the dialect's way to name fields.
-func dotted(p jsontext.Pointer) string {
-	var names []string
-	for name := range p.Tokens() {
-		names = append(names, name)
-	}
-	return strings.Join(names, ".")
+	Reason        Text          `json:"reason"`
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 var errNotScalar = errors.New("neither text nor a number nor true or false")
@@ -39,5 +41,18 @@ func (f *Flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	*f = Flag(strings.EqualFold(string(t), "true") || t == "1")
+	return nil
+}
+
+// Hidden is a Text that must not be shown.
+type Hidden struct{ secret.String }
+
+// UnmarshalJSONFrom takes what Text takes.
+func (h *Hidden) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	var t Text
+	if err := t.UnmarshalJSONFrom(dec); err != nil {
+		return err
+	}
+	h.String = secret.New(string(t))
 	return nil
 }

@@ -1,0 +1,45 @@
+package wire
+
+// Transaction is the tree of the transaction details; empty members are left out.
+type Transaction struct {
+	ID               string                 `json:"id"`
+	RootID           string                 `json:"rootId,omitempty"`
+	ReconciliationID string                 `json:"reconciliationId,omitempty"`
+	MerchantID       string                 `json:"merchantId,omitempty"`
+	SubmitTimeUTC    string                 `json:"submitTimeUTC"` // capitals, here alone
+	Status           string                 `json:"status,omitempty"`
+	Application      *Application           `json:"applicationInformation,omitempty"`
+	ClientReference  *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
+	ErrorInformation *ErrorInformation      `json:"errorInformation,omitempty"`
+	Order            *OrderAnswer           `json:"orderInformation,omitempty"`
+	Payment          *PaymentAnswer         `json:"paymentInformation,omitempty"`
+	Processor        *Processor             `json:"processorInformation,omitempty"`
+	Links            *TransactionLinks      `json:"_links,omitempty"`
+}
+
+// TransactionLinks are where a transaction's details and those beside it are.
+type TransactionLinks struct {
+	Self    *Link  `json:"self,omitempty"`
+	Related []Link `json:"relatedTransactions,omitempty"`
+}
+
+// Application tells what was done.
+type Application struct {
+	Status       string              `json:"status,omitempty"`
+	ReasonCode   string              `json:"reasonCode,omitempty"`
+	RCode        string              `json:"rCode,omitempty"`
+	RFlag        string              `json:"rFlag,omitempty"`
+	Applications []ApplicationResult `json:"applications,omitempty"`
+}
+
+// ApplicationResult is one thing that was done, under its old name.
+type ApplicationResult struct {
+	Name             string `json:"name"`
+	Status           string `json:"status,omitempty"`
+	ReasonCode       string `json:"reasonCode,omitempty"`
+	RCode            string `json:"rCode,omitempty"`
+	RFlag            string `json:"rFlag,omitempty"`
+	ReconciliationID string `json:"reconciliationId,omitempty"`
+	RMessage         string `json:"rMessage,omitempty"`
+	ReturnCode       int    `json:"returnCode,omitzero"`
+}
