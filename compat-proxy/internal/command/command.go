@@ -23,15 +23,15 @@ func Kinds() []Kind {
 	}
 }
 
-// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Refund, Credit, Get, CreateCustomer or CreateToken,
-// or one of them Named.
+// Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Reverse, CancelCapture, Refund, Credit, Get,
+// CreateCustomer or CreateToken, or one of them Named.
 type Command interface {
 	// Kind names it.
 	Kind() Kind
 }
 
 // Number is a v1 id in its decimal form, the only form a legacy client knows. It carries no prefix: the executor takes it for a
-// transaction's first and for a refund's second.
+// transaction's first, then for a capture's where the command allows that, and for a refund's last.
 type Number string
 
 // Authorize asks for a payment, captured at once or later as the body says.
@@ -70,6 +70,8 @@ type VoidGroup struct {
 // Refund gives captured money back.
 type Refund struct {
 	Target Number `json:"target"`
+	// Captures allows that Target is a capture's number: the money is then given back of that capture.
+	Captures bool `json:"captures,omitzero"`
 	// Amount is a canonical decimal in major units of the target's currency; empty means all that is left.
 	Amount    string            `json:"amount,omitempty"`
 	Reference string            `json:"reference,omitempty"`
@@ -88,6 +90,9 @@ type Credit struct {
 // Get reads one transaction.
 type Get struct {
 	Target Number `json:"target"`
+	// Captures allows that Target is a capture's number; the result then has the capture too, and for a voided
+	// payment's number the capture that was voided with it.
+	Captures bool `json:"captures,omitzero"`
 }
 
 // CreateCustomer stores a customer with what it pays with: all of it or nothing. One that is told apart by the same reference, description

@@ -119,12 +119,16 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		return s.void(ctx, c)
 	case VoidGroup:
 		return s.voidGroup(ctx, c)
+	case Reverse:
+		return s.reverse(ctx, c)
+	case CancelCapture:
+		return s.cancelCapture(ctx, c)
 	case Refund:
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
 	case Credit:
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.credit(ctx, c) })
 	case Get:
-		return s.get(ctx, c.Target)
+		return s.get(ctx, c)
 	case CreateCustomer:
 		return s.createCustomer(ctx, c)
 	case CreateToken:
@@ -142,6 +146,7 @@ type session struct {
 	x              *Executor
 	key            secret.String
 	idempotencyKey string
+	patient        bool // waits for another operation on the same payment to end
 }
 
 // authorized puts the caller's key on a request.

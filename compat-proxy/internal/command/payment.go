@@ -60,16 +60,19 @@ func (s session) capture(ctx context.Context, c Capture) Result {
 }
 
 func (s session) refund(ctx context.Context, c Refund) Result {
-	t, r := s.target(ctx, c.Target)
+	t, captured, r := s.payment(ctx, c.Target, c.Captures)
 	if t == nil {
 		return r
 	}
 	amount, unmet := check(t, c.Require, c.Amount)
 	if unmet != "" {
-		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
+		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t, Capture: captured}
 	}
 	body := v1.RefundCreate{
 		Transaction: t.ID, Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata),
+	}
+	if captured != nil {
+		body.Capture = &captured.ID
 	}
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
 	a, ok := s.post(ctx, body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
@@ -77,9 +80,12 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 	})
 	var made v1.Refund
 	if r, done := s.settled(a, ok, t, &made); !done {
+		if r.Capture = captured; c.Captures {
+			r = s.told(ctx, r)
+		}
 		return r
 	}
-	r = Result{Outcome: Done, Status: a.status, Transaction: t, Refund: &made, replayed: a.replayed}
+	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: captured, Refund: &made, replayed: a.replayed}
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}
@@ -123,10 +129,20 @@ func (s session) post(
 	if err != nil {
 		return answer{}, false
 	}
-	return s.x.call(ctx, again, func(ctx context.Context) (*http.Response, error) {
-		return send(ctx, bytes.NewReader(body))
-	}), true
+	for i := 0; ; i++ {
+		a := s.x.call(ctx, again, func(ctx context.Context) (*http.Response, error) {
+			return send(ctx, bytes.NewReader(body))
+		})
+		// v1 keeps nothing of such a refusal under the key.
+		busy := s.patient && a.err.Code == CodeOperationInProgress
+		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {
+			return a, true
+		}
+	}
 }
+
+// busyRepeats is how often a patient session asks again while another operation on the payment is under way.
+const busyRepeats = 4
 
 // settled reads the answer to an operation on t into made. It reports false, with the result to give, when there is nothing made.
 func (s session) settled(a answer, encoded bool, t *v1.Transaction, made any) (Result, bool) {

@@ -8,9 +8,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// get reads the transaction that n means, or the refund with the transaction that it is of, if any.
-func (s session) get(ctx context.Context, n Number) Result {
-	t, r := s.target(ctx, n)
+// get reads the transaction that the number means, or the refund or capture with the transaction that it is of, if any.
+func (s session) get(ctx context.Context, c Get) Result {
+	t, captured, r := s.payment(ctx, c.Target, c.Captures)
 	if t == nil && r.Refund != nil && r.Refund.Transaction == "" {
 		return Result{Outcome: Done, Status: http.StatusOK, Refund: r.Refund}
 	}
@@ -24,20 +24,62 @@ func (s session) get(ctx context.Context, n Number) Result {
 	if t == nil {
 		return r
 	}
-	return Result{Outcome: Done, Status: http.StatusOK, Transaction: t}
+	r = Result{Outcome: Done, Status: http.StatusOK, Transaction: t, Capture: captured}
+	if c.Captures {
+		return s.told(ctx, r)
+	}
+	return r
 }
 
 // target reads the transaction that n means. Without one it returns nil and the result to give.
 func (s session) target(ctx context.Context, n Number) (*v1.Transaction, Result) {
+	t, _, r := s.payment(ctx, n, false)
+	return t, r
+}
+
+// payment reads the transaction that n means, or where captures are allowed the capture of that number and the transaction that it is of.
+// Without a transaction it returns nil and the result to give.
+func (s session) payment(ctx context.Context, n Number, captures bool) (*v1.Transaction, *v1.Capture, Result) {
 	txn, ok := transactionID(n)
 	if !ok {
-		return nil, Result{Outcome: NotFound}
+		return nil, nil, Result{Outcome: NotFound}
 	}
 	t, r := s.read(ctx, txn)
-	if t == nil && r.Outcome == NotFound {
-		return nil, s.notFound(ctx, n)
+	if t != nil || r.Outcome != NotFound {
+		return t, nil, r
 	}
-	return t, r
+	if captures {
+		c, r := s.readCapture(ctx, n)
+		if c == nil && r.Outcome != NotFound {
+			return nil, nil, r
+		}
+		if c != nil {
+			t, r := s.read(ctx, c.Transaction)
+			return t, c, r
+		}
+	}
+	return nil, nil, s.notFound(ctx, n)
+}
+
+// readCapture reads the capture of that number; nil with a result when it can not.
+func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result) {
+	captured, err := id.Decimal(id.Capture, string(n))
+	if err != nil {
+		return nil, Result{Outcome: NotFound}
+	}
+	return s.captureOf(ctx, captured)
+}
+
+// captureOf reads one capture by its id; nil with a result when it can not.
+func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, Result) {
+	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+		return s.x.client.GetCapture(ctx, captured, s.authorized)
+	})
+	var c v1.Capture
+	if r, ok := a.read(&c); !ok {
+		return nil, r
+	}
+	return &c, Result{}
 }
 
 // read reads one transaction by its id; nil with a result when it can not.
