@@ -134,6 +134,9 @@ func (d *decoder) metadata() map[string]string {
 	add("bank_name", d.txn.Get("payment", "bankAccount", "bankName"))
 	add("check_number", d.txn.Get("payment", "bankAccount", "checkNumber"))
 	add("solution_id", d.txn.Get("solution", "id"))
+	if d.echo.Profile.Address != "" {
+		m[shippingKey] = shippingCustomer
+	}
 	if truth(d.setting("recurringBilling")) {
 		add("recurring", "true")
 	}

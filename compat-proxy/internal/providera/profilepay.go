@@ -80,6 +80,12 @@ func noProfile() problem {
 	return problem{API: apiNoRecord, Text: "Customer Profile ID or Customer Payment Profile ID not found."}
 }
 
+// A payment that went to its customer's stored address says so under this name, for details to tell.
+const (
+	shippingKey      = "shipping_address"
+	shippingCustomer = "customer"
+)
+
 // chargeProfile charges what is stored.
 func (d *decoder) chargeProfile(body *v1.TransactionCreate, ids profileIDs) problem {
 	customer, method, ok := ids.v1()

@@ -380,6 +380,9 @@ func (r record) profile() []*wire.Element {
 	if method := decimal(id.PaymentMethod, r.payment.PaymentMethod); method != noID {
 		l.text("customerPaymentProfileId", method)
 	}
+	if r.metadata[shippingKey] == shippingCustomer {
+		l.text("customerAddressId", decimal(id.Customer, customer)) // the one address has its customer's number
+	}
 	return l
 }
 

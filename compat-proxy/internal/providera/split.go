@@ -12,7 +12,7 @@ import (
 )
 
 // invoiceKey keeps the invoice number of a payment whose reference is that of its order.
-const invoiceKey = "invoice_number"
+const invoiceKey = "own_reference"
 
 // splitTender is the number of the order that a request goes on with: that of its first payment. It is "" for any other request.
 func (d *decoder) splitTender() (command.Number, problem) {
