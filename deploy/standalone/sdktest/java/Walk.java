@@ -121,14 +121,15 @@ final class Walk {
       t.setAmount(new BigDecimal(r.get("amount")));
     }
     t.setPayment(payment(r));
+    t.setProfile(profileOf(r));
+    t.setAuthCode(r.get("auth_code"));
     t.setRefTransId(r.get("ref_trans_id"));
-    if (r.containsKey("customer_profile")) {
-      PaymentProfile paymentProfile = new PaymentProfile();
-      paymentProfile.setPaymentProfileId(r.get("payment_profile"));
-      CustomerProfilePaymentType stored = new CustomerProfilePaymentType();
-      stored.setCustomerProfileId(r.get("customer_profile"));
-      stored.setPaymentProfile(paymentProfile);
-      t.setProfile(stored);
+    t.setSplitTenderId(r.get("split_tender"));
+    if (r.containsKey("merchant_customer")) {
+      CustomerDataType customer = new CustomerDataType();
+      customer.setId(r.get("merchant_customer"));
+      customer.setEmail(r.get("email"));
+      t.setCustomer(customer);
     }
     if (r.containsKey("invoice")) {
       OrderType order = new OrderType();
@@ -139,15 +140,40 @@ final class Walk {
     if (r.containsKey("zip")) {
       t.setBillTo(address(r));
     }
-    if (r.containsKey("window")) {
-      SettingType setting = new SettingType();
-      setting.setSettingName("duplicateWindow");
-      setting.setSettingValue(r.get("window"));
-      ArrayOfSetting settings = new ArrayOfSetting();
-      settings.getSetting().add(setting);
+    ArrayOfSetting settings = new ArrayOfSetting();
+    add(settings, "duplicateWindow", r.get("window"));
+    add(settings, "allowPartialAuth", r.get("partial"));
+    if (!settings.getSetting().isEmpty()) {
       t.setTransactionSettings(settings);
     }
     return t;
+  }
+
+  private static void add(ArrayOfSetting settings, String name, String value) {
+    if (value != null) {
+      SettingType setting = new SettingType();
+      setting.setSettingName(name);
+      setting.setSettingValue(value);
+      settings.getSetting().add(setting);
+    }
+  }
+
+  /** profileOf is the stored profile that a transaction charges, or its wish for one. */
+  private static CustomerProfilePaymentType profileOf(Values r) {
+    CustomerProfilePaymentType profile = new CustomerProfilePaymentType();
+    if (r.containsKey("create_profile")) {
+      profile.setCreateProfile(true);
+      return profile;
+    }
+    if (!r.containsKey("customer_profile")) {
+      return null;
+    }
+    PaymentProfile paymentProfile = new PaymentProfile();
+    paymentProfile.setPaymentProfileId(r.get("payment_profile"));
+    profile.setCustomerProfileId(r.get("customer_profile"));
+    profile.setPaymentProfile(paymentProfile);
+    profile.setShippingProfileId(r.get("shipping_profile"));
+    return profile;
   }
 
   private static Values transaction(Values r) {
@@ -166,10 +192,40 @@ final class Walk {
     } else if (t.getMessages() != null) {
       line.with("reason", t.getMessages().getMessage().get(0).getCode());
     }
-    return line.with("response_code", t.getResponseCode()).with("trans_id", t.getTransId()).with("ref_trans_id", t.getRefTransID())
+    line.with("response_code", t.getResponseCode()).with("trans_id", t.getTransId()).with("ref_trans_id", t.getRefTransID())
         .with("auth_code", t.getAuthCode()).with("avs", t.getAvsResultCode()).with("cvv", t.getCvvResultCode())
         .with("cavv", t.getCavvResultCode()).with("account_number", t.getAccountNumber()).with("account_type", t.getAccountType())
-        .with("network_trans_id", t.getNetworkTransId());
+        .with("network_trans_id", t.getNetworkTransId()).with("split_tender", t.getSplitTenderId());
+    if (t.getPrePaidCard() != null) {
+      line.with("requested", t.getPrePaidCard().getRequestedAmount()).with("approved", t.getPrePaidCard().getApprovedAmount())
+          .with("balance", t.getPrePaidCard().getBalanceOnCard());
+    }
+    if (t.getSplitTenderPayments() != null) {
+      line.with("tenders", t.getSplitTenderPayments().getSplitTenderPayment().size());
+    }
+    readMade(line, answer.getProfileResponse());
+    return readIDs(line, t.getProfile());
+  }
+
+  /** readMade reads what a payment with the wish for a profile says of it. */
+  private static void readMade(Values line, CreateProfileResponse made) {
+    if (made != null) {
+      line.with("made_code", made.getMessages().getMessage().get(0).getCode()).with("made_profile", made.getCustomerProfileId())
+          .with("made_payment", first(made.getCustomerPaymentProfileIdList()));
+    }
+  }
+
+  /** readIDs reads the numbers of the stored profile that paid. */
+  private static Values readIDs(Values line, CustomerProfileIdType ids) {
+    if (ids == null) {
+      return line;
+    }
+    return line.with("customer_profile", ids.getCustomerProfileId()).with("payment_profile", ids.getCustomerPaymentProfileId())
+        .with("shipping_profile", ids.getCustomerAddressId());
+  }
+
+  private static String first(ArrayOfNumericString list) {
+    return list == null || list.getNumericString().isEmpty() ? null : list.getNumericString().get(0);
   }
 
   private static Values details(Values r) {
@@ -185,12 +241,14 @@ final class Walk {
     TransactionDetailsType t = answer.getTransaction();
     CreditCardMaskedType card = t.getPayment().getCreditCard();
     BankAccountMaskedType bank = t.getPayment().getBankAccount();
-    return line.with("trans_id", t.getTransId()).with("ref_trans_id", t.getRefTransId()).with("status", t.getTransactionStatus())
+    line.with("trans_id", t.getTransId()).with("ref_trans_id", t.getRefTransId()).with("status", t.getTransactionStatus())
         .with("type", t.getTransactionType()).with("response_code", t.getResponseCode()).with("reason", t.getResponseReasonCode())
         .with("auth_code", t.getAuthCode()).with("avs", t.getAVSResponse()).with("cvv", t.getCardCodeResponse())
         .with("auth_amount", t.getAuthAmount().toPlainString()).with("settle_amount", t.getSettleAmount().toPlainString())
         .with("account_number", card != null ? card.getCardNumber() : bank.getAccountNumber())
-        .with("account_type", card != null ? card.getCardType() : "eCheck");
+        .with("account_type", card != null ? card.getCardType() : "eCheck").with("split_tender", t.getSplitTenderId())
+        .with("requested", t.getRequestedAmount()).with("balance", t.getPrepaidBalanceRemaining());
+    return readIDs(line, t.getProfile());
   }
 
   private static Values profile(Values r) {
@@ -200,8 +258,14 @@ final class Walk {
     paymentProfile.setPayment(payment(r));
     CustomerProfileType profile = new CustomerProfileType();
     profile.setMerchantCustomerId(r.get("merchant_customer"));
+    profile.setDescription(r.get("description"));
     profile.setEmail(r.get("email"));
-    profile.getPaymentProfiles().add(paymentProfile);
+    for (int left = Integer.parseInt(r.getOrDefault("times", "1")); left > 0; left--) {
+      profile.getPaymentProfiles().add(paymentProfile);
+    }
+    if (r.containsKey("shipping")) {
+      profile.getShipToList().add(address(r));
+    }
     CreateCustomerProfileRequest request = prepared(new CreateCustomerProfileRequest(), r);
     request.setProfile(profile);
     request.setValidationMode(ValidationModeEnum.fromValue(r.get("validation")));
@@ -212,10 +276,9 @@ final class Walk {
     if (answer == null) {
       return line;
     }
-    line.with("customer_profile", answer.getCustomerProfileId());
-    if (answer.getCustomerPaymentProfileIdList() != null && !answer.getCustomerPaymentProfileIdList().getNumericString().isEmpty()) {
-      line.with("payment_profile", answer.getCustomerPaymentProfileIdList().getNumericString().get(0));
-    }
-    return line;
+    ArrayOfString said = answer.getValidationDirectResponseList();
+    return line.with("customer_profile", answer.getCustomerProfileId()).with("payment_profile", first(answer.getCustomerPaymentProfileIdList()))
+        .with("shipping_profile", first(answer.getCustomerShippingAddressIdList()))
+        .with("direct", said == null || said.getString().isEmpty() ? null : said.getString().get(0));
   }
 }

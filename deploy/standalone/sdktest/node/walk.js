@@ -32,25 +32,38 @@ const address = (r) => make(APIContracts.CustomerAddressType, {
   FirstName: 'Ana', LastName: 'Wåhlin', Address: '1 Elm St', City: 'Bellevue', State: 'WA', Zip: r.zip, Country: 'USA',
 });
 
-const settings = (r) => make(APIContracts.ArrayOfSetting, {
-  Setting: [make(APIContracts.SettingType, {SettingName: 'duplicateWindow', SettingValue: r.window})],
-});
+const settings = (r) => {
+  const given = [['duplicateWindow', r.window], ['allowPartialAuth', r.partial]].filter(([, value]) => value !== undefined);
+  if (!given.length) return undefined;
+  return make(APIContracts.ArrayOfSetting, {
+    Setting: given.map(([name, value]) => make(APIContracts.SettingType, {SettingName: name, SettingValue: value})),
+  });
+};
 
-const stored = (r) => make(APIContracts.CustomerProfilePaymentType, {
-  CustomerProfileId: r.customer_profile, PaymentProfile: make(APIContracts.PaymentProfile, {PaymentProfileId: r.payment_profile}),
-});
+// profileOf is the stored profile that a transaction charges, or its wish for one.
+const profileOf = (r) => {
+  if (r.create_profile) return make(APIContracts.CustomerProfilePaymentType, {CreateProfile: true});
+  if (!r.customer_profile) return undefined;
+  return make(APIContracts.CustomerProfilePaymentType, {
+    CustomerProfileId: r.customer_profile, PaymentProfile: make(APIContracts.PaymentProfile, {PaymentProfileId: r.payment_profile}),
+    ShippingProfileId: r.shipping_profile,
+  });
+};
 
 const transaction = (r) => make(APIContracts.TransactionRequestType, {
-  TransactionType: r.type, Amount: r.amount, Payment: paymentOf(r), Profile: r.customer_profile && stored(r), RefTransId: r.ref_trans_id,
+  TransactionType: r.type, Amount: r.amount, Payment: paymentOf(r), Profile: profileOf(r), AuthCode: r.auth_code, RefTransId: r.ref_trans_id,
+  SplitTenderId: r.split_tender,
   Order: r.invoice && make(APIContracts.OrderType, {InvoiceNumber: r.invoice, Description: 'two mugs'}),
-  BillTo: r.zip && address(r), TransactionSettings: r.window && settings(r),
+  Customer: r.merchant_customer && make(APIContracts.CustomerDataType, {Id: r.merchant_customer, Email: r.email}),
+  BillTo: r.zip && address(r), TransactionSettings: settings(r),
 });
 
 const profile = (r) => make(APIContracts.CustomerProfileType, {
-  MerchantCustomerId: r.merchant_customer, Email: r.email,
-  PaymentProfiles: [make(APIContracts.CustomerPaymentProfileType, {
+  MerchantCustomerId: r.merchant_customer, Description: r.description, Email: r.email,
+  PaymentProfiles: Array(Number(r.times || 1)).fill(make(APIContracts.CustomerPaymentProfileType, {
     CustomerType: APIContracts.CustomerTypeEnum.INDIVIDUAL, BillTo: address(r), Payment: paymentOf(r),
-  })],
+  })),
+  ShipToList: r.shipping ? [address(r)] : undefined,
 });
 
 const requests = {
@@ -63,18 +76,37 @@ const requests = {
 
 const money = (amount) => (amount === undefined ? undefined : Number(amount).toFixed(2));
 
+// first is the first of a list of the client's, which may be missing or empty.
+const first = (list) => (list && list.length ? list[0] : undefined);
+
+// readMade is what a payment with the wish for a profile says of it.
+const readMade = (made) => (!made ? {} : {
+  made_code: made.getMessages().getMessage()[0].getCode(), made_profile: made.getCustomerProfileId(),
+  made_payment: first(made.getCustomerPaymentProfileIdList().getNumericString()),
+});
+
 const readTransaction = (body) => {
-  const t = new APIContracts.CreateTransactionResponse(body).getTransactionResponse();
+  const answer = new APIContracts.CreateTransactionResponse(body);
+  const t = answer.getTransactionResponse();
   if (!t) return {};
+  const prepaid = t.getPrePaidCard();
   const errors = t.getErrors() ? t.getErrors().getError() : [];
   const messages = t.getMessages() ? t.getMessages().getMessage() : [];
   return {
     response_code: t.getResponseCode(), reason: errors.length ? errors[0].getErrorCode() : messages.length ? messages[0].getCode() : '',
     trans_id: t.getTransId(), ref_trans_id: t.getRefTransID(), auth_code: t.getAuthCode(), avs: t.getAvsResultCode(),
     cvv: t.getCvvResultCode(), cavv: t.getCavvResultCode(), account_number: t.getAccountNumber(), account_type: t.getAccountType(),
-    network_trans_id: t.networkTransId,
+    network_trans_id: t.networkTransId, split_tender: t.getSplitTenderId(),
+    tenders: t.getSplitTenderPayments() && t.getSplitTenderPayments().getSplitTenderPayment().length,
+    requested: prepaid && prepaid.getRequestedAmount(), approved: prepaid && prepaid.getApprovedAmount(),
+    balance: prepaid && prepaid.getBalanceOnCard(), ...readIDs(t.getProfile()), ...readMade(answer.getProfileResponse()),
   };
 };
+
+// readIDs are the numbers of the stored profile that paid.
+const readIDs = (ids) => (!ids ? {} : {
+  customer_profile: ids.getCustomerProfileId(), payment_profile: ids.getCustomerPaymentProfileId(), shipping_profile: ids.getCustomerAddressId(),
+});
 
 const readDetails = (body) => {
   const t = new APIContracts.GetTransactionDetailsResponse(body).getTransaction();
@@ -86,13 +118,19 @@ const readDetails = (body) => {
     response_code: t.getResponseCode(), reason: t.getResponseReasonCode(), auth_code: t.getAuthCode(), avs: t.getAVSResponse(),
     cvv: t.getCardCodeResponse(), auth_amount: money(t.getAuthAmount()), settle_amount: money(t.getSettleAmount()),
     account_number: card ? card.getCardNumber() : bank && bank.getAccountNumber(), account_type: card ? card.getCardType() : bank && 'eCheck',
+    split_tender: t.getSplitTenderId(), requested: money(t.getRequestedAmount()), balance: money(t.getPrepaidBalanceRemaining()),
+    ...readIDs(t.getProfile()),
   };
 };
 
 const readProfile = (body) => {
   const answer = new APIContracts.CreateCustomerProfileResponse(body);
-  const ids = answer.getCustomerPaymentProfileIdList();
-  return {customer_profile: answer.getCustomerProfileId(), payment_profile: ids && ids.getNumericString()[0]};
+  const [payments, addresses] = [answer.getCustomerPaymentProfileIdList(), answer.getCustomerShippingAddressIdList()];
+  const said = answer.getValidationDirectResponseList();
+  return {
+    customer_profile: answer.getCustomerProfileId(), payment_profile: payments && first(payments.getNumericString()),
+    shipping_profile: addresses && first(addresses.getNumericString()), direct: said && first(said.getString()),
+  };
 };
 
 const readers = {login: () => ({}), transaction: readTransaction, details: readDetails, profile: readProfile};

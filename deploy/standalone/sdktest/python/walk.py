@@ -50,12 +50,28 @@ def address(r):
     )
 
 
-def stored(r):
+def profile_of(r):
+    """The stored profile that a transaction charges, or its wish for one."""
+    if "create_profile" in r:
+        return api.customerProfilePaymentType(createProfile=True)
+    if "customer_profile" not in r:
+        return None
     return make(
         api.customerProfilePaymentType,
         customerProfileId=r["customer_profile"],
         paymentProfile=make(api.paymentProfile, paymentProfileId=r["payment_profile"]),
+        shippingProfileId=r.get("shipping_profile"),
     )
+
+
+def settings(r):
+    given = [(name, r[key]) for name, key in (("duplicateWindow", "window"), ("allowPartialAuth", "partial")) if key in r]
+    if not given:
+        return None
+    made = api.ArrayOfSetting()
+    for name, value in given:
+        made.setting.append(api.settingType(settingName=name, settingValue=value))
+    return made
 
 
 def transaction(r):
@@ -64,24 +80,34 @@ def transaction(r):
         transactionType=r.get("type"),
         amount=r.get("amount"),
         payment=payment_of(r),
+        profile=profile_of(r),
+        authCode=r.get("auth_code"),
         refTransId=r.get("ref_trans_id"),
+        splitTenderId=r.get("split_tender"),
+        transactionSettings=settings(r),
     )
-    if "customer_profile" in r:
-        request.profile = stored(r)
+    if "merchant_customer" in r:
+        request.customer = api.customerDataType(id=r["merchant_customer"], email=r["email"])
     if "invoice" in r:
         request.order = api.orderType(invoiceNumber=r["invoice"], description="two mugs")
     if "zip" in r:
         request.billTo = address(r)
-    if "window" in r:
-        request.transactionSettings = api.ArrayOfSetting()
-        request.transactionSettings.setting.append(api.settingType(settingName="duplicateWindow", settingValue=r["window"]))
     return request
 
 
 def profile(r):
-    stored_payment = make(api.customerPaymentProfileType, customerType="individual", billTo=address(r), payment=payment_of(r))
-    made = make(api.customerProfileType, merchantCustomerId=r["merchant_customer"], email=r["email"])
-    made.paymentProfiles.append(stored_payment)
+    made = make(
+        api.customerProfileType,
+        merchantCustomerId=r.get("merchant_customer"),
+        description=r.get("description"),
+        email=r.get("email"),
+    )
+    for _ in range(int(r.get("times", 1))):
+        made.paymentProfiles.append(
+            make(api.customerPaymentProfileType, customerType="individual", billTo=address(r), payment=payment_of(r))
+        )
+    if "shipping" in r:
+        made.shipToList.append(address(r))
     return made
 
 
@@ -120,6 +146,27 @@ def reason(t):
     return ""
 
 
+def read_ids(parent):
+    """The numbers of the stored profile that paid."""
+    return {
+        "customer_profile": text(parent, "profile", "customerProfileId"),
+        "payment_profile": text(parent, "profile", "customerPaymentProfileId"),
+        "shipping_profile": text(parent, "profile", "customerAddressId"),
+    }
+
+
+def read_made(answer):
+    """What a payment with the wish for a profile says of it."""
+    made = getattr(answer, "profileResponse", None)
+    if made is None:
+        return {}
+    return {
+        "made_code": made.messages.message[0]["code"].text,
+        "made_profile": text(made, "customerProfileId"),
+        "made_payment": text(made, "customerPaymentProfileIdList", "numericString"),
+    }
+
+
 def read_transaction(answer):
     t = getattr(answer, "transactionResponse", None)
     if t is None:
@@ -135,8 +182,14 @@ def read_transaction(answer):
         "account_number": "accountNumber",
         "account_type": "accountType",
         "network_trans_id": "networkTransId",
+        "split_tender": "splitTenderId",
     }
-    return {"reason": reason(t), **{key: text(t, name) for key, name in names.items()}}
+    line = {"reason": reason(t), **{key: text(t, name) for key, name in names.items()}, **read_ids(t), **read_made(answer)}
+    for key, name in (("requested", "requestedAmount"), ("approved", "approvedAmount"), ("balance", "balanceOnCard")):
+        line[key] = text(t, "prePaidCard", name)
+    if hasattr(t, "splitTenderPayments"):
+        line["tenders"] = str(len(t.splitTenderPayments.splitTenderPayment))
+    return line
 
 
 def read_details(answer):
@@ -153,11 +206,18 @@ def read_details(answer):
         "auth_code": "authCode",
         "avs": "AVSResponse",
         "cvv": "cardCodeResponse",
+        "split_tender": "splitTenderId",
     }
-    line = {key: text(t, name) for key, name in names.items()}
-    # The client writes what it read anew, and numbers without their last zeros.
-    line["auth_amount"] = format(Decimal(text(t, "authAmount")), ".2f")
-    line["settle_amount"] = format(Decimal(text(t, "settleAmount")), ".2f")
+    line = {key: text(t, name) for key, name in names.items()} | read_ids(t)
+    amounts = {
+        "auth_amount": "authAmount",
+        "settle_amount": "settleAmount",
+        "requested": "requestedAmount",
+        "balance": "prepaidBalanceRemaining",
+    }
+    for key, name in amounts.items():
+        if text(t, name):  # the client writes what it read anew, and numbers without their last zeros
+            line[key] = format(Decimal(text(t, name)), ".2f")
     if hasattr(t.payment, "creditCard"):
         return line | {
             "account_number": text(t.payment, "creditCard", "cardNumber"),
@@ -170,6 +230,8 @@ def read_profile(answer):
     return {
         "customer_profile": text(answer, "customerProfileId"),
         "payment_profile": text(answer, "customerPaymentProfileIdList", "numericString"),
+        "shipping_profile": text(answer, "customerShippingAddressIdList", "numericString"),
+        "direct": text(answer, "validationDirectResponseList", "string"),
     }
 
 
