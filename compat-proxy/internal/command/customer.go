@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -29,16 +30,48 @@ const maxOpenings = 100
 // complete reports whether the making of c has ended.
 func complete(c *v1.Customer) bool { return c.Metadata[setupName] != setupIncomplete }
 
+// v1 lists customers by reference and e-mail address. One that only a description tells apart has that for its reference too, and says in
+// its metadata where the reference is from.
+const (
+	referenceFrom        = "reference_from"
+	referenceDescription = "description"
+	maxReference         = 255 // v1's limit
+)
+
+// findable is in with something that v1 can list it by, if there is.
+func findable(in v1.CustomerInput) v1.CustomerInput {
+	if in.Reference != nil || in.Email != nil || utf8.RuneCountInString(text(in.Description)) > maxReference {
+		return in
+	}
+	marked := v1.Metadata{referenceFrom: referenceDescription}
+	if in.Metadata != nil {
+		maps.Copy(marked, *in.Metadata)
+	}
+	in.Reference, in.Metadata = in.Description, &marked
+	return in
+}
+
 // opening is the part of a customer that tells it apart from others.
 func opening(in v1.CustomerInput) v1.CustomerInput {
-	return v1.CustomerInput{
-		Reference: in.Reference, Description: in.Description, Email: in.Email, Metadata: &v1.Metadata{setupName: setupIncomplete},
+	marks := v1.Metadata{setupName: setupIncomplete}
+	if from := origin(in.Metadata); from != "" {
+		marks[referenceFrom] = from
 	}
+	return v1.CustomerInput{Reference: in.Reference, Description: in.Description, Email: in.Email, Metadata: &marks}
+}
+
+// origin is where a reference is from, "" when it is the customer's own.
+func origin(m *v1.Metadata) string {
+	if m == nil {
+		return ""
+	}
+	return (*m)[referenceFrom]
 }
 
 // alike reports whether c is told apart by the same fields as in.
 func alike(c *v1.Customer, in v1.CustomerInput) bool {
-	return text(c.Reference) == text(in.Reference) && text(c.Description) == text(in.Description) && text(c.Email) == text(in.Email)
+	return text(c.Reference) == text(in.Reference) && text(c.Description) == text(in.Description) && text(c.Email) == text(in.Email) &&
+		origin(&c.Metadata) == origin(in.Metadata)
 }
 
 func text(s *string) string {
@@ -50,6 +83,8 @@ func text(s *string) string {
 
 // createCustomer makes the customer whole, or finds the one that there is.
 func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
+	identity := s.identify([]string{string(c.Kind()), text(c.Body.Reference), text(c.Body.Description), text(c.Body.Email)})
+	c.Body = findable(c.Body)
 	same, failed := s.customersLike(ctx, c.Body)
 	if failed != nil {
 		return *failed
@@ -59,7 +94,6 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: &same[i]}
 		}
 	}
-	identity := s.identify([]string{string(c.Kind()), text(c.Body.Reference), text(c.Body.Description), text(c.Body.Email)})
 	for n := range maxOpenings {
 		m := maker{session: s, command: c, key: "customer-" + identity + "-" + strconv.Itoa(n)}
 		r, again := m.make(ctx)

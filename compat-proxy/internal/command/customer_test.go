@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -198,15 +199,71 @@ func TestCreateCustomerAgain(t *testing.T) {
 	}
 }
 
+// described is a customer that only those fields tell apart.
+func described(reference, description string) command.CreateCustomer {
+	c := command.CreateCustomer{Body: v1.CustomerInput{Description: &description, Metadata: &v1.Metadata{"kind": "guest"}}}
+	if reference != "" {
+		c.Body.Reference = &reference
+	}
+	return c
+}
+
+func TestCreateCustomerByDescription(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	first := b.whole(t, described("", "only this"))
+	if first.Outcome != command.Done || first.Customer.Metadata["kind"] != "guest" {
+		t.Fatalf("got %+v, want it done, with its metadata", first)
+	}
+	for _, when := range []string{"at once", "a day later"} {
+		if r := b.whole(t, described("", "only this")); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
+			t.Errorf("%s: got %+v, want the first customer repeated", when, r)
+		}
+		b.v1.forget()
+	}
+	for _, other := range []command.CreateCustomer{described("only this", "only this"), described("", "only that")} {
+		for _, want := range []command.Outcome{command.Done, command.Repeated} {
+			if r := b.whole(t, other); r.Outcome != want || r.Customer.ID == first.Customer.ID {
+				t.Errorf("another one: got %+v, want it %s", r, want)
+			}
+			b.v1.forget()
+		}
+	}
+}
+
+func TestCreateCustomerByDescriptionADayAfterADeath(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	c := described("", "only this")
+	c.Methods = ana(visa).Methods
+	b.make(t, &mortal{left: 4}, c)
+	b.v1.forget()
+	if r := b.whole(t, c); r.Outcome != command.Done {
+		t.Errorf("got %+v, want done", r)
+	}
+	if customers, _ := b.v1.kept(); len(customers) != 1 {
+		t.Errorf("kept: got %v, want one", customers)
+	}
+}
+
 func TestCreateCustomerWithoutWhatListsFind(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	description := "only this"
-	c := command.CreateCustomer{Body: v1.CustomerInput{Description: &description}}
-	first := b.whole(t, c)
-	if r := b.whole(t, c); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
-		t.Errorf("got %+v, want the first customer repeated", r)
+	long := strings.Repeat("å", 256) // more than a reference holds
+	first := b.whole(t, described("", long))
+	if r := b.whole(t, described("", long)); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID || r.Customer.Reference != nil {
+		t.Errorf("got %+v, want the first customer repeated, without a reference", r)
 	}
+	if r := b.whole(t, described("", long[2:])); r.Outcome != command.Done || text(r.Customer.Reference) != long[2:] {
+		t.Errorf("one character less: got %+v, want it for a reference", r)
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 func TestCreateCustomerAfterItWasDeleted(t *testing.T) {
