@@ -141,9 +141,14 @@ type wish struct {
 }
 
 // fulfil makes the profile of a payment that was approved, and returns the profileResponse; nil when none was asked for. Whatever comes of
-// it, the payment stands.
+// it, the payment stands. The same request again makes what the first left undone, which may have died between the two; when there is
+// nothing left to make, its answer is that of any duplicate.
 func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command.Result) *wire.Element {
-	if p.Wish == nil || len(results) == 0 || results[0].Outcome != command.Done {
+	if p.Wish == nil || len(results) == 0 {
+		return nil
+	}
+	again := repeatsApproval(results[0])
+	if results[0].Outcome != command.Done && !again {
 		return nil
 	}
 	outcome, m := p.Wish.Problem, made{}
@@ -153,6 +158,9 @@ func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command
 	if outcome.none() {
 		r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{*p.Wish.Create})[0]
 		outcome, m = judgeProfile(r), newMade(r)
+	}
+	if again && !outcome.none() {
+		return nil
 	}
 	if outcome.none() {
 		p.Echo.Profile = m.first()
@@ -166,6 +174,20 @@ func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command
 			wire.TextElement("code", string(outcome.API)), wire.TextElement("text", outcome.apiMessage()))},
 	})
 	return wire.GroupElement("profileResponse", append([]*wire.Element{said}, m.elements()...)...)
+}
+
+// repeatsApproval reports whether a request was the very same as one whose payment was approved. Of a duplicate that only shares the fields
+// which are compared v1 shows no payment.
+func repeatsApproval(r command.Result) bool {
+	if r.Outcome != command.Repeated {
+		return false
+	}
+	switch status(r.Transaction) {
+	case v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
+		return true
+	default:
+		return false
+	}
 }
 
 // elements are the numbers as a transactionResponse shows them.

@@ -1,0 +1,74 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// nth is the fate of the nth call that changes anything, counted from 1; all others pass.
+func nth(n int32, f fate) func(*http.Request) fate {
+	var met atomic.Int32
+	return func(r *http.Request) fate {
+		if r.Method != http.MethodGet && met.Add(1) == n {
+			return f
+		}
+		return passes
+	}
+}
+
+// The proxy dies at any call of a payment that is to leave a profile behind. The same request by another proxy is told of the duplicate, and
+// of the profile where that was not whole: there is one payment and one customer, with one card.
+func TestProxyDiesBeforeTheProfile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	client, m := patientClient(t), merchantOf(t, p)
+	other := startReplica(t, p.HTTP, logins(dir))
+	const calls = 5 // the payment, the customer, a token, a payment method, the rest of the customer
+	for n := int32(1); n <= calls; n++ {
+		who := fmt.Sprintf("dies-%d", n)
+		document := legacyDocument(p, strings.Replace(legacyPayment("authCaptureTransaction", "20.00", who), "<order>",
+			"<profile><createProfile>true</createProfile></profile><order>", 1)+"<customer><id>"+who+"</id></customer>")
+		way := startRelay(t, p.HTTP)
+		doomed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = nth(n, diesAfter), doomed.kill
+		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
+			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
+		}
+		got := mustPost(t, client, other.base, document)
+		wantTold(t, who, got, "3/11")
+		if made := element(got.body, "customerPaymentProfileId") != ""; made != (n < calls) {
+			t.Errorf("%s: got %s, want the profile in it only when it was not whole", who, got.body)
+		}
+		last := mustPost(t, client, other.base, document)
+		if wantTold(t, who+" again", last, "3/11"); strings.Contains(last.body, "rofile") {
+			t.Errorf("%s again: got %s, want no word of the profile", who, last.body)
+		}
+		if made := named(t, m, who); len(made) != 1 {
+			t.Errorf("%s: payments = %d, want 1", who, len(made))
+		}
+		oneCustomer(t, m, who)
+	}
+}
+
+// oneCustomer wants a customer that is whole, with one payment method.
+func oneCustomer(t *testing.T, m *merchant, reference string) {
+	t.Helper()
+	type list struct {
+		Data []struct {
+			ID       string            `json:"id"`
+			Metadata map[string]string `json:"metadata"`
+		} `json:"data"`
+	}
+	there := mustDecode[list](t, m.must(t, http.MethodGet, "/v1/customers?reference="+reference, "", "")).Data
+	if len(there) != 1 || len(there[0].Metadata) != 0 {
+		t.Fatalf("%s: customers = %v, want one that is whole", reference, there)
+	}
+	methods := mustDecode[list](t, m.must(t, http.MethodGet, "/v1/customers/"+there[0].ID+"/payment_methods", "", "")).Data
+	if len(methods) != 1 {
+		t.Errorf("%s: payment methods = %v, want one", reference, methods)
+	}
+}
