@@ -21,6 +21,8 @@ type profilePlan struct {
 	Create  command.CreateCustomer
 	// Checks are those of the validation mode, one a payment profile; none when nothing is to be validated.
 	Checks []profileCheck
+	// Twice tells that two of the payment profiles are the same, which is refused once they have passed their checks.
+	Twice bool
 }
 
 // decodeProfile turns a createCustomerProfileRequest into a plan. It is pure.
@@ -48,11 +50,15 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		customer.Metadata = &kept
 	}
 	p := profilePlan{Create: command.CreateCustomer{Body: customer}}
+	seen := map[methodIdentity]bool{}
 	for i, given := range payments {
 		method, refused := newMethod(given.Child("payment"), given.Child("billTo"), set, mode)
 		if !refused.none() {
 			return profilePlan{Problem: refused}
 		}
+		same := identityOf(given)
+		p.Twice = p.Twice || seen[same]
+		seen[same] = true
 		keep(method.Metadata, "customer_type", given.Get("customerType"))
 		p.Create.Methods = append(p.Create.Methods, method)
 		if truth(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
@@ -97,6 +103,24 @@ func newMethod(payment, billTo *wire.Node, set setting, mode string) (command.Ne
 		p = invalid("Payment")
 	}
 	return m, p
+}
+
+// methodIdentity is what makes two payment profiles of one customer the same: what is charged, and the name and address it goes under.
+type methodIdentity struct {
+	number, routing string
+	month, year     int
+
+	firstName, lastName, address, zip string
+}
+
+func identityOf(given *wire.Node) methodIdentity {
+	card, bank, billTo := given.Child("payment").Child("creditCard"), given.Child("payment").Child("bankAccount"), given.Child("billTo")
+	same := methodIdentity{
+		number: card.Get("cardNumber") + bank.Get("accountNumber"), routing: bank.Get("routingNumber"), // one of the two is there
+		firstName: billTo.Get("firstName"), lastName: billTo.Get("lastName"), address: billTo.Get("address"), zip: billTo.Get("zip"),
+	}
+	same.month, same.year, _, _ = expiration(card.Get("expirationDate"))
+	return same
 }
 
 func storeCard(m *command.NewMethod, given *wire.Node, set setting, mode string) problem {

@@ -23,6 +23,9 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	if !p.none() {
 		return profileAnswer(c.req.RefID, made{}, said, p)
 	}
+	if plan.Twice {
+		return profileAnswer(c.req.RefID, made{}, said, problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
+	}
 	r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{plan.Create})[0]
 	return profileAnswer(c.req.RefID, newMade(r), said, judgeProfile(r))
 }
