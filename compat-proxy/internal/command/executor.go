@@ -42,12 +42,13 @@ type Config struct {
 	NewKey func() string
 }
 
-// Executor turns commands into v1 calls. It keeps no state but a short-lived memory of what keys may do, and is safe for concurrent
-// use.
+// Executor turns commands into v1 calls. It keeps no state but a short-lived memory of what keys may do and of where chains end, which only
+// saves questions, and is safe for concurrent use.
 type Executor struct {
 	cfg    Config
 	client *v1.Client
 	keys   keyCache
+	places places
 }
 
 // New returns an executor; nothing is opened or called yet. The error is for a V1 address that is none.
@@ -75,7 +76,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
-	return &Executor{cfg: cfg, client: client, keys: keyCache{entries: map[keyHash]keyEntry{}}}, nil
+	return &Executor{cfg: cfg, client: client, keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}}, nil
 }
 
 // refuseRedirect hands a redirect back as an answer: following one would carry a card number to an address nobody configured.
@@ -107,12 +108,16 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		if r := s.address(ctx, &c); r != nil {
 			return *r
 		}
-		return s.once(ctx, c.Once, c.identity(), func(s session) Result {
+		r := s.once(ctx, c.Once, c.identity(), func(s session) Result {
 			if c.Joins != "" {
 				return s.join(ctx, c)
 			}
 			return s.authorize(ctx, c.Body)
 		})
+		if c.Body.Customer != nil {
+			s.reveal(ctx, &r)
+		}
+		return r
 	case Capture:
 		return s.capture(ctx, c)
 	case Void:
@@ -147,6 +152,8 @@ type session struct {
 	key            secret.String
 	idempotencyKey string
 	patient        bool // waits for another operation on the same payment to end
+	// nonce makes what v1 is asked for another thing than any other request's, if it is set; see apart.
+	nonce string
 }
 
 // authorized puts the caller's key on a request.

@@ -9,10 +9,12 @@ import (
 // MaxWindow is the longest time an equal request is remembered for. The keys of v1 live a day, which is longer than a slot and this.
 const MaxWindow = 8 * time.Hour
 
-// Once tells that an equal request made a short time ago is to be taken for the same one: v1 has one effect, and whoever comes second
-// is told that it was Repeated. The zero value tells nothing of the kind: every request then counts for itself.
+// Once tells which requests are equal, and that one made a short time after another is to be taken for the same one: v1 has one effect, and
+// whoever comes second is told that it was Repeated. The zero value tells nothing of the kind: every request then counts for itself, and no
+// other sees it.
 type Once struct {
-	// Window is for how many seconds after an equal request this one still is its repetition; at most MaxWindow counts.
+	// Window is for how many seconds after an equal request this one still is its repetition; at most MaxWindow counts. With 0 it is nobody's,
+	// but later ones may be its.
 	Window int `json:"window,omitempty"`
 	// Same is what makes two requests equal, besides the caller's API key, the kind of command, its amount and whom it charges.
 	Same []string `json:"same,omitempty"`
@@ -41,15 +43,18 @@ func (c chain) key(n int) string {
 // v1 remembers decides, so it makes no difference which proxy is asked or whether it was restarted. Only two equal requests that are
 // under way at once, one on each side of a slot's beginning, are not seen to be the same.
 func (s session) once(ctx context.Context, o Once, identity []string, do func(session) Result) Result {
-	window := o.window()
-	if window == 0 {
+	if len(o.Same) == 0 {
 		return do(s)
 	}
 	now := s.x.cfg.Clock.Now()
-	recent := now.Add(-window)
 	row := chain{s.identify(identity, o.Same), now.UnixNano() / int64(slot)}
+	window := o.window()
+	if window == 0 {
+		return s.apart(ctx, row, do)
+	}
+	recent := now.Add(-window)
 	if began := time.Unix(0, row.slot*int64(slot)); recent.Before(began) {
-		if r, ended := s.walk(ctx, &chainEnd{chain: chain{row.identity, row.slot - 1}, n: -1}, recent); ended {
+		if r, ended := s.pass(ctx, &chainEnd{chain: chain{row.identity, row.slot - 1}, n: -1}, recent); ended {
 			return r
 		}
 	}
@@ -70,7 +75,7 @@ func (s session) once(ctx context.Context, o Once, identity []string, do func(se
 		if r, ended := seen.judge(r, recent); ended {
 			return r
 		}
-		if r, ended := s.walk(ctx, end, recent); ended {
+		if r, ended := s.pass(ctx, end, recent); ended {
 			return r
 		}
 		end.n++
@@ -84,15 +89,27 @@ type chainEnd struct {
 	n int
 }
 
-// walk moves end to the chain's last key in use, and judges what was done under it if it moved. It asks for ever further keys and then
-// halves the way back, so a long chain costs few questions.
-func (s session) walk(ctx context.Context, end *chainEnd, recent time.Time) (Result, bool) {
+// pass moves end to the chain's last key in use, and judges what was done under it if it moved.
+func (s session) pass(ctx context.Context, end *chainEnd, recent time.Time) (Result, bool) {
+	last, failed := s.walk(ctx, end)
+	if failed == nil && last.running {
+		last, failed = s.look(ctx, end.key(end.n))
+	}
+	if failed != nil {
+		return *failed, true
+	}
+	return last.judge(Result{}, recent)
+}
+
+// walk moves end to the chain's last key in use and returns what it is used for, if it moved. It asks for ever further keys and then halves
+// the way back, so a long chain costs few questions.
+func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 	var last use
 	step, growing := 1, true
 	for step > 0 {
-		u, failed := s.look(ctx, end.key(end.n+step))
+		u, failed := s.peek(ctx, end.key(end.n+step))
 		if failed != nil {
-			return *failed, true
+			return use{}, failed
 		}
 		if u.found {
 			end.n, last = end.n+step, u
@@ -105,8 +122,5 @@ func (s session) walk(ctx context.Context, end *chainEnd, recent time.Time) (Res
 			step /= 2
 		}
 	}
-	if !last.found {
-		return Result{}, false
-	}
-	return last.judge(Result{}, recent)
+	return last, nil
 }

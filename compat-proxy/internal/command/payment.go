@@ -13,6 +13,7 @@ import (
 const contentType = "application/json"
 
 func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Result {
+	create.Metadata = s.marked(create.Metadata)
 	params := &v1.CreateTransactionParams{IdempotencyKey: &s.idempotencyKey}
 	a, ok := s.post(ctx, create, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.CreateTransactionWithBody(ctx, params, contentType, body, s.authorized)
@@ -69,7 +70,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t, Capture: captured}
 	}
 	body := v1.RefundCreate{
-		Transaction: t.ID, Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata),
+		Transaction: t.ID, Amount: amount, Reference: optional(c.Reference), Metadata: s.marked(metadata(c.Metadata)),
 	}
 	if captured != nil {
 		body.Capture = &captured.ID

@@ -56,6 +56,8 @@ type Result struct {
 
 	// replayed: v1 gave the answer to an earlier request under the same key, and that was not ours.
 	replayed bool
+	// resource is the id of what a Repeated request is the repetition of, where only that is known.
+	resource string
 }
 
 // The v1 error codes that results are judged by, here and in the encoders.

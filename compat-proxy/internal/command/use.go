@@ -19,6 +19,8 @@ type use struct {
 	running bool      // its outcome is not known yet
 	effect  bool      // it made something: a payment, a decline, a refund
 	made    time.Time // zero when v1 does not tell this caller
+
+	resource string // the id of what it made, where that is told
 }
 
 // judge tells what a use means for an equal request, by whether it was made after recent. It reports false when it stands in the way of
@@ -29,9 +31,17 @@ func (u use) judge(r Result, recent time.Time) (Result, bool) {
 		// Nothing of it may be repeated until it is known, however long that takes.
 		return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, true
 	case u.effect && (u.made.IsZero() || u.made.After(recent)):
-		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund}, true
+		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund, resource: u.resource}, true
 	}
 	return Result{}, false
+}
+
+// reveal reads the payment that r repeats, for who only named something stored does not know what was charged. One that cannot be read stays
+// unknown.
+func (s session) reveal(ctx context.Context, r *Result) {
+	if r.Outcome == Repeated && r.Transaction == nil && r.resource != "" {
+		r.Transaction, _ = s.read(ctx, r.resource)
+	}
 }
 
 // another reports whether the answer is that to an earlier request under the same key, or tells of one.
@@ -54,31 +64,37 @@ func (r Result) use() (use, bool) {
 // lookReads is how often a key that is in use is looked at again, since what it stands for mostly ends in a moment.
 const lookReads = 3
 
-// look asks v1 what it knows of a key. A caller who may not ask learns that there was a use whose time it is not told, if it knows of one,
-// and else of none; see DIVERGENCES.md.
+// look asks v1 what it knows of a key, and again for a while when nobody knows yet what became of it.
 func (s session) look(ctx context.Context, key string) (use, *Result) {
 	for i := 0; ; i++ {
-		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
-		})
-		var found v1.IdempotencyKeyRecord
-		r, ok := a.read(&found)
-		switch {
-		case !ok && r.Outcome == NotFound:
-			return use{}, nil
-		case !ok && r.Status == http.StatusForbidden:
-			return use{found: key == s.idempotencyKey, effect: true}, nil
-		case !ok:
-			return use{}, &r
-		}
-		u := use{found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time}
-		if !u.running {
-			u.effect = *found.HTTPStatus/100 == 2 || *found.HTTPStatus == http.StatusPaymentRequired
-		}
-		if !u.running || i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
-			return u, nil
+		u, failed := s.peek(ctx, key)
+		if failed != nil || !u.running || i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
+			return u, failed
 		}
 	}
+}
+
+// peek asks v1 what it knows of a key. A caller who may not ask learns that there was a use whose time it is not told, if it knows of one,
+// and else of none; see DIVERGENCES.md.
+func (s session) peek(ctx context.Context, key string) (use, *Result) {
+	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
+	})
+	var found v1.IdempotencyKeyRecord
+	r, ok := a.read(&found)
+	switch {
+	case !ok && r.Outcome == NotFound:
+		return use{}, nil
+	case !ok && r.Status == http.StatusForbidden:
+		return use{found: key == s.idempotencyKey, effect: true}, nil
+	case !ok:
+		return use{}, &r
+	}
+	u := use{found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time, resource: text(found.Resource)}
+	if !u.running {
+		u.effect = *found.HTTPStatus/100 == 2 || *found.HTTPStatus == http.StatusPaymentRequired
+	}
+	return u, nil
 }
 
 // identify is a short name for all that makes requests equal. Card numbers are among it, so it is a hash that only who holds the

@@ -14,23 +14,19 @@ const (
 // billingParts are the fields of billTo that two requests must share to be duplicates.
 var billingParts = []string{"firstName", "lastName", "company", "address", "city", "state", "zip", "country"}
 
-// once says when a request is the duplicate of an earlier one, by the dialect's list of fields and its duplicateWindow. Amount, currency and
-// what is charged are the command's own.
+// once says when a request is the duplicate of an earlier one, by the dialect's list of fields and its duplicateWindow: with 0 of none, but later
+// ones may be its. Amount, currency and what is charged are the command's own.
 func (d *decoder) once(more ...string) command.Once {
-	window := d.window()
-	if window == 0 {
-		return command.Once{}
-	}
 	same := []string{
 		d.login, d.txn.Get("transactionType"), d.txn.Get("poNumber"), d.txn.Get("order", "invoiceNumber"), d.txn.Get("customer", "id"),
 	}
 	for _, name := range billingParts {
 		same = append(same, d.txn.Get("billTo", name))
 	}
-	return command.Once{Window: window, Same: append(same, more...)}
+	return command.Once{Window: d.window(), Same: append(same, more...)}
 }
 
-// window is the duplicateWindow in seconds. What is no number is taken for not given.
+// window is the duplicateWindow in seconds. What is no number, or a negative one, is taken for not given.
 func (d *decoder) window() int {
 	seconds, err := strconv.Atoi(d.setting("duplicateWindow"))
 	if err != nil || seconds < 0 {

@@ -1,0 +1,236 @@
+package command_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// A request with a window of 0 is nobody's repetition, and others are its.
+func TestOnce_apart(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		after  time.Duration
+		window int
+		want   command.Outcome
+	}
+	for name, tt := range map[string]struct {
+		at    time.Time
+		steps []step
+	}{
+		"one, then one that looks back":     {noon, []step{{0, 0, command.Done}, {119 * time.Second, 120, command.Repeated}}},
+		"one, and the window is over":       {noon, []step{{0, 0, command.Done}, {120 * time.Second, 120, command.Done}}},
+		"after one with a window":           {noon, []step{{0, 120, command.Done}, {0, 0, command.Done}}},
+		"several":                           {noon, []step{{0, 0, command.Done}, {0, 0, command.Done}, {0, 0, command.Done}, {0, 120, command.Repeated}}},
+		"in between":                        {noon, []step{{0, 120, command.Done}, {100 * time.Second, 0, command.Done}, {100 * time.Second, 120, command.Repeated}}},
+		"across a slot's beginning":         {midnight.Add(-time.Second), []step{{0, 0, command.Done}, {2 * time.Second, 120, command.Repeated}}},
+		"several across a slot's beginning": {midnight.Add(-time.Second), []step{{0, 0, command.Done}, {0, 0, command.Done}, {2 * time.Second, 0, command.Done}, {0, 120, command.Repeated}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, tt.at)
+			paid := 0
+			for i, s := range tt.steps {
+				b.clock.Advance(s.after)
+				if got := b.ask(t.Context(), i%2, sale(s.window)); got != s.want {
+					t.Errorf("request %d: got %s, want %s", i, got, s.want)
+				}
+				if s.want == command.Done {
+					paid++
+				}
+			}
+			if got := b.v1.paid(); got != paid {
+				t.Errorf("payments: got %d, want %d", got, paid)
+			}
+		})
+	}
+}
+
+// Wherever the connection breaks, each request charges once: what another one did under the same key is never taken for its own.
+func TestOnce_apartWhenTheConnectionBreaks(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(*keyedV1){
+		"before v1 has it": func(f *keyedV1) { f.deaf = 1 },
+		"after v1 acted":   func(f *keyedV1) { f.mute = 1 },
+		"both":             func(f *keyedV1) { f.deaf, f.mute = 1, 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, noon)
+			for i := range 2 { // the second proxy knows nothing of the first's
+				cut(b.v1)
+				if got, want := b.ask(t.Context(), i, sale(0)), command.Done; got != want {
+					t.Errorf("request %d: got %s, want %s", i, got, want)
+				}
+				if got, want := b.v1.paid(), i+1; got != want {
+					t.Errorf("payments after request %d: got %d, want %d", i, got, want)
+				}
+			}
+			if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+				t.Errorf("one that looks back: got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestOnce_apartByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	outcomes := make(chan command.Outcome, 64)
+	var all sync.WaitGroup
+	for i := range cap(outcomes) {
+		all.Go(func() { outcomes <- b.ask(t.Context(), i%2, sale(0)) })
+	}
+	all.Wait()
+	close(outcomes)
+	for o := range outcomes {
+		if o != command.Done {
+			t.Errorf("got %s, want done", o)
+		}
+	}
+	if got, want := b.v1.paid(), 64; got != want {
+		t.Errorf("payments: got %d, want %d", got, want)
+	}
+	if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+		t.Errorf("one that looks back: got %s, want %s", got, want)
+	}
+}
+
+// Nobody knows what became of one before: that is no matter of this one's, but of one that looks back.
+func TestOnce_apartWhileAnotherRuns(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	for i, want := range []int{1, 2} {
+		if got, want := b.ask(t.Context(), i, sale(0)), command.Done; got != want {
+			t.Fatalf("request %d: got %s, want %s", i, got, want)
+		}
+		for _, u := range b.v1.uses {
+			u.running = true
+		}
+		if got := b.v1.paid(); got != want {
+			t.Errorf("payments: got %d, want %d", got, want)
+		}
+	}
+	if got, want := b.ask(t.Context(), 0, sale(120)), command.Uncertain; got != want {
+		t.Errorf("one that looks back: got %s, want %s", got, want)
+	}
+}
+
+// A place that came to nothing is taken by the next request, else nobody would see what comes after it.
+func TestOnce_apartAfterARefusal(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	for i, want := range []command.Outcome{command.Refused, command.Done, command.Refused, command.Done} {
+		b.v1.refuse = 1 - i%2
+		if got := b.ask(t.Context(), 0, sale(0)); got != want {
+			t.Errorf("request %d: got %s, want %s", i, got, want)
+		}
+	}
+	keys := b.v1.keys
+	b.clock.Advance(time.Hour)
+	if got, want := b.ask(t.Context(), 1, sale(120)), command.Done; got != want {
+		t.Errorf("an hour later: got %s, want %s", got, want)
+	}
+	last := b.v1.keys[len(b.v1.keys)-1]
+	if len(keys) != 2 || slices.Contains(keys, last) || last[:len(last)-1] != keys[0][:len(keys[0])-1] || last[len(last)-1] != '2' {
+		t.Errorf("keys: got %v, want the chain's first three", b.v1.keys)
+	}
+}
+
+// A long chain costs its own proxy nothing, and one that was just started a few questions.
+func TestOnce_apartInALongChain(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	for range 200 {
+		if got, want := b.ask(t.Context(), 0, sale(0)), command.Done; got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+	if len(b.v1.keys) != 200 || b.v1.looks != 0 {
+		t.Errorf("got %d requests and %d questions, want 200 and none", len(b.v1.keys), b.v1.looks)
+	}
+	if got, want := b.ask(t.Context(), 1, sale(0)), command.Done; got != want {
+		t.Fatalf("got %s, want %s", got, want)
+	}
+	if got, limit := b.v1.looks, 20; got > limit || b.v1.paid() != 201 {
+		t.Errorf("questions: got %d, want at most %d", got, limit)
+	}
+	if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+		t.Errorf("one that looks back: got %s, want %s", got, want)
+	}
+}
+
+// A caller whose key may not read finds no end of a long chain, and pays all the same.
+func TestOnce_apartWithoutTheScopeToLook(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	b.v1.blind = true
+	for i := range 31 {
+		if got, want := b.ask(t.Context(), i/30, sale(0)), command.Done; got != want {
+			t.Fatalf("request %d: got %s, want %s", i, got, want)
+		}
+	}
+	if got, want := b.v1.paid(), 31; got != want {
+		t.Errorf("payments: got %d, want %d", got, want)
+	}
+	if got, limit := len(b.v1.keys), 40; got > limit {
+		t.Errorf("requests: got %d, want at most %d", got, limit)
+	}
+}
+
+// More chains than are remembered: what was forgotten is found out again.
+func TestOnce_apartInManyChains(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	of := func(n int64) command.Authorize {
+		return sale(0, func(c *command.Authorize) { c.Body.Amount = n })
+	}
+	for range 2 {
+		for n := range int64(1100) {
+			if got, want := b.ask(t.Context(), 0, of(n)), command.Done; got != want {
+				t.Fatalf("chain %d: got %s, want %s", n, got, want)
+			}
+		}
+	}
+	if got, want := b.v1.paid(), 2200; got != want {
+		t.Errorf("payments: got %d, want %d", got, want)
+	}
+}
+
+// What a charge of something stored repeats is read, for only that tells what was charged; nothing else is.
+func TestOnce_revealsWhatIsStored(t *testing.T) {
+	t.Parallel()
+	stored := func(c *command.Authorize) {
+		c.Body.Card, c.Body.PaymentMethod, c.Body.Customer = nil, "pm_1", new("cus_1")
+	}
+	for name, tt := range map[string]struct {
+		change func(*command.Authorize)
+		other  bool
+		reads  int
+		want   bool
+	}{
+		"another body":         {stored, true, 1, true},
+		"the same body":        {stored, false, 0, true},
+		"a card given in full": {func(*command.Authorize) {}, true, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, noon)
+			if got, want := b.ask(t.Context(), 0, sale(120, tt.change)), command.Done; got != want {
+				t.Fatalf("first: got %s, want %s", got, want)
+			}
+			again := sale(120, tt.change, func(c *command.Authorize) {
+				if tt.other {
+					c.Body.Description = new("another text")
+				}
+			})
+			r := b.proxies[1].Execute(t.Context(), key, []command.Command{again})[0]
+			if r.Outcome != command.Repeated || (r.Transaction != nil) != tt.want || b.v1.reads != tt.reads {
+				t.Errorf("got %s with %+v after %d reads, want %d", r.Outcome, r.Transaction, b.v1.reads, tt.reads)
+			}
+		})
+	}
+}
