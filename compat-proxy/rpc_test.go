@@ -55,6 +55,9 @@ func TestRPC(t *testing.T) {
 		payments           int64
 	}{
 		{"OK", "", call("7", login+","+payment), []string{`{"jsonrpc":"2.0","result":{"transactionResponse":{"responseCode":"1"`, approved, `"id":7}`}, 1},
+		{"after a byte order mark", "", "\xef\xbb\xbf \r\n" + call("7", login+","+payment), []string{approved, `"id":7`}, 1},
+		{"after two", "", "\xef\xbb\xbf\xef\xbb\xbf" + call("7", login+","+payment), []string{`"code":-32700`}, 0},
+		{"nothing but one", "", "\xef\xbb\xbf", []string{`"code":-32700`}, 0},
 		{"an id that is text", "", call(`"a-1"`, login+","+payment), []string{approved, `"id":"a-1"`}, 1},
 		{"a bearer key instead of a login", apiKey, call("1", payment), []string{approved}, 1},
 		{"a bearer key that is none", "nonsense", call("1", payment), []string{`"result":{`, `"messages":{"resultCode":"Error"`}, 0},

@@ -40,6 +40,12 @@ func TestLegacyProfile(t *testing.T) {
 	if again := mustAsk(t, p, key, transact, sale); again.outcome() != "3/11" {
 		t.Errorf("charge again: got %s, want a duplicate", again.body)
 	}
+	for _, described := range []string{"a gift", "another gift"} { // in words that are not compared
+		again := mustAsk(t, p, key, transact, sale[:len(sale)-1]+`,"order":{"description":"`+described+`"}}`)
+		if again.outcome() != "3/11" || !strings.Contains(again.body, `"accountNumber":"XXXX1111","accountType":"Visa"`) {
+			t.Errorf("charge again: got %s, want a duplicate by the card that is stored", again.body)
+		}
+	}
 	for name, other := range map[string]string{"unknown method": profile[:len(profile)-3] + `7"}}`, "no default": `"profile":{"customerProfileId":"` + ids.Customer + `"}`} {
 		want := map[string]string{"unknown method": "E00040", "no default": "E00121"}[name]
 		if a := mustAsk(t, p, key, transact, txnOf(`"authCaptureTransaction","amount":"13.00",`+other)); a.outcome() != want {

@@ -117,12 +117,25 @@ type CreateToken struct {
 	Body v1.TokenCreate `json:"body"`
 }
 
+// MethodKind tells cards from bank accounts.
+type MethodKind string
+
+// The kinds that a target can be required to be of.
+const (
+	CardKind MethodKind = "card" // network tokens too, which their payers take for their cards
+	BankKind MethodKind = "bank_account"
+)
+
 // Require is what must hold of the target before anything is executed. The zero value requires nothing.
 type Require struct {
 	// Settled asks that the captured money has settled.
 	Settled bool `json:"settled,omitempty"`
 	// Last4 asks that the payment was made with a card, token or bank account whose number ends so.
 	Last4 string `json:"last4,omitempty"`
+	// Kind asks that the payment was made with one of that kind.
+	Kind MethodKind `json:"kind,omitempty"`
+	// Routing asks that the bank account's routing number ends so.
+	Routing string `json:"routing,omitempty"`
 	// Currency asks that the payment was made in it; lower case.
 	Currency string `json:"currency,omitempty"`
 	// Customer and Method ask that the payment was made by that customer, with that payment method.

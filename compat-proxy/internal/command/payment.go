@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -170,11 +171,17 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	if require.Customer != "" && require.Customer != text(t.Customer) || require.Method != "" && require.Method != t.PaymentMethod {
 		return nil, ConditionSource
 	}
+	if require.Kind != "" && require.Kind != kindOf(t) {
+		return nil, ConditionKind
+	}
 	if require.Settled && t.Settlement != v1.SettlementSettled {
 		return nil, ConditionSettled
 	}
 	if require.Last4 != "" && require.Last4 != lastDigits(t) {
 		return nil, ConditionLast4
+	}
+	if t.BankAccount != nil && !strings.HasSuffix(t.BankAccount.RoutingNumber, require.Routing) {
+		return nil, ConditionRouting
 	}
 	if amount == "" {
 		return nil, ""
@@ -188,6 +195,17 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 		return nil, ConditionAmount
 	}
 	return &minor, ""
+}
+
+// kindOf is "" for a payment that was made with neither.
+func kindOf(t *v1.Transaction) MethodKind {
+	switch {
+	case t.Card != nil, t.NetworkToken != nil:
+		return CardKind
+	case t.BankAccount != nil:
+		return BankKind
+	}
+	return ""
 }
 
 // lastDigits are those of what a payment was made with, "" when it is none of the kinds that have some.

@@ -23,7 +23,9 @@ type Condition string
 // The conditions: those of Require, and the amount's precision.
 const (
 	ConditionSettled  Condition = "settled"
+	ConditionKind     Condition = "kind" // a card in the place of a bank account, or the other way round
 	ConditionLast4    Condition = "last4"
+	ConditionRouting  Condition = "routing"
 	ConditionCurrency Condition = "currency"
 	ConditionSource   Condition = "source"   // another customer or payment method
 	ConditionShipping Condition = "shipping" // the customer has no shipping address

@@ -12,9 +12,13 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 )
 
-// contractRows are the rows of the contract's tables of outcomes (4.3), fields by type (4.4) and situations (5.3): what each has to answer, and
-// the golden case that shows it. A row whose case is gone or answers otherwise fails.
+// contractRows are the rows of the contract's tables of outcomes (4.3), fields by type (4.4) and situations (5.3), with what it says of refunds
+// (3.2) and test requests (3.5): what each has to answer, and the golden case that shows it. A row whose case is gone or answers otherwise fails.
 var contractRows = []struct{ table, row, outcome, golden string }{
+	{"3.2", "linked refund, card mismatch", "3/54", "refund-other-card"},
+	{"3.2", "linked refund, wrong type", "3/54", "refund-card-of-bank-account"},
+	{"3.5", "linked eCheck refund, test request", "3/16", "test-request-refund-bank-account"},
+
 	{"4.3", "approved", "1/1", "x1-sale"},
 	{"4.3", "declined", "2/2", "x2-decline"},
 	{"4.3", "declined, referral", "2/3", "decline-call-issuer"},

@@ -204,36 +204,15 @@ func (d *decoder) refund() (command.Command, problem) {
 	if ids, named := d.stored(); named {
 		return d.refundProfile(target, amount, currency, ids)
 	}
-	last4, expiry, p := d.refunded()
+	require, expiry, p := d.refunded()
 	if !p.none() {
 		return nil, p
 	}
+	require.Settled, require.Currency = true, currency
 	return command.Refund{
 		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
-		Require: command.Require{Settled: true, Last4: last4, Currency: currency}, Once: d.once(expiry),
+		Require: require, Once: d.once(expiry),
 	}, problem{}
-}
-
-// refunded is what a linked refund says of the card or account that it goes to: the last digits, which must be those of the payment.
-func (d *decoder) refunded() (last4, expiry string, p problem) {
-	payment := d.txn.Child("payment")
-	if bank := payment.Child("bankAccount"); bank != nil {
-		if last4 = lastFour(bank.Get("accountNumber")); last4 == "" {
-			return "", "", because(reasonAccount)
-		}
-		return last4, "", problem{}
-	}
-	number, expiry := payment.Get("creditCard", "cardNumber"), payment.Get("creditCard", "expirationDate")
-	if data := payment.Child("trackData"); data != nil {
-		number, expiry, _ = track(data)
-	}
-	if last4 = lastFour(number); last4 == "" {
-		return "", "", because(reasonCardNumber)
-	}
-	if _, _, _, ok := expiration(expiry); !ok {
-		return "", "", because(reasonExpiration)
-	}
-	return last4, expiry, problem{}
 }
 
 // target is the referenced transaction's number.

@@ -24,7 +24,8 @@ const (
 	codeBusy      = -32002
 	version       = "2.0"
 	maxBatch      = 16
-	maxIdentifier = 128 // bytes of an id as it was written
+	maxIdentifier = 128            // bytes of an id as it was written
+	mark          = "\xef\xbb\xbf" // which some clients write at the beginning of UTF-8
 )
 
 // ErrUnserved is what a Dialect returns for a method that it knows and this build does not serve.
@@ -98,7 +99,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		write(w, encode(response{Error: &fault{Code: codeRequest, Message: "The body is too long or could not be read."}}))
 		return
 	}
-	value := jsontext.Value(bytes.TrimSpace(body))
+	value := jsontext.Value(bytes.TrimSpace(bytes.TrimPrefix(body, []byte(mark))))
 	if !value.IsValid() {
 		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeParse))
 		write(w, encode(response{Error: &fault{Code: codeParse, Message: "The body is not JSON, or repeats a key."}}))

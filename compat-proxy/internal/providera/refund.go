@@ -1,0 +1,44 @@
+package providera
+
+import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
+
+// refunded is what a linked refund says of the card or bank account that it goes to: it must be the one that paid.
+func (d *decoder) refunded() (require command.Require, expiry string, p problem) {
+	payment := d.txn.Child("payment")
+	if bank := payment.Child("bankAccount"); bank != nil {
+		require, p = d.refundedBank(bank)
+		return require, "", p
+	}
+	number, expiry := payment.Get("creditCard", "cardNumber"), payment.Get("creditCard", "expirationDate")
+	if data := payment.Child("trackData"); data != nil {
+		number, expiry, _ = track(data)
+	}
+	last4 := lastFour(number)
+	if last4 == "" {
+		return command.Require{}, "", because(reasonCardNumber)
+	}
+	if _, _, _, ok := expiration(expiry); !ok {
+		return command.Require{}, "", because(reasonExpiration)
+	}
+	return command.Require{Kind: command.CardKind, Last4: last4}, expiry, problem{}
+}
+
+// refundedBank is the part of refunded for a bank account. A test request never finds the payment of one, which clients rely on.
+func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
+	last4 := lastFour(bank.Get("accountNumber"))
+	if last4 == "" {
+		return command.Require{}, because(reasonAccount)
+	}
+	if d.echo.Test {
+		d.echo.Account, d.echo.AccountType = "", ""
+		return command.Require{}, because(reasonNotFound)
+	}
+	routing := bank.Get("routingNumber")
+	if !digits(routing) {
+		routing = lastFour(routing) // masked; what is hidden whole says nothing
+	}
+	return command.Require{Kind: command.BankKind, Last4: last4, Routing: routing}, problem{}
+}
