@@ -64,12 +64,22 @@ func NewTransactionKey() secret.String {
 
 // Names lists the logins of a credentials file in its order.
 func Names(path string) ([]string, error) {
-	list, err := entries(path)
-	names := make([]string, len(list))
-	for i, e := range list {
+	f, err := load(path)
+	return f.namesA(), err
+}
+
+// namesA are the names of the provider-a logins.
+func (f file) namesA() []string {
+	names := make([]string, len(f.ProviderA))
+	for i, e := range f.ProviderA {
 		names[i] = e.Name
 	}
-	return names, err
+	return names
+}
+
+func namesIn(path string, text []byte) ([]string, error) {
+	f, err := decode(path, text)
+	return f.namesA(), err
 }
 
 // Check reads a credentials file as the proxy would, its secrets included.

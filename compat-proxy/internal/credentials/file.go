@@ -23,6 +23,9 @@ const (
 // file is the shape of the credentials file.
 type file struct {
 	ProviderA []entryA `yaml:"provider_a"`
+	ProviderB []entryB `yaml:"provider_b"`
+	// ProviderBEncryption has the key that clients encrypt requests to, and those before it, which may still be in use.
+	ProviderBEncryption []encryptionB `yaml:"provider_b_encryption"`
 }
 
 // entryA is one login of the provider-a dialect.
@@ -51,42 +54,54 @@ var (
 	errTwice    = errors.New("names a login that an earlier entry has")
 )
 
-// entries are what the file at path has, unchecked.
-func entries(path string) ([]entryA, error) {
-	var f file
-	if err := config.Load(path, &f); err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
-	}
-	return f.ProviderA, nil
+// table is a file that was found good.
+type table struct {
+	a map[string]login
+	b tableB
 }
 
-// namesIn are the names of the logins in a text; path stands for it in errors.
-func namesIn(path string, text []byte) ([]string, error) {
-	var f file
+// load is what the file at path has, unchecked.
+func load(path string) (f file, err error) {
+	if err := config.Load(path, &f); err != nil {
+		return file{}, fmt.Errorf("credentials: %w", err)
+	}
+	return f, nil
+}
+
+// decode is load for a text; path stands for it in errors.
+func decode(path string, text []byte) (f file, err error) {
 	if err := config.Decode(path, text, &f); err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
+		return file{}, fmt.Errorf("credentials: %w", err)
 	}
-	names := make([]string, len(f.ProviderA))
-	for i, e := range f.ProviderA {
-		names[i] = e.Name
-	}
-	return names, nil
+	return f, nil
 }
 
 // read loads and checks the file at path.
-func read(path string) (map[string]login, error) {
-	list, err := entries(path)
+func read(path string) (*table, error) {
+	f, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	logins := make(map[string]login, len(list))
-	for i, e := range list {
+	t := &table{}
+	if t.a, err = f.buildA(); err == nil {
+		t.b, err = f.buildB()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	return t, nil
+}
+
+// buildA checks the entries of provider-a and resolves their secrets. Its errors begin with the key at fault.
+func (f file) buildA() (map[string]login, error) {
+	logins := make(map[string]login, len(f.ProviderA))
+	for i, e := range f.ProviderA {
 		l, err := e.login()
 		if err != nil {
-			return nil, fmt.Errorf("credentials: provider_a[%d].%w", i, err)
+			return nil, fmt.Errorf("provider_a[%d].%w", i, err)
 		}
 		if _, twice := logins[e.Name]; twice {
-			return nil, fmt.Errorf("credentials: provider_a[%d].name %w", i, errTwice)
+			return nil, fmt.Errorf("provider_a[%d].name %w", i, errTwice)
 		}
 		logins[e.Name] = l
 	}

@@ -47,7 +47,7 @@ type Store struct {
 	clock  clock.Clock
 	log    *slog.Logger
 	loaded func(error)
-	logins atomic.Pointer[map[string]login]
+	table  atomic.Pointer[table]
 
 	mu      sync.Mutex  // held while the file is looked at
 	checked time.Time   // guarded by mu
@@ -64,7 +64,7 @@ type fingerprint struct {
 // read it, with nil for one that put it in force; nil means nobody is told.
 func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*Store, error) {
 	s := &Store{path: path, clock: c, log: log, loaded: func(error) {}}
-	s.logins.Store(&map[string]login{})
+	s.table.Store(&table{})
 	if path == "" {
 		return s, nil
 	}
@@ -80,7 +80,7 @@ func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*St
 // ProviderA returns what the login stands for, and false when the name is unknown or the key is not its own. Both take the same time.
 func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secret.String) (Grant, bool) {
 	s.refresh(ctx)
-	l, known := (*s.logins.Load())[name]
+	l, known := s.table.Load().a[name]
 	given := hash(transactionKey.Reveal())
 	same := subtle.ConstantTimeCompare(given[:], l.keyHash[:]) == 1
 	if !known || !same {
@@ -90,7 +90,7 @@ func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secre
 }
 
 // LenientOrder reports whether a login is one whose elements may come in any order. It proves nothing of who asks.
-func (s *Store) LenientOrder(name string) bool { return (*s.logins.Load())[name].granted.LenientOrder }
+func (s *Store) LenientOrder(name string) bool { return s.table.Load().a[name].granted.LenientOrder }
 
 // Reload reads the file now, whether it changed or not: secrets it names may have. An error leaves the logins as they were.
 func (s *Store) Reload() error {
@@ -132,7 +132,7 @@ func (s *Store) refresh(ctx context.Context) {
 		s.complain(ctx, err, s.seen)
 		return
 	}
-	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", len(*s.logins.Load())))
+	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", s.table.Load().count()))
 }
 
 // complain logs err once for each state of the file. The caller holds mu.
@@ -146,13 +146,22 @@ func (s *Store) complain(ctx context.Context, err error, seen fingerprint) {
 // load puts the file in force if it is good. The caller holds mu.
 func (s *Store) load(info fs.FileInfo) error {
 	s.seen = state(info)
-	logins, err := read(s.path)
+	t, err := read(s.path)
 	s.loaded(err)
 	if err != nil {
 		return err
 	}
-	s.logins.Store(&logins)
+	s.table.Store(t)
 	return nil
+}
+
+// count is how many logins there are.
+func (t *table) count() int {
+	logins := map[*LoginB]bool{}
+	for _, k := range t.b.keys {
+		logins[k.Login] = true
+	}
+	return len(t.a) + len(logins)
 }
 
 func state(info fs.FileInfo) fingerprint {

@@ -2,18 +2,33 @@ package auth
 
 import (
 	"context"
+	"crypto/rsa"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // ErrUnauthenticated is the only error: clients learn nothing of why. Errors wrap it with the reason, for the log.
 var ErrUnauthenticated = errors.New("provider-b: not authenticated")
 
-var errNoForm = errors.New("no Authorization and no Signature header")
+// The reasons. None repeats anything of the request.
+var (
+	errNoForm   = errors.New("no Authorization and no Signature header")
+	errForm     = errors.New("the signature is not written as it should be")
+	errList     = errors.New("the signature does not cover what it must")
+	errRepeated = errors.New("a header that counts is there more than once, or not at all")
+	errUnknown  = errors.New("no such key")
+	errMAC      = errors.New("the signature is not of this request")
+	errDigest   = errors.New("the digest is not of this body")
+	errDate     = errors.New("the date is too far from now")
+	errMerchant = errors.New("the key may not act for this merchant")
+)
 
 // Request is what is judged, as it was received.
 type Request struct {
@@ -36,25 +51,74 @@ type Caller struct {
 	Evidence string
 	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it.
 	Nonce bool
+	// MayEncrypt reports that the request may be an encrypted one: it came with a JWT.
+	MayEncrypt bool
+	// SealKID and SealKey are what the answer is to be encrypted to; nil for a plain one.
+	SealKID string
+	SealKey *rsa.PublicKey
+}
+
+// Keys tells which keys clients sign with.
+type Keys interface {
+	// ProviderBKey returns the key of an id, a shared secret's or a certificate's.
+	ProviderBKey(ctx context.Context, id string) (credentials.KeyB, bool)
+	// ProviderBCertificate returns the key of a certificate, DER, that somebody registered.
+	ProviderBCertificate(ctx context.Context, der []byte) (credentials.KeyB, bool)
+}
+
+// Config is what a Verifier needs.
+type Config struct {
+	Keys  Keys
+	Clock clock.Clock
+	// Age is how far from now the date of a signature may be, either way; zero means any. A date in no form we know is not judged.
+	Age time.Duration
+	// Hosts are names that clients sign in place of that of the Host header, which may have been another on their side.
+	Hosts []string
 }
 
 // Verifier judges requests. It is safe for concurrent use.
-type Verifier struct{}
+type Verifier struct {
+	cfg Config
+}
 
 // New returns a verifier.
-func New() *Verifier { return &Verifier{} }
+func New(cfg Config) *Verifier { return &Verifier{cfg: cfg} }
 
 // Verify returns who asks. The error wraps ErrUnauthenticated.
-func (v *Verifier) Verify(_ context.Context, r Request) (Caller, error) {
-	if key, ok := bearerKey(r.Header.Get("Authorization")); ok {
-		return Caller{Grant: credentials.Grant{APIKey: key, UnlinkedRefunds: true}}, nil
+func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
+	authorization := r.Header.Values("Authorization")
+	if len(authorization) > 1 || len(r.Header.Values("Signature")) > 1 {
+		return Caller{}, refuse(errRepeated)
 	}
-	return Caller{}, errors.Join(ErrUnauthenticated, errNoForm)
+	if len(authorization) == 1 {
+		if key, ok := bearerKey(authorization[0]); ok {
+			return Caller{Grant: credentials.Grant{APIKey: key, UnlinkedRefunds: true}}, nil
+		}
+	}
+	if r.Header.Get("Signature") == "" {
+		return Caller{}, refuse(errNoForm)
+	}
+	c, err := v.signed(ctx, r)
+	if err != nil {
+		return Caller{}, refuse(err)
+	}
+	return c, nil
 }
+
+func refuse(reason error) error { return fmt.Errorf("%w: %w", ErrUnauthenticated, reason) }
 
 // bearerKey is the v1 API key of an Authorization header, and false when there is none in it.
 func bearerKey(header string) (secret.String, bool) {
 	scheme, rest, _ := strings.Cut(header, " ")
 	key := secret.New(strings.TrimSpace(rest))
 	return key, strings.EqualFold(scheme, "bearer") && credentials.IsAPIKey(key)
+}
+
+// actsFor returns the merchant of a request that key has signed, and what the key's login stands for when it acts for that merchant.
+func actsFor(key credentials.KeyB, merchant string) (Caller, error) {
+	granted, ok := key.Login.Grant(merchant)
+	if !ok {
+		return Caller{}, errMerchant
+	}
+	return Caller{Merchant: merchant, Grant: granted}, nil
 }

@@ -1,0 +1,252 @@
+package credentials
+
+import (
+	"cmp"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// The bounds of what identifies a provider-b client, and of its secret.
+const (
+	maxMerchant = 64
+	maxKeyID    = 128
+	minSecret   = 16 // bytes, decoded
+)
+
+// entryB is one login of the provider-b dialect.
+type entryB struct {
+	MerchantID   string          `yaml:"merchant_id"`
+	Keys         []keyEntryB     `yaml:"keys"`
+	Certificates []config.Secret `yaml:"certificates"` // no secrets, but given in the same three ways
+	ResponseKeys []responseB     `yaml:"response_keys"`
+	// Portfolio has the merchants that the login acts for; each is an entry of its own.
+	Portfolio       []string      `yaml:"portfolio"`
+	APIKey          config.Secret `yaml:"api_key"`
+	Currency        string        `yaml:"currency"`
+	UnlinkedCredits bool          `yaml:"unlinked_credits"`
+	Review          string        `yaml:"review"`
+	AnyDate         bool          `yaml:"any_date"`
+}
+
+type keyEntryB struct {
+	ID           string        `yaml:"id"`
+	SharedSecret config.Secret `yaml:"shared_secret"`
+}
+
+type responseB struct {
+	KID         string        `yaml:"kid"`
+	Certificate config.Secret `yaml:"certificate"`
+}
+
+// encryptionB is a key pair that clients encrypt requests to.
+type encryptionB struct {
+	KID         string        `yaml:"kid"`
+	Key         config.Secret `yaml:"key"`
+	Certificate config.Secret `yaml:"certificate"`
+}
+
+// The faults of a provider-b entry, as those of provider-a.
+var (
+	errNoKeys      = errors.New("or certificates is required")
+	errSecret      = errors.New("is not base64 of at least 16 bytes")
+	errKeyTwice    = errors.New("is the id of a key that stands earlier in the file")
+	errNoMember    = errors.New("is the merchant_id of no entry with an api_key")
+	errReview      = errors.New("is neither on nor off")
+	errPrintable   = errors.New("has characters other than letters, digits and . _ -")
+	errKeyMismatch = errors.New("is of another key")
+)
+
+// buildB checks all entries and resolves their secrets. Its errors begin with the key at fault.
+func (f file) buildB() (tableB, error) {
+	t := tableB{keys: map[string]KeyB{}, leaves: map[[sha256.Size]byte]KeyB{}, openers: map[string]*rsa.PrivateKey{}}
+	logins := make(map[string]*LoginB, len(f.ProviderB))
+	for i, e := range f.ProviderB {
+		l, err := e.login(&t)
+		if err != nil {
+			return tableB{}, fmt.Errorf("provider_b[%d].%w", i, err)
+		}
+		if logins[l.ID] != nil {
+			return tableB{}, fmt.Errorf("provider_b[%d].merchant_id %w", i, errTwice)
+		}
+		logins[l.ID] = l
+	}
+	for i, e := range f.ProviderB {
+		for j, member := range e.Portfolio {
+			of, known := logins[member]
+			granted, own := Grant{}, false
+			if known {
+				granted, own = of.grants[member]
+			}
+			if !own {
+				return tableB{}, fmt.Errorf("provider_b[%d].portfolio[%d] %w", i, j, errNoMember)
+			}
+			logins[e.MerchantID].grants[member] = granted
+		}
+	}
+	for i, e := range f.ProviderBEncryption {
+		if err := e.add(t.openers); err != nil {
+			return tableB{}, fmt.Errorf("provider_b_encryption[%d].%w", i, err)
+		}
+	}
+	return t, nil
+}
+
+// login checks an entry and puts its keys into the table.
+func (e entryB) login(t *tableB) (*LoginB, error) {
+	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
+		return nil, err
+	}
+	l := &LoginB{ID: e.MerchantID, AnyDate: e.AnyDate, grants: map[string]Grant{}, responses: map[string]*rsa.PublicKey{}}
+	if err := e.grant(l); err != nil {
+		return nil, err
+	}
+	if len(e.Keys)+len(e.Certificates) == 0 && e.APIKey.IsZero() {
+		return nil, fmt.Errorf("keys %w", errNoKeys)
+	}
+	for i, k := range e.Keys {
+		if err := k.add(t, l); err != nil {
+			return nil, fmt.Errorf("keys[%d].%w", i, err)
+		}
+	}
+	for i, c := range e.Certificates {
+		if err := addCertificate(t, l, c); err != nil {
+			return nil, fmt.Errorf("certificates[%d] %w", i, err)
+		}
+	}
+	for i, r := range e.ResponseKeys {
+		if err := r.add(l.responses); err != nil {
+			return nil, fmt.Errorf("response_keys[%d].%w", i, err)
+		}
+	}
+	return l, nil
+}
+
+// grant gives the login what it may do in its own name; a portfolio need not have one.
+func (e entryB) grant(l *LoginB) error {
+	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
+		return fmt.Errorf("currency %w", errCurrency)
+	}
+	if e.Review != "" && e.Review != "on" && e.Review != "off" {
+		return fmt.Errorf("review %w", errReview)
+	}
+	if e.APIKey.IsZero() && len(e.Portfolio) > 0 {
+		return nil
+	}
+	apiKey, err := resolve("api_key", e.APIKey)
+	if err != nil {
+		return err
+	}
+	if !IsAPIKey(apiKey) {
+		return fmt.Errorf("api_key %w", errNoAPIKey)
+	}
+	l.grants[l.ID] = Grant{APIKey: apiKey, Currency: e.Currency, UnlinkedRefunds: e.UnlinkedCredits, NoReview: e.Review == "off"}
+	return nil
+}
+
+func (k keyEntryB) add(t *tableB, l *LoginB) error {
+	if err := identifier("id", k.ID, maxKeyID); err != nil {
+		return err
+	}
+	if _, twice := t.keys[k.ID]; twice {
+		return fmt.Errorf("id %w", errKeyTwice)
+	}
+	text, err := resolve("shared_secret", k.SharedSecret)
+	if err != nil {
+		return err
+	}
+	decoded, err := decodeSecret(text)
+	if err != nil {
+		return fmt.Errorf("shared_secret %w", err)
+	}
+	t.keys[k.ID] = KeyB{Login: l, Secret: decoded}
+	return nil
+}
+
+// decodeSecret reads base64 as clients do: white space in it, and missing padding, make no difference.
+func decodeSecret(text secret.String) (secret.String, error) {
+	clean := strings.TrimRight(strings.Join(strings.FieldsFunc(text.Reveal(), unicode.IsSpace), ""), "=")
+	b, err := base64.RawStdEncoding.DecodeString(clean)
+	if err != nil || len(b) < minSecret {
+		return secret.String{}, errSecret
+	}
+	return secret.New(string(b)), nil
+}
+
+func addCertificate(t *tableB, l *LoginB, c config.Secret) error {
+	cert, err := certificate(c)
+	if err != nil {
+		return err
+	}
+	key := KeyB{Login: l, Certificate: cert}
+	for _, kid := range kidsOf(cert) {
+		if _, twice := t.keys[kid]; twice {
+			return errKeyTwice
+		}
+		t.keys[kid] = key
+	}
+	t.leaves[sha256.Sum256(cert.Raw)] = key
+	return nil
+}
+
+func (r responseB) add(to map[string]*rsa.PublicKey) error {
+	cert, err := certificate(r.Certificate)
+	if err != nil {
+		return fmt.Errorf("certificate %w", err)
+	}
+	kid := cmp.Or(r.KID, kidsOf(cert)[0])
+	if _, twice := to[kid]; twice {
+		return fmt.Errorf("kid %w", errKeyTwice)
+	}
+	to[kid], _ = cert.PublicKey.(*rsa.PublicKey) // certificate made sure of it
+	return nil
+}
+
+func (e encryptionB) add(to map[string]*rsa.PrivateKey) error {
+	cert, err := certificate(e.Certificate)
+	if err != nil {
+		return fmt.Errorf("certificate %w", err)
+	}
+	key, err := privateKey(e.Key)
+	if err != nil {
+		return fmt.Errorf("key %w", err)
+	}
+	if !key.PublicKey.Equal(cert.PublicKey) {
+		return fmt.Errorf("certificate %w", errKeyMismatch)
+	}
+	kids := kidsOf(cert)
+	if e.KID != "" {
+		kids = []string{e.KID}
+	}
+	for _, kid := range kids {
+		if _, twice := to[kid]; twice {
+			return fmt.Errorf("kid %w", errKeyTwice)
+		}
+		to[kid] = key
+	}
+	return nil
+}
+
+// identifier checks a name that clients send in a header.
+func identifier(key, name string, longest int) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%s %w", key, errMissing)
+	case len(name) > longest:
+		return fmt.Errorf("%s %w", key, errTooLong)
+	}
+	for _, c := range name {
+		if c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("._-", c) {
+			return fmt.Errorf("%s %w", key, errPrintable)
+		}
+	}
+	return nil
+}

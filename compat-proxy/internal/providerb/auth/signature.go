@@ -1,0 +1,169 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+)
+
+// signed judges an HTTP signature. An unknown key takes as long as a wrong signature by a known one.
+func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
+	s, err := parseSignature(r.Header.Get("Signature"))
+	if err != nil {
+		return Caller{}, err
+	}
+	if !s.covers(len(r.Body) > 0) {
+		return Caller{}, errList
+	}
+	fields, err := s.fields(r)
+	if err != nil {
+		return Caller{}, err
+	}
+	if slices.Contains(s.names, "digest") && !digestOf(r.Body, fields["digest"]) {
+		return Caller{}, errDigest
+	}
+	key, known := v.cfg.Keys.ProviderBKey(ctx, s.keyID)
+	if key.Certificate != nil || !known {
+		key, known = credentials.KeyB{Login: &credentials.LoginB{}}, false
+	}
+	content, same := s.search(v.candidates(r, fields, key.Login.ID), []byte(key.Secret.Reveal()), fields)
+	switch {
+	case !known:
+		return Caller{}, errUnknown
+	case !same:
+		return Caller{}, errMAC
+	case !key.Login.AnyDate && !v.near(fields):
+		return Caller{}, errDate
+	}
+	c, err := actsFor(key, fields["v-c-merchant-id"])
+	c.Evidence = s.keyID + "\n" + content
+	return c, err
+}
+
+// fields are the headers that were signed, by name. Each must be there once: of two, nobody knows which was meant.
+func (s signature) fields(r Request) (map[string]string, error) {
+	fields := make(map[string]string, len(s.names))
+	for _, name := range s.names {
+		if name == "host" || name == "request-target" || name == "(request-target)" {
+			continue
+		}
+		values := r.Header.Values(name)
+		if len(values) != 1 {
+			return nil, errRepeated
+		}
+		fields[name] = values[0]
+	}
+	return fields, nil
+}
+
+// digestOf reports whether a Digest header is that of the body.
+func digestOf(body []byte, header string) bool {
+	const label = "SHA-256="
+	if len(header) < len(label) || !strings.EqualFold(header[:len(label)], label) {
+		return false
+	}
+	return sameDigest(body, header[len(label):])
+}
+
+// sameDigest reports whether text is the base64 of the body's SHA-256.
+func sameDigest(body []byte, text string) bool {
+	sum := sha256.Sum256(body)
+	return subtle.ConstantTimeCompare([]byte(base64.StdEncoding.EncodeToString(sum[:])), []byte(text)) == 1
+}
+
+// candidate is one of the ways in which a client may have seen what it signed.
+type candidate struct {
+	host, target, merchant string
+	earlier                bool // the date was taken a second before the one that was sent
+}
+
+// candidates are all of them, the likeliest first. The digest and the method bind the request in each.
+func (v *Verifier) candidates(r Request, fields map[string]string, owner string) []candidate {
+	merchants := distinct(fields["v-c-merchant-id"], owner)
+	method := strings.ToLower(r.Method) + " "
+	targets := []string{method + r.Target}
+	if cut, ok := strings.CutPrefix(r.Target, r.Prefix); ok {
+		targets = distinct(method+cut, targets[0])
+	}
+	hosts := hostsOf(r.Host, v.cfg.Hosts)
+	all := make([]candidate, 0, 2*len(merchants)*len(targets)*len(hosts))
+	for _, earlier := range []bool{false, true} {
+		for _, merchant := range merchants {
+			for _, target := range targets {
+				for _, host := range hosts {
+					all = append(all, candidate{host, target, merchant, earlier})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// hostsOf are the names by which a client may know the host it sends to.
+func hostsOf(host string, others []string) []string {
+	bare := host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		bare = name
+	}
+	return distinct(append([]string{host, bare}, others...)...)
+}
+
+// distinct is the list without what is empty or came before.
+func distinct(list ...string) []string {
+	out := make([]string, 0, len(list))
+	for _, s := range list {
+		if s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// search finds the candidate that was signed, and returns what was signed.
+func (s signature) search(among []candidate, key []byte, fields map[string]string) (content string, same bool) {
+	for _, c := range among {
+		content, ok := s.content(c, fields)
+		if !ok {
+			continue
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(content))
+		if hmac.Equal(mac.Sum(nil), s.mac) {
+			return content, true
+		}
+	}
+	return "", false
+}
+
+// content is the text that is signed when the client saw the request as c; false when there is no such text.
+func (s signature) content(c candidate, fields map[string]string) (string, bool) {
+	var b strings.Builder
+	shifted := false
+	for i, name := range s.names {
+		value := fields[name]
+		switch name {
+		case "host":
+			value = c.host
+		case "request-target", "(request-target)":
+			value = c.target
+		case "v-c-merchant-id":
+			value = c.merchant
+		case "date", "v-c-date":
+			if c.earlier {
+				value, shifted = secondBefore(value)
+			}
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(name + ": " + value)
+	}
+	return b.String(), shifted == c.earlier
+}
