@@ -21,6 +21,16 @@ type ready struct {
 	CA        string             `json:"ca"` // path of a PEM file
 	Keys      devcreds.Keys      `json:"keys"`
 	ProviderA devcreds.ProviderA `json:"provider_a"`
+	ProviderB providerB          `json:"provider_b"`
+}
+
+// providerB is what a provider-b client is told.
+type providerB struct {
+	MerchantID   string        `json:"merchant_id"`
+	KeyID        string        `json:"key_id"`
+	SharedSecret secret.String `json:"shared_secret"`
+	P12          string        `json:"p12"` // path
+	P12Password  secret.String `json:"p12_password"`
 }
 
 // announce says on stdout, in one write, that everything is up: to programs one line of JSON, to people where to go from here.
@@ -39,7 +49,11 @@ func (m *Main) announce(u *up) error {
 
 // readyLine is what a program reads.
 func readyLine(u *up, _ bool) ([]byte, error) {
-	r := ready{HTTP: u.http, HTTPS: u.https, CA: u.ca, Keys: u.credentials.Keys, ProviderA: u.credentials.ProviderA}
+	b := u.credentials.ProviderB
+	r := ready{
+		HTTP: u.http, HTTPS: u.https, CA: u.ca, Keys: u.credentials.Keys, ProviderA: u.credentials.ProviderA,
+		ProviderB: providerB{MerchantID: b.MerchantID, KeyID: b.KeyID, SharedSecret: b.SharedSecret, P12: u.p12, P12Password: b.P12Password},
+	}
 	line, err := json.Marshal(r, json.WithMarshalers(secret.RevealMarshalers()))
 	return append(line, '\n'), err
 }

@@ -58,6 +58,13 @@ type ready struct {
 		Name           string `json:"name"`
 		TransactionKey string `json:"transaction_key"`
 	} `json:"provider_a"`
+	ProviderB struct {
+		MerchantID   string `json:"merchant_id"`
+		KeyID        string `json:"key_id"`
+		SharedSecret string `json:"shared_secret"`
+		P12          string `json:"p12"`
+		P12Password  string `json:"p12_password"`
+	} `json:"provider_b"`
 }
 
 // process is a running standalone.

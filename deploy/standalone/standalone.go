@@ -76,6 +76,7 @@ func (m *Main) onClose(f func() error) { m.closers = append(m.closers, f) }
 type up struct {
 	http, https string // base URLs
 	ca          string // path of the authority's certificate
+	p12         string // path of the provider-b client's key file
 	credentials *devcreds.Credentials
 }
 
@@ -101,11 +102,15 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 		return nil, fmt.Errorf("inner listener: %w", err)
 	}
 	base := "http://" + inner.String()
-	credentials, err := devcreds.Ensure(ctx, filepath.Join(m.data, "credentials.json"), issuer{core: v1, base: base})
+	credentials, err := devcreds.Ensure(ctx, filepath.Join(m.data, "credentials.json"), issuer{core: v1, base: base, clock: m.clock})
 	if err != nil {
 		return nil, err
 	}
-	legacy, err := m.openProxy(base, credentials)
+	files, err := writeLegacyFiles(m.data, credentials)
+	if err != nil {
+		return nil, err
+	}
+	legacy, err := m.openProxy(base, files.logins)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +124,9 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 			return nil, err
 		}
 	}
-	return &up{http: baseURL("http", plain), https: baseURL("https", secure), ca: identity.CA, credentials: credentials}, nil
+	return &up{
+		http: baseURL("http", plain), https: baseURL("https", secure), ca: identity.CA, p12: files.p12, credentials: credentials,
+	}, nil
 }
 
 // openFolder makes the data folder.
@@ -175,13 +182,9 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	return c, nil
 }
 
-func (m *Main) openProxy(base string, c *devcreds.Credentials) (*compatproxy.Proxy, error) {
-	path := filepath.Join(m.data, "compat-credentials.yaml")
-	if err := writeLogins(path, c); err != nil {
-		return nil, err
-	}
+func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	p, err := compatproxy.New(compatproxy.Config{
-		V1: base, Credentials: path, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
+		V1: base, Credentials: logins, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
 		Tracer: m.traces.Tracer("compat-proxy"),
 	})
 	if err != nil {

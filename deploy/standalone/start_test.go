@@ -19,6 +19,8 @@ func TestReadyLine(t *testing.T) {
 		"sk_test": {p.Keys.SKTest, "sk_test_"}, "pk_test": {p.Keys.PKTest, "pk_test_"},
 		"sk_live": {p.Keys.SKLive, "sk_live_"}, "pk_live": {p.Keys.PKLive, "pk_live_"},
 		"name": {p.ProviderA.Name, "dev-"}, "transaction_key": {p.ProviderA.TransactionKey, ""},
+		"merchant_id": {p.ProviderB.MerchantID, "dev_"}, "key_id": {p.ProviderB.KeyID, ""}, "shared_secret": {p.ProviderB.SharedSecret, ""},
+		"p12": {p.ProviderB.P12, "/"}, "p12_password": {p.ProviderB.P12Password, ""},
 	} {
 		if !strings.HasPrefix(c.got, c.prefix) || len(c.got) <= len(c.prefix) {
 			t.Errorf("%s = %q, want %q and more", name, c.got, c.prefix)
@@ -42,6 +44,9 @@ func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
 	}
 	if got, want := second.ProviderA, first.ProviderA; got != want {
 		t.Errorf("provider_a = %v, want %v", got, want)
+	}
+	if got, want := second.ProviderB, first.ProviderB; got != want {
+		t.Errorf("provider_b = %v, want %v", got, want)
 	}
 	if got, want := second.CA, first.CA; got != want {
 		t.Errorf("ca = %s, want %s", got, want)

@@ -1,23 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"strconv"
 
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // issuer makes the development merchant in the core, and asks v1 itself which keys it lets in.
 type issuer struct {
-	core *core.Core
-	base string // URL of v1
+	core  *core.Core
+	base  string // URL of v1
+	clock clock.Clock
 }
 
 var _ devcreds.Issuer = issuer{}
@@ -57,22 +56,11 @@ func (i issuer) Valid(ctx context.Context, key secret.String) (bool, error) {
 	return false, fmt.Errorf("ask for a key: HTTP %d", answer.StatusCode)
 }
 
-// writeLogins keeps the proxy's credentials file at path in step with c.
-func writeLogins(path string, c *devcreds.Credentials) error {
-	var b bytes.Buffer
-	b.WriteString("# Made by standalone at every start, from credentials.json. Edits are lost.\nprovider_a:\n")
-	for _, line := range []struct{ key, value string }{
-		{"  - name", c.ProviderA.Name},
-		{"    transaction_key", c.ProviderA.TransactionKey.Reveal()},
-		{"    api_key", c.Keys.SKTest.Reveal()},
-	} {
-		b.WriteString(line.key + ": " + strconv.Quote(line.value) + "\n")
-	}
-	if got, err := os.ReadFile(path); err == nil && bytes.Equal(got, b.Bytes()) {
-		return nil
-	}
-	if err := durable.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("keep the legacy logins: %w", err)
-	}
-	return nil
+// ProviderB implements devcreds.Issuer.
+func (i issuer) ProviderB(merchantID string) (devcreds.ProviderB, error) {
+	k, err := compatproxy.NewProviderBKeys(merchantID, i.clock.Now())
+	return devcreds.ProviderB{
+		MerchantID: merchantID, KeyID: k.KeyID, SharedSecret: k.SharedSecret, P12: k.P12, P12Password: k.P12Password,
+		Certificate: k.Certificate, EncryptionKey: k.EncryptionKey, EncryptionCertificate: k.EncryptionCertificate,
+	}, err
 }

@@ -50,11 +50,11 @@ const logins = `provider_b:
     api_key: sk_test_three
 `
 
-// setup is a verifier of the logins at the time of the vectors, as many of them as text has.
-func setup(tb testing.TB, text string, ageOf time.Duration) *auth.Verifier {
+// setup is a verifier of the logins at the time of the vectors.
+func setup(tb testing.TB, ageOf time.Duration) *auth.Verifier {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "credentials.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(logins), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	c := clock.NewFake(now)

@@ -12,7 +12,7 @@ import (
 // The vectors are the contract's, signed by somebody else's arithmetic.
 func TestSignatureVectors(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	get := vector()
 	get.Method, get.Target, get.Body = http.MethodGet, "/tss/v2/transactions/7345678901236789404951", nil
 	get.Header.Del("Digest")
@@ -40,7 +40,7 @@ func TestSignatureVectors(t *testing.T) {
 // What clients do differently, and is the same.
 func TestSignatureAccepted(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	for name, change := range map[string]func(*message){
 		"another order": func(m *message) { m.list = "v-c-merchant-id digest (request-target) date host" },
 		"v-c-date": func(m *message) {
@@ -88,7 +88,7 @@ func mounted(as string) func(*message) {
 
 func TestSignatureHeaderForms(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	for name, change := range map[string]func(string) string{
 		"algorithm":      func(s string) string { return strings.Replace(s, "HmacSHA256", "hmac-sha256", 1) },
 		"names":          func(s string) string { return strings.NewReplacer("keyid", "keyId", "headers=", "Headers=").Replace(s) },
@@ -111,7 +111,7 @@ func TestSignatureHeaderForms(t *testing.T) {
 
 func TestSignatureRefused(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	for name, change := range map[string]func(*message){
 		"wrong secret":       func(m *message) { m.key = "d3JvbmctLWUtc2hhcmVkLXNlY3JldC0zMi1ieXRlcyEh" },
 		"unknown key":        func(m *message) { m.id = "00000000-0000-0000-0000-000000000000" },
@@ -150,7 +150,7 @@ func TestSignatureRefused(t *testing.T) {
 // What happens to a request after it was signed.
 func TestSignatureOfAnotherRequest(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	for name, change := range map[string]func(*auth.Request){
 		"a byte of the body":   func(r *auth.Request) { r.Body = []byte(strings.Replace(body, "102.21", "902.21", 1)) },
 		"a byte more":          func(r *auth.Request) { r.Body = append([]byte(body), '\n') },
@@ -194,7 +194,7 @@ func edit(from, to string) func(*auth.Request) {
 // A portfolio's client sends the merchant it acts for, and signs in the portfolio's name or in the merchant's.
 func TestSignatureOfAPortfolio(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	m := vector()
 	m.id = portfolioKey
 	accepted(t, v, m.signed(t), "demo_merchant_1")
@@ -210,15 +210,15 @@ func TestDatesWhoseClientsAreTrustedWithThem(t *testing.T) {
 	t.Parallel()
 	stale := vector()
 	stale.Header.Set("Date", now.Add(-100*24*time.Hour).Format(http.TimeFormat))
-	accepted(t, setup(t, logins, 0), stale.signed(t), "demo_merchant_1")
+	accepted(t, setup(t, 0), stale.signed(t), "demo_merchant_1")
 	stale.id = relaxedKey
 	stale.Header.Set("V-C-Merchant-Id", "any_date")
-	accepted(t, setup(t, logins, age), stale.signed(t), "any_date")
+	accepted(t, setup(t, age), stale.signed(t), "any_date")
 }
 
 func TestEvidence(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	first := accepted(t, v, vector().signed(t), "demo_merchant_1").Evidence
 	if again := accepted(t, v, vector().signed(t), "demo_merchant_1").Evidence; again != first {
 		t.Error("two sendings of one request differ in evidence")
@@ -238,7 +238,7 @@ func TestEvidence(t *testing.T) {
 
 func TestBearerKey(t *testing.T) {
 	t.Parallel()
-	v := setup(t, logins, age)
+	v := setup(t, age)
 	c := accepted(t, v, auth.Request{Header: http.Header{"Authorization": {"bearer sk_test_direct"}}}, "")
 	if got, want := c.Grant.APIKey.Reveal(), "sk_test_direct"; got != want || c.Evidence != "" {
 		t.Errorf("key = %q, evidence %q, want %q and none", got, c.Evidence, want)

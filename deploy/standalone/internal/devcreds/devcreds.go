@@ -21,6 +21,7 @@ type Credentials struct {
 	Merchant  string    `json:"merchant"` // mer_…
 	Keys      Keys      `json:"keys"`
 	ProviderA ProviderA `json:"provider_a"`
+	ProviderB ProviderB `json:"provider_b,omitzero"`
 }
 
 // Keys are the merchant's v1 keys: secret and publishable, test and live.
@@ -37,6 +38,18 @@ type ProviderA struct {
 	TransactionKey secret.String `json:"transaction_key"`
 }
 
+// ProviderB is what a provider-b client logs in with, and the proxy's key that it encrypts requests to.
+type ProviderB struct {
+	MerchantID            string        `json:"merchant_id"`
+	KeyID                 string        `json:"key_id"`
+	SharedSecret          secret.String `json:"shared_secret"`
+	P12                   []byte        `json:"p12"` // the file itself
+	P12Password           secret.String `json:"p12_password"`
+	Certificate           string        `json:"certificate"` // the client's, PEM
+	EncryptionKey         secret.String `json:"encryption_key"`
+	EncryptionCertificate string        `json:"encryption_certificate"`
+}
+
 // Issuer makes merchants and keys, and knows which keys are its own.
 type Issuer interface {
 	// CreateMerchant returns the new merchant's id.
@@ -45,6 +58,8 @@ type Issuer interface {
 	CreateKey(ctx context.Context, merchant, mode, kind string) (secret.String, error)
 	// Valid reports whether key would be let in.
 	Valid(ctx context.Context, key secret.String) (bool, error)
+	// ProviderB makes what a provider-b client of that merchant id needs.
+	ProviderB(merchantID string) (ProviderB, error)
 }
 
 // Ensure returns the credentials kept at path, complete and valid.
@@ -113,6 +128,12 @@ func (c *Credentials) complete(ctx context.Context, by Issuer) (changed bool, er
 		c.ProviderA = ProviderA{
 			Name:           "dev-" + strings.ToLower(rand.Text()[:10]),
 			TransactionKey: secret.New(rand.Text()[:16]), // 80 random bits
+		}
+	}
+	if c.ProviderB.MerchantID == "" {
+		changed = true
+		if c.ProviderB, err = by.ProviderB("dev_" + strings.ToLower(rand.Text()[:10])); err != nil {
+			return false, err
 		}
 	}
 	return changed, nil

@@ -57,6 +57,14 @@ func (s *store) Valid(_ context.Context, key secret.String) (bool, error) {
 	return s.keys[key.Reveal()] != "", s.step()
 }
 
+func (s *store) ProviderB(merchantID string) (devcreds.ProviderB, error) {
+	s.made++
+	return devcreds.ProviderB{
+		MerchantID: merchantID, KeyID: fmt.Sprint("key", s.made), SharedSecret: secret.New(fmt.Sprint("secret", s.made)), P12: []byte("file"),
+		P12Password: secret.New("password"), Certificate: "own", EncryptionKey: secret.New("key"), EncryptionCertificate: "theirs",
+	}, s.step()
+}
+
 // mustEnsure is Ensure, which must succeed and give four keys of one merchant.
 func mustEnsure(tb testing.TB, path string, s *store) *devcreds.Credentials {
 	tb.Helper()
@@ -78,7 +86,12 @@ func mustEnsure(tb testing.TB, path string, s *store) *devcreds.Credentials {
 func same(a, b *devcreds.Credentials) bool {
 	return a.Merchant == b.Merchant && a.Keys.SKTest.Reveal() == b.Keys.SKTest.Reveal() && a.Keys.PKTest.Reveal() == b.Keys.PKTest.Reveal() &&
 		a.Keys.SKLive.Reveal() == b.Keys.SKLive.Reveal() && a.Keys.PKLive.Reveal() == b.Keys.PKLive.Reveal() &&
-		a.ProviderA.Name == b.ProviderA.Name && a.ProviderA.TransactionKey.Reveal() == b.ProviderA.TransactionKey.Reveal()
+		a.ProviderA.Name == b.ProviderA.Name && a.ProviderA.TransactionKey.Reveal() == b.ProviderA.TransactionKey.Reveal() &&
+		a.ProviderB.MerchantID == b.ProviderB.MerchantID && a.ProviderB.KeyID == b.ProviderB.KeyID &&
+		a.ProviderB.SharedSecret.Reveal() == b.ProviderB.SharedSecret.Reveal() && string(a.ProviderB.P12) == string(b.ProviderB.P12) &&
+		a.ProviderB.P12Password.Reveal() == b.ProviderB.P12Password.Reveal() && a.ProviderB.Certificate == b.ProviderB.Certificate &&
+		a.ProviderB.EncryptionKey.Reveal() == b.ProviderB.EncryptionKey.Reveal() &&
+		a.ProviderB.EncryptionCertificate == b.ProviderB.EncryptionCertificate
 }
 
 func TestEnsureTwiceGivesTheSame(t *testing.T) {
@@ -118,7 +131,7 @@ func TestEnsureFitsTheClientsOfProviderA(t *testing.T) {
 
 func TestEnsureHealsAFirstStartThatDied(t *testing.T) {
 	t.Parallel()
-	for dieAt := 1; dieAt <= 5; dieAt++ { // the merchant, four keys
+	for dieAt := 1; dieAt <= 6; dieAt++ { // the merchant, four keys, what a provider-b client has
 		t.Run(fmt.Sprintf("at call %d", dieAt), func(t *testing.T) {
 			t.Parallel()
 			path, s := filepath.Join(t.TempDir(), "credentials.json"), newStore()

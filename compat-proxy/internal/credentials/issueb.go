@@ -1,0 +1,124 @@
+package credentials
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/p12"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+const (
+	keyBits         = 2048
+	certificateLife = 10 * 365 * 24 * time.Hour
+	clockSkew       = time.Hour // certificates are valid from a little before now, for clocks that differ
+	// encryptionName is by which clients find the certificate to encrypt requests to.
+	encryptionName = "CyberSource_SJC_US"
+)
+
+var errNotPEM = errors.New("credentials: the encryption certificate is not one in PEM")
+
+// NewSharedSecretB makes the id and the shared secret of a provider-b key, both as clients are told them.
+func NewSharedSecretB() (id string, sharedSecret secret.String) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return NewKeyID(), secret.New(base64.StdEncoding.EncodeToString(b[:]))
+}
+
+// NewKeyID is a random UUID in lower case.
+func NewKeyID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	text := hex.EncodeToString(b[:])
+	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+}
+
+// CertificateB is a provider-b client's certificate, with the file that the client reads its key from.
+type CertificateB struct {
+	Certificate string // PEM
+	P12         []byte
+	Password    secret.String // of the P12
+}
+
+// NewCertificateB makes a key and a certificate for a merchant. The file also holds the certificate that requests are encrypted to, unless
+// encryption, PEM, is empty.
+func NewCertificateB(merchant, encryption string, now time.Time) (CertificateB, error) {
+	if err := identifier("merchant_id", merchant, maxMerchant); err != nil {
+		return CertificateB{}, fmt.Errorf("credentials: %w", err)
+	}
+	key, der, err := selfSigned(merchant, x509.KeyUsageDigitalSignature|x509.KeyUsageKeyEncipherment, now)
+	if err != nil {
+		return CertificateB{}, err
+	}
+	var others []p12.Certificate
+	if encryption != "" {
+		block := find([]byte(encryption), "CERTIFICATE")
+		if block == nil {
+			return CertificateB{}, errNotPEM
+		}
+		others = []p12.Certificate{{DER: block.Bytes, Name: "CN=" + encryptionName}}
+	}
+	password := secret.New(rand.Text()[:20]) // 100 random bits
+	file, err := p12.Encode(key, p12.Certificate{DER: der, Name: "CN=" + merchant}, others, password)
+	if err != nil {
+		return CertificateB{}, fmt.Errorf("credentials: %w", err)
+	}
+	return CertificateB{Certificate: encodePEM("CERTIFICATE", der), P12: file, Password: password}, nil
+}
+
+// EncryptionB is a key pair that clients encrypt requests to, both in PEM.
+type EncryptionB struct {
+	Key         secret.String
+	Certificate string
+}
+
+// NewEncryptionB makes a key pair under the name by which clients look for it.
+func NewEncryptionB(now time.Time) (EncryptionB, error) {
+	key, der, err := selfSigned(encryptionName, x509.KeyUsageKeyEncipherment, now)
+	if err != nil {
+		return EncryptionB{}, err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return EncryptionB{}, fmt.Errorf("credentials: encode the encryption key: %w", err)
+	}
+	return EncryptionB{Key: secret.New(encodePEM("PRIVATE KEY", private)), Certificate: encodePEM("CERTIFICATE", der)}, nil
+}
+
+// selfSigned makes a key and its certificate. Clients go by the serialNumber of its subject, which is a decimal number.
+func selfSigned(name string, usage x509.KeyUsage, now time.Time) (*rsa.PrivateKey, []byte, error) {
+	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+	if err != nil {
+		return nil, nil, fmt.Errorf("credentials: make a key: %w", err)
+	}
+	least := new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil) // 22 digits, none of them a leading zero
+	serial, err := rand.Int(rand.Reader, new(big.Int).Mul(least, big.NewInt(9)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("credentials: choose a serial: %w", err)
+	}
+	serial.Add(serial, least)
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name, SerialNumber: serial.String()},
+		NotBefore: now.Add(-clockSkew), NotAfter: now.Add(certificateLife), KeyUsage: usage,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("credentials: sign a certificate: %w", err)
+	}
+	return key, der, nil
+}
+
+func encodePEM(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}

@@ -1,0 +1,42 @@
+package compatproxy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// ProviderBKeys are all that a provider-b client can log in with, and what the credentials file needs to know of it.
+type ProviderBKeys struct {
+	// KeyID and SharedSecret are for HTTP signatures and for JWTs with a shared secret.
+	KeyID        string
+	SharedSecret secret.String
+	// P12 is the client's key file for JWTs with a certificate. It also has the certificate that the client encrypts requests to.
+	P12         []byte
+	P12Password secret.String
+	// Certificate is the client's own, PEM: it judges its JWTs, and answers can be encrypted to it.
+	Certificate string
+	// EncryptionKey and EncryptionCertificate are the proxy's, PEM: they open what clients encrypt.
+	EncryptionKey         secret.String
+	EncryptionCertificate string
+}
+
+// NewProviderBKeys makes keys for the client of a merchant and an encryption key of the proxy's own.
+func NewProviderBKeys(merchant string, now time.Time) (ProviderBKeys, error) {
+	encryption, err := credentials.NewEncryptionB(now)
+	if err != nil {
+		return ProviderBKeys{}, fmt.Errorf("compat-proxy: %w", err)
+	}
+	client, err := credentials.NewCertificateB(merchant, encryption.Certificate, now)
+	if err != nil {
+		return ProviderBKeys{}, fmt.Errorf("compat-proxy: %w", err)
+	}
+	k := ProviderBKeys{
+		P12: client.P12, P12Password: client.Password, Certificate: client.Certificate,
+		EncryptionKey: encryption.Key, EncryptionCertificate: encryption.Certificate,
+	}
+	k.KeyID, k.SharedSecret = credentials.NewSharedSecretB()
+	return k, nil
+}
