@@ -260,7 +260,7 @@ func mustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
 func mustHandler(tb testing.TB, x providerb.Executor) *providerb.Handler {
 	tb.Helper()
 	return providerb.New(providerb.Config{
-		Executor: x, Verifier: auth.New(), Clock: clock.NewFake(today), Currency: "usd", MaxBytes: 256 << 10,
+		Executor: x, Verifier: auth.New(auth.Config{}), Clock: clock.NewFake(today), Currency: "usd", MaxBytes: 256 << 10,
 	})
 }
 
