@@ -190,6 +190,7 @@ func TestSplitTender(t *testing.T) {
 	if got := last.Response.SplitTender; got != first || strings.Count(last.body, `"responseToCustomer"`) != 3 {
 		t.Errorf("got %s, want three payments of %s", last.body, first)
 	}
+	do(sale+`19.27,`+legacyCard+of+`,"order":{"invoiceNumber":"INV-7"}`, "3/11")
 	do(sale+`0.01,`+legacyCard+of, "3/298")
 	do(sale+`1,`+legacyCard+`,"splitTenderId":"`+last.Response.ID+`"`, "3/296")
 	do(`"transactionType":"voidTransaction"`+of, "1/1")

@@ -108,12 +108,10 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		if r := s.address(ctx, &c); r != nil {
 			return *r
 		}
-		r := s.once(ctx, c.Once, c.identity(), func(s session) Result {
-			if c.Joins != "" {
-				return s.join(ctx, c)
-			}
-			return s.authorize(ctx, c.Body)
-		})
+		if c.Joins != "" {
+			return s.join(ctx, c)
+		}
+		r := s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.authorize(ctx, c.Body) })
 		if c.Body.Customer != nil {
 			s.reveal(ctx, &r)
 		}
@@ -129,7 +127,11 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	case CancelCapture:
 		return s.cancelCapture(ctx, c)
 	case Refund:
-		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
+		r := s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
+		if r.Outcome == Repeated && r.Transaction == nil {
+			r.Transaction, _ = s.target(ctx, c.Target) // who looked back across a slot's beginning has not read it
+		}
+		return r
 	case Credit:
 		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.credit(ctx, c) })
 	case Get:

@@ -62,18 +62,22 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	return g, Result{}
 }
 
-// open reports whether the order still waits for a payment.
-func (g *group) open() bool {
+// rest is what the order still waits for, and how much of that is being asked for now. An order that was voided waits for nothing.
+func (g *group) rest() (rest, pending int64) {
 	if !live(&g.payments[0]) {
-		return false
+		return 0, 0
 	}
-	rest := g.payments[0].Amount
+	rest = g.payments[0].Amount
 	for i := range g.payments {
-		if live(&g.payments[i]) {
-			rest -= g.payments[i].AmountAuthorized
+		switch t := &g.payments[i]; {
+		case !live(t):
+		case authorized(t).Outcome == Uncertain:
+			pending += t.Amount
+		default:
+			rest -= t.AmountAuthorized
 		}
 	}
-	return rest > 0
+	return rest, pending
 }
 
 // over are the states from which a payment never holds money any more. One whose outcome is not known yet is not over.
@@ -84,26 +88,6 @@ var over = []v1.TransactionStatus{
 
 // live reports whether a payment has, or may come to have, money that a void would let go of.
 func live(t *v1.Transaction) bool { return !slices.Contains(over, t.Status) }
-
-// join makes a further payment of an order.
-func (s session) join(ctx context.Context, c Authorize) Result {
-	g, r := s.group(ctx, c.Joins)
-	if g == nil {
-		return r
-	}
-	if c.Body.Currency != g.payments[0].Currency {
-		return Result{Outcome: Unmet, Unmet: ConditionCurrency} // its amount would say nothing of what is still owed
-	}
-	if !g.open() {
-		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}
-	}
-	r = s.authorize(ctx, c.Body)
-	r.Group = g.payments
-	if r.Transaction != nil {
-		r.Group = append(r.Group, *r.Transaction)
-	}
-	return r
-}
 
 // voidGroup voids every payment of an order, and stops at the first that cannot be: asked again, it goes on with what is left.
 func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {

@@ -1,0 +1,126 @@
+package command
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// digestKey is the entry of a further payment's metadata by which an equal request knows it.
+const digestKey = "payment_digest"
+
+const (
+	joinTries = 16 // payments that may come first, one after the other
+	joinWaits = 4  // times that the order is read again while a payment of it is under way
+)
+
+// join makes a further payment of an order. Its Idempotency-Key is that of its place among the order's payments: of several that are asked for
+// at once one has the place, and the others look at the order again. That also shows them what they are the repetition of.
+func (s session) join(ctx context.Context, c Authorize) Result {
+	digest := ""
+	if len(c.Once.Same) > 0 {
+		digest = s.identify(c.unnumbered().identity(), c.Once.Same)
+	}
+	window, repeats := c.Once.window(), digest
+	if window == 0 {
+		s.nonce, repeats = s.x.cfg.NewKey(), "" // as in apart
+	}
+	recent := s.x.cfg.Clock.Now().Add(-window)
+	body := c.Body
+	body.Metadata = joined(body.Metadata, digest)
+	for tries, waits := 0, 0; ; {
+		g, r := s.group(ctx, c.Joins)
+		if g == nil {
+			return r
+		}
+		r, again := g.admits(c.Body.Currency, repeats, recent)
+		if again && waits < joinWaits && wait(ctx, s.x.cfg.FollowPause<<waits) {
+			waits++
+			continue
+		}
+		if r.Outcome != Done {
+			return r
+		}
+		s.idempotencyKey = "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments))
+		r = s.authorize(ctx, body)
+		if tries++; r.another() && tries < joinTries {
+			continue
+		}
+		if r.another() {
+			return Result{Outcome: Refused, Code: CodeOperationInProgress}
+		}
+		r.Group = g.payments
+		if r.Transaction != nil {
+			r.Group = append(r.Group, *r.Transaction)
+		}
+		return r
+	}
+}
+
+// admits is Done when the order may have a further payment now, and else the result to give. It reports true when that may change, because
+// of a payment that is under way. One with the digest that was made after recent is what the further one repeats; "" is no digest.
+func (g *group) admits(currency, digest string, recent time.Time) (Result, bool) {
+	for i := len(g.payments) - 1; digest != "" && i > 0; i-- {
+		t := &g.payments[i]
+		if t.Metadata[digestKey] != digest || t.Status == v1.TransactionStatusFailed {
+			continue
+		}
+		u := use{found: true, running: authorized(t).Outcome == Uncertain, effect: true, made: t.CreatedAt.Time}
+		if r, ended := u.judge(Result{Transaction: t}, recent); ended {
+			return r, u.running
+		}
+	}
+	rest, pending := g.rest()
+	switch {
+	case currency != g.payments[0].Currency:
+		return Result{Outcome: Unmet, Unmet: ConditionCurrency}, false // its amount would say nothing of what is still owed
+	case rest <= 0:
+		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}, false
+	case rest <= pending:
+		return Result{Outcome: Refused, Code: CodeOperationInProgress}, true
+	}
+	return Result{Outcome: Done}, false
+}
+
+// joined is m with the digest, if there is one. The map itself is the command's, and stays as it is.
+func joined(m *v1.Metadata, digest string) *v1.Metadata {
+	if digest == "" {
+		return m
+	}
+	out := v1.Metadata{}
+	if m != nil {
+		maps.Copy(out, *m)
+	}
+	out[digestKey] = digest
+	return &out
+}
+
+// unnumbered is c with the ends of its numbers only. Its digest stands where who has the API key can read it, and try every number.
+func (c Authorize) unnumbered() Authorize {
+	if c.Body.Card != nil {
+		card := *c.Body.Card
+		card.Number = end(card.Number)
+		c.Body.Card = &card
+	}
+	if c.Body.NetworkToken != nil {
+		token := *c.Body.NetworkToken
+		token.Number = end(token.Number)
+		c.Body.NetworkToken = &token
+	}
+	if c.Body.BankAccount != nil {
+		account := *c.Body.BankAccount
+		account.AccountNumber = end(account.AccountNumber)
+		c.Body.BankAccount = &account
+	}
+	return c
+}
+
+// end is what may be shown of a number.
+func end(number secret.String) secret.String {
+	text := number.Reveal()
+	return secret.New(text[max(0, len(text)-4):])
+}

@@ -1,0 +1,371 @@
+package command_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// orderV1 is v1 with one order: 1000, of which the first payment was approved for 300.
+type orderV1 struct {
+	clock   *clock.Fake
+	meeting *sync.WaitGroup // whoever lists waits here for the others, the first time
+	deaf    int             // so many posts are lost before they are read
+	rival   bool            // the first post is lost, and one like it takes its place meanwhile
+	mute    int             // so many answers are lost after their effect
+	blank   bool            // lists show nothing, and every key is another's
+
+	mu       sync.Mutex
+	payments []orderPayment // guarded by mu
+	posts    int            // guarded by mu
+}
+
+type orderPayment struct {
+	v1.Transaction
+
+	key, body string
+}
+
+func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && r.URL.Path == "/v1/transactions" {
+		f.list(w)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Method == http.MethodGet {
+		_, _ = io.WriteString(w, transaction("captured", partial))
+		return
+	}
+	f.posts++
+	body, _ := io.ReadAll(r.Body)
+	if f.deaf > 0 {
+		f.deaf--
+		panic(http.ErrAbortHandler)
+	}
+	if f.rival {
+		f.rival = false
+		var like struct {
+			Metadata v1.Metadata `json:"metadata"`
+		}
+		_ = json.Unmarshal(body, &like)
+		other := string(body)
+		if nonce := like.Metadata["nonce"]; nonce != "" {
+			other = strings.ReplaceAll(other, nonce, "another")
+		}
+		_, _ = f.pay(r.Header.Get("Idempotency-Key"), other)
+		panic(http.ErrAbortHandler)
+	}
+	status, answer := f.pay(r.Header.Get("Idempotency-Key"), string(body))
+	if status == http.StatusOK { // a replay
+		status = http.StatusCreated
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	if f.mute > 0 {
+		f.mute--
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, answer)
+}
+
+// list answers all but the first, the newest first.
+func (f *orderV1) list(w http.ResponseWriter) {
+	f.mu.Lock()
+	meeting := f.meeting
+	var found []string
+	for _, p := range f.payments {
+		text, _ := json.Marshal(p.Transaction)
+		found = append([]string{string(text)}, found...)
+	}
+	blank := f.blank
+	f.mu.Unlock()
+	if meeting != nil {
+		meeting.Done()
+		meeting.Wait()
+		f.mu.Lock()
+		f.meeting = nil
+		f.mu.Unlock()
+	}
+	if blank {
+		found = nil
+	}
+	_, _ = fmt.Fprintf(w, `{"object":"list","has_more":false,"data":[%s]}`, strings.Join(found, ","))
+}
+
+// pay makes a payment of the order under a key. The caller holds mu.
+func (f *orderV1) pay(key, body string) (status int, answer string) {
+	for _, p := range f.payments {
+		if p.key == key && p.body == body {
+			text, _ := json.Marshal(p.Transaction)
+			return http.StatusOK, string(text)
+		}
+		if p.key == key || f.blank {
+			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+		}
+	}
+	var asked struct {
+		Amount   int64       `json:"amount"`
+		Metadata v1.Metadata `json:"metadata"`
+	}
+	if json.Unmarshal([]byte(body), &asked) != nil {
+		return http.StatusBadRequest, refusal("invalid_field")
+	}
+	made := f.add(key, body, asked.Amount, v1.TransactionStatusCaptured, asked.Metadata)
+	text, _ := json.Marshal(made.Transaction)
+	return http.StatusCreated, string(text)
+}
+
+// add is a further payment. The caller holds mu, or is alone.
+func (f *orderV1) add(key, body string, amount int64, status v1.TransactionStatus, m v1.Metadata) *orderPayment {
+	p := orderPayment{key: key, body: body, Transaction: v1.Transaction{
+		ID: id.Format(id.Transaction, int64(60410000200+len(f.payments))), Status: status, Amount: amount, Currency: "usd", Metadata: m,
+		CreatedAt: v1.Time{Time: f.clock.Now()},
+	}}
+	if status == v1.TransactionStatusCaptured {
+		p.AmountAuthorized = amount
+	}
+	f.payments = append(f.payments, p)
+	return &f.payments[len(f.payments)-1]
+}
+
+func (f *orderV1) taken() (payments int, amount int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.payments {
+		amount += f.payments[i].AmountAuthorized
+	}
+	return len(f.payments), amount
+}
+
+func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
+	tb.Helper()
+	f := &orderV1{clock: clock.NewFake(noon)}
+	server := httptest.NewServer(f)
+	tb.Cleanup(server.Close)
+	x, err := command.New(command.Config{
+		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: f.clock,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f, x
+}
+
+// further is a further payment of the order by a card of that number.
+func further(amount int64, window int, card string) command.Authorize {
+	return sale(window, func(c *command.Authorize) {
+		c.Body.Amount, c.Body.Card.Number, c.Joins = amount, secret.New(card), number
+		c.Body.Metadata = &v1.Metadata{command.GroupKey: string(number)}
+	})
+}
+
+// Several further payments at once, each of which saw the order before any other was made, come out as one after the other would.
+func TestJoin_atOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		commands []command.Authorize
+		want     map[command.Outcome]int
+		amount   int64
+	}{
+		"two for the whole rest": {
+			[]command.Authorize{further(700, 120, visa), further(700, 120, mastercard)},
+			map[command.Outcome]int{command.Done: 1, command.Unmet: 1},
+			700,
+		},
+		"two halves":          {[]command.Authorize{further(350, 120, visa), further(350, 120, mastercard)}, map[command.Outcome]int{command.Done: 2}, 700},
+		"twice the same":      {[]command.Authorize{further(350, 120, visa), further(350, 120, visa)}, map[command.Outcome]int{command.Done: 1, command.Repeated: 1}, 350},
+		"twice, both meant":   {[]command.Authorize{further(350, 0, visa), further(350, 0, visa)}, map[command.Outcome]int{command.Done: 2}, 700},
+		"three times, meant":  {[]command.Authorize{further(350, 0, visa), further(350, 0, visa), further(350, 0, visa)}, map[command.Outcome]int{command.Done: 2, command.Unmet: 1}, 700},
+		"one meant, one not":  {[]command.Authorize{further(700, 0, visa), further(700, 0, mastercard)}, map[command.Outcome]int{command.Done: 1, command.Unmet: 1}, 700},
+		"the others are late": {[]command.Authorize{further(100, 0, visa), further(100, 0, visa), further(100, 0, visa), further(100, 0, visa)}, map[command.Outcome]int{command.Done: 4}, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, x := setupOrder(t)
+			f.meeting = &sync.WaitGroup{}
+			f.meeting.Add(len(tt.commands))
+			results := make([]command.Result, len(tt.commands))
+			var all sync.WaitGroup
+			for i, c := range tt.commands {
+				all.Go(func() { results[i] = x.Execute(t.Context(), key, []command.Command{c})[0] })
+			}
+			all.Wait()
+			got := map[command.Outcome]int{}
+			for _, r := range results {
+				got[r.Outcome]++
+				if r.Outcome == command.Unmet && r.Unmet != command.ConditionGroupEnded {
+					t.Errorf("got %s, want the order paid", r.Unmet)
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			if payments, amount := f.taken(); payments != tt.want[command.Done] || amount != tt.amount {
+				t.Errorf("got %d payments of %d, want %d of %d", payments, amount, tt.want[command.Done], tt.amount)
+			}
+		})
+	}
+}
+
+// The repetition of a further payment is told so, though the order waits for none any more.
+func TestJoin_repeated(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		second command.Authorize
+		after  time.Duration
+		want   command.Outcome
+	}{
+		"at once":                   {further(700, 120, visa), 0, command.Repeated},
+		"a moment before the end":   {further(700, 120, visa), 120*time.Second - time.Millisecond, command.Repeated},
+		"at the end":                {further(700, 120, visa), 120 * time.Second, command.Unmet},
+		"across a slot's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},
+		"without a window":          {further(700, 0, visa), 0, command.Unmet},
+		"by another card":           {further(700, 120, mastercard), 0, command.Unmet},
+		"of another amount":         {further(699, 120, visa), 0, command.Unmet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, x := setupOrder(t)
+			if got := run(t, x, further(700, 0, visa)); got.Outcome != command.Done || len(got.Group) != 2 {
+				t.Fatalf("first: got %s with %d payments", got.Outcome, len(got.Group))
+			}
+			f.clock.Advance(tt.after)
+			if got := run(t, x, tt.second); got.Outcome != tt.want {
+				t.Errorf("second: got %s %s, want %s", got.Outcome, got.Unmet, tt.want)
+			}
+			if payments, amount := f.taken(); payments != 1 || amount != 700 {
+				t.Errorf("got %d payments of %d, want one of 700", payments, amount)
+			}
+		})
+	}
+}
+
+// While nobody knows what becomes of a payment, what it asks for is not asked for again.
+func TestJoin_whileAnotherIsUnderWay(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status v1.TransactionStatus
+		amount int64 // of the other
+		want   command.Outcome
+		code   string
+	}{
+		"for the whole rest":        {v1.TransactionStatusProcessing, 700, command.Refused, command.CodeOperationInProgress},
+		"unknown":                   {v1.TransactionStatusUnknown, 700, command.Refused, command.CodeOperationInProgress},
+		"for one cent less":         {v1.TransactionStatusProcessing, 699, command.Done, ""},
+		"declined":                  {v1.TransactionStatusDeclined, 700, command.Done, ""},
+		"taken back":                {v1.TransactionStatusVoided, 700, command.Done, ""},
+		"paid, and one cent is due": {v1.TransactionStatusCaptured, 699, command.Done, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, x := setupOrder(t)
+			f.add("k", "", tt.amount, tt.status, v1.Metadata{command.GroupKey: string(number)})
+			if got := run(t, x, further(1, 120, visa)); got.Outcome != tt.want || got.Code != tt.code {
+				t.Errorf("got %s %s, want %s %s", got.Outcome, got.Code, tt.want, tt.code)
+			}
+		})
+	}
+}
+
+// The same as the one that is under way is asked for again: nobody can tell yet whether it is a repetition.
+func TestJoin_whileTheFirstRuns(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	if got, want := run(t, x, further(100, 120, visa)).Outcome, command.Done; got != want {
+		t.Fatalf("first: got %s, want %s", got, want)
+	}
+	f.payments[0].Status = v1.TransactionStatusProcessing
+	if got, want := run(t, x, further(100, 120, visa)).Outcome, command.Uncertain; got != want {
+		t.Errorf("second: got %s, want %s", got, want)
+	}
+	if payments, _ := f.taken(); payments != 1 {
+		t.Errorf("payments: got %d, want one", payments)
+	}
+}
+
+// Wherever the connection breaks, one request is one payment.
+func TestJoin_whenTheConnectionBreaks(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(*orderV1){
+		"before v1 has it": func(f *orderV1) { f.deaf = 1 }, "after v1 acted": func(f *orderV1) { f.mute = 1 },
+	} {
+		for _, window := range []int{0, 120} {
+			t.Run(fmt.Sprint(name, window), func(t *testing.T) {
+				t.Parallel()
+				f, x := setupOrder(t)
+				cut(f)
+				if got, want := run(t, x, further(100, window, visa)).Outcome, command.Done; got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+				if got, want := run(t, x, further(100, 120, visa)).Outcome, command.Repeated; got != want {
+					t.Errorf("again: got %s, want %s", got, want)
+				}
+				if payments, amount := f.taken(); payments != 1 || amount != 100 {
+					t.Errorf("got %d payments of %d, want one", payments, amount)
+				}
+			})
+		}
+	}
+}
+
+// An equal one takes the place of one that was lost on its way to v1: each that is meant is paid, and of others one.
+func TestJoin_whenOneLikeItComesFirst(t *testing.T) {
+	t.Parallel()
+	for window, want := range map[int]int{0: 2, 120: 1} {
+		f, x := setupOrder(t)
+		f.rival = true
+		if got, want := run(t, x, further(100, window, visa)).Outcome, command.Done; got != want {
+			t.Errorf("window %d: got %s, want %s", window, got, want)
+		}
+		if payments, _ := f.taken(); payments != want {
+			t.Errorf("window %d: got %d payments, want %d", window, payments, want)
+		}
+	}
+}
+
+// An order whose payments cannot all be seen is given up, not paid twice.
+func TestJoin_whereNothingIsToBeSeen(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	f.add("k", "", 700, v1.TransactionStatusCaptured, nil)
+	f.blank = true
+	if got := run(t, x, further(100, 120, visa)); got.Outcome != command.Refused || got.Code != command.CodeOperationInProgress {
+		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, command.CodeOperationInProgress)
+	}
+	if payments, _ := f.taken(); payments != 1 || f.posts != 16 {
+		t.Errorf("got %d payments and %d posts, want none and 16", payments-1, f.posts)
+	}
+}
+
+// What v1 is given to know a repetition by says nothing of a card number but its end, which v1 shows anyway.
+func TestJoin_digest(t *testing.T) {
+	t.Parallel()
+	digest := func(c command.Authorize) string {
+		f, x := setupOrder(t)
+		if got, want := run(t, x, c).Outcome, command.Done; got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+		return f.payments[0].Metadata["payment_digest"]
+	}
+	first := digest(further(100, 120, visa))
+	if other := digest(further(100, 120, "4111118888881111")); other != first || first == "" {
+		t.Errorf("another number that ends so: got %q, want %q", other, first)
+	}
+	if other := digest(further(100, 120, mastercard)); other == first {
+		t.Errorf("another end: got %q too", other)
+	}
+}
