@@ -27,7 +27,7 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 	p := start(t, dir)
 	client, m := patientClient(t), merchantOf(t, p)
 	other := startReplica(t, p.HTTP, logins(dir))
-	const calls = 5 // the payment, the customer, a token, a payment method, the rest of the customer
+	const calls = 5 // the payment, a token, the customer, its payment method, the rest of it
 	for n := int32(1); n <= calls; n++ {
 		who := fmt.Sprintf("dies-%d", n)
 		document := legacyDocument(p, strings.Replace(legacyPayment("authCaptureTransaction", "20.00", who), "<order>",
@@ -50,6 +50,32 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 		if made := named(t, m, who); len(made) != 1 {
 			t.Errorf("%s: payments = %d, want 1", who, len(made))
 		}
+		oneCustomer(t, m, who)
+	}
+}
+
+// What a proxy that died had begun does not keep the next request from storing another card under the same name, at once.
+func TestProxyDiesBeforeTheFirstCard(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	client, m := patientClient(t), merchantOf(t, p)
+	other := startReplica(t, p.HTTP, logins(dir))
+	for n := int32(1); n <= 2; n++ { // a token, the customer
+		who := fmt.Sprintf("begun-%d", n)
+		profile := func(number string) string {
+			return `<createCustomerProfileRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` + p.ProviderA.Name +
+				`</name><transactionKey>` + p.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication><profile><merchantCustomerId>` + who +
+				`</merchantCustomerId><paymentProfiles><payment><creditCard><cardNumber>` + number +
+				`</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment></paymentProfiles></profile></createCustomerProfileRequest>`
+		}
+		way := startRelay(t, p.HTTP)
+		doomed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = nth(n, diesAfter), doomed.kill
+		if got, err := legacyPost(t.Context(), client, doomed.base, profile("4111111111111111")); err == nil {
+			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
+		}
+		wantTold(t, who, mustPost(t, client, other.base, profile("5424000000000015")), "I00001")
 		oneCustomer(t, m, who)
 	}
 }

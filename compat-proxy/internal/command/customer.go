@@ -12,9 +12,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// A customer is made in several calls: it is opened with what tells it apart, its payment methods are attached, and the last call gives it
-// the rest. Until then it carries a mark. All calls but the last carry Idempotency-Keys that follow from what tells the customer apart, so
-// whoever asks for the same one again, at any proxy, goes on where the one before stopped.
+// A customer is made in several calls: tokens are made of what it pays with, it is opened with what tells it apart, its payment methods are
+// attached, and the last call gives it the rest. Until then it carries a mark. All calls but the last carry Idempotency-Keys that follow from
+// what is asked for, so whoever asks for the same again, at any proxy, goes on where the one before stopped. The keys to open it and to attach
+// its first payment method follow from what tells it apart alone: of those who ask for one customer with different payment methods, one makes it.
 const (
 	setupName       = "setup"
 	setupIncomplete = "incomplete"
@@ -94,8 +95,14 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: &same[i]}
 		}
 	}
+	all, err := v1.Marshal(c)
+	if err != nil {
+		return unencodable()
+	}
+	content := s.identify([]string{string(all)})
 	for n := range maxOpenings {
-		m := maker{session: s, command: c, key: "customer-" + identity + "-" + strconv.Itoa(n)}
+		key := "customer-" + identity + "-" + strconv.Itoa(n)
+		m := maker{session: s, command: c, key: key, own: key + "-" + content}
 		r, again := m.make(ctx)
 		if again {
 			continue
@@ -120,155 +127,6 @@ func (s session) sweep(ctx context.Context, same []v1.Customer, r Result) {
 
 func (s session) isAbandoned(c *v1.Customer) bool {
 	return s.x.cfg.Clock.Now().Sub(c.CreatedAt.Time) > abandoned
-}
-
-// maker makes one customer under one key.
-type maker struct {
-	session
-
-	command CreateCustomer
-	key     string
-}
-
-// make does what is left to do. It reports true when the key stands for a customer that is no more.
-func (m maker) make(ctx context.Context) (Result, bool) {
-	made, r := m.open(ctx)
-	if made == nil {
-		return r, false
-	}
-	if r.replayed {
-		there, r := m.customer(ctx, made.ID)
-		switch {
-		case r.Outcome == NotFound, there != nil && !alike(there, m.command.Body):
-			return Result{}, true
-		case there == nil:
-			return r, false
-		case complete(there):
-			return Result{Outcome: Repeated, Status: r.Status, Customer: there}, false
-		}
-	}
-	methods := make([]v1.PaymentMethod, 0, len(m.command.Methods))
-	for i := range m.command.Methods {
-		method, r := m.attach(ctx, made.ID, i)
-		if method == nil {
-			r.Place = i + 1
-			return m.stop(ctx, made, r)
-		}
-		methods = append(methods, *method)
-	}
-	whole, r := m.finish(ctx, made.ID, methods)
-	if whole == nil {
-		return m.stop(ctx, made, r)
-	}
-	return Result{Outcome: Done, Status: http.StatusCreated, Customer: whole, Methods: methods}, false
-}
-
-// open makes the customer, or finds the one that an earlier request of the same made.
-func (m maker) open(ctx context.Context) (*v1.Customer, Result) {
-	params := &v1.CreateCustomerParams{IdempotencyKey: &m.key}
-	var made v1.Customer
-	a, ok := m.post(ctx, opening(m.command.Body), "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
-	})
-	if r, read := a.made(ok, &made); !read {
-		return nil, r
-	}
-	return &made, Result{replayed: a.replayed}
-}
-
-// attach gives the customer its payment method of that place.
-func (m maker) attach(ctx context.Context, customer string, i int) (*v1.PaymentMethod, Result) {
-	wanted := m.command.Methods[i]
-	place := strconv.Itoa(i)
-	r := m.token(ctx, wanted.Token, m.key+"-token-"+place)
-	if r.Token == nil {
-		return nil, r
-	}
-	key := m.key + "-method-" + place
-	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
-	in := v1.PaymentMethodCreate{Token: r.Token.ID, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
-	var made v1.PaymentMethod
-	a, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
-	})
-	if r, read := a.made(ok, &made); !read {
-		return nil, r
-	}
-	return &made, Result{}
-}
-
-// rest is the last call's body. Its metadata replaces the mark, so it is there even when it is empty.
-type rest struct {
-	DefaultMethod *string           `json:"default_payment_method,omitzero"`
-	FirstName     *string           `json:"first_name,omitzero"`
-	LastName      *string           `json:"last_name,omitzero"`
-	Company       *string           `json:"company,omitzero"`
-	Phone         *string           `json:"phone,omitzero"`
-	Billing       *v1.Contact       `json:"billing,omitzero"`
-	Shipping      *v1.Contact       `json:"shipping,omitzero"`
-	Metadata      map[string]string `json:"metadata"`
-}
-
-// finish gives the customer the rest and takes the mark away.
-func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {
-	in := m.command.Body
-	last := rest{
-		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing, Shipping: in.Shipping,
-		Metadata: map[string]string{},
-	}
-	if in.Metadata != nil {
-		maps.Copy(last.Metadata, *in.Metadata)
-	}
-	if d := m.command.Default; d > 0 && d <= len(methods) {
-		last.DefaultMethod = &methods[d-1].ID
-	}
-	var whole v1.Customer
-	a, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.UpdateCustomerWithBody(ctx, customer, contentType, body, m.authorized)
-	})
-	if r, read := a.made(ok, &whole); !read {
-		return nil, r
-	}
-	return &whole, Result{}
-}
-
-// The refusals that tell of a token of an earlier request.
-var staleToken = map[string]bool{"token_expired": true, "token_used": true}
-
-// stop ends the making at a step that was not done. What v1 refused takes the customer with it; what v1 could not take, or whose answer was
-// lost, is left for a repetition to go on with. It reports true when the customer is no more and another may be made.
-func (m maker) stop(ctx context.Context, made *v1.Customer, r Result) (Result, bool) {
-	switch {
-	case r.Code == CodeKeyReused:
-		return m.contested(ctx, made)
-	case r.Outcome == NotFound:
-		return Result{}, true
-	case staleToken[r.Code]:
-		return r, m.deleteCustomer(ctx, made.ID)
-	case r.Outcome == Refused:
-		m.deleteCustomer(ctx, made.ID)
-	}
-	return r, false
-}
-
-// contested ends the making of a customer that another request, with other payment methods, has begun: it is waited for.
-func (m maker) contested(ctx context.Context, made *v1.Customer) (Result, bool) {
-	for i := range followReads {
-		if !wait(ctx, m.x.cfg.FollowPause<<i) {
-			break
-		}
-		there, r := m.customer(ctx, made.ID)
-		if r.Outcome == NotFound {
-			return Result{}, true
-		}
-		if there != nil && complete(there) {
-			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: there}, false
-		}
-	}
-	if m.isAbandoned(made) && m.deleteCustomer(ctx, made.ID) {
-		return Result{}, true
-	}
-	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, false
 }
 
 // customer reads one customer; nil with a result when it can not.

@@ -26,7 +26,7 @@ type customerV1 struct {
 	methods   map[string][]v1.PaymentMethod // guarded by mu
 	tokens    map[string]string             // guarded by mu: token to card number; "" once used
 	keys      map[string]storedAnswer       // guarded by mu
-	refused   map[string]string             // card number to code; guarded by mu
+	refused   map[string]string             // card number, or method on a customer, to code; guarded by mu
 	calls     int                           // guarded by mu
 }
 
@@ -132,6 +132,9 @@ func (f *customerV1) token(body []byte) (int, string) {
 }
 
 func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, string) {
+	if code := f.refused[method]; code != "" {
+		return http.StatusBadRequest, refusal(code)
+	}
 	switch method {
 	case http.MethodDelete:
 		delete(f.customers, c.ID)

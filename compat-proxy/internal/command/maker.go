@@ -1,0 +1,190 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/http"
+	"strconv"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// maker makes one customer under one key.
+type maker struct {
+	session
+
+	command CreateCustomer
+	key     string // of all that make a customer told apart by the same fields
+	own     string // of those who make the very same
+}
+
+// make does what is left to do. It reports true when the key stands for a customer that is no more.
+func (m maker) make(ctx context.Context) (Result, bool) {
+	tokens, failed := m.tokens(ctx)
+	if failed != nil {
+		return *failed, false
+	}
+	made, r := m.open(ctx)
+	if made == nil {
+		return r, false
+	}
+	ours := !r.replayed
+	if r.replayed {
+		there, r := m.customer(ctx, made.ID)
+		switch {
+		case r.Outcome == NotFound, there != nil && !alike(there, m.command.Body):
+			return Result{}, true
+		case there == nil:
+			return r, false
+		case complete(there):
+			return Result{Outcome: Repeated, Status: r.Status, Customer: there}, false
+		}
+	}
+	methods := make([]v1.PaymentMethod, 0, len(tokens))
+	for i, token := range tokens {
+		method, r := m.attach(ctx, made.ID, i, token)
+		if method == nil {
+			r.Place = i + 1
+			return m.stop(ctx, made, r, ours)
+		}
+		methods, ours = append(methods, *method), true
+	}
+	whole, r := m.finish(ctx, made.ID, methods)
+	if whole == nil {
+		return m.stop(ctx, made, r, ours)
+	}
+	return Result{Outcome: Done, Status: http.StatusCreated, Customer: whole, Methods: methods}, false
+}
+
+// tokens makes those of all payment methods, before there is a customer: what v1 refuses of a card or an account, it refuses here.
+func (m maker) tokens(ctx context.Context) ([]string, *Result) {
+	made := make([]string, 0, len(m.command.Methods))
+	for i := range m.command.Methods {
+		r := m.token(ctx, m.command.Methods[i].Token, m.own+"-token-"+strconv.Itoa(i))
+		if r.Token == nil {
+			r.Place = i + 1
+			return nil, &r
+		}
+		made = append(made, r.Token.ID)
+	}
+	return made, nil
+}
+
+// open makes the customer, or finds the one that an earlier request of the same made.
+func (m maker) open(ctx context.Context) (*v1.Customer, Result) {
+	params := &v1.CreateCustomerParams{IdempotencyKey: &m.key}
+	var made v1.Customer
+	a, ok := m.post(ctx, opening(m.command.Body), "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
+	})
+	if r, read := a.made(ok, &made); !read {
+		return nil, r
+	}
+	return &made, Result{replayed: a.replayed}
+}
+
+// The refusals that tell of a token of an earlier request.
+var staleToken = map[string]bool{"token_expired": true, "token_used": true}
+
+// attach gives the customer its payment method of that place, by a new token where the one that an earlier request made is of no use any more.
+func (m maker) attach(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
+	method, r := m.attachToken(ctx, customer, i, token)
+	if !staleToken[r.Code] {
+		return method, r
+	}
+	r = m.token(ctx, m.command.Methods[i].Token, m.own+"-token-"+strconv.Itoa(i)+"-"+m.idempotencyKey)
+	if r.Token == nil {
+		return nil, r
+	}
+	return m.attachToken(ctx, customer, i, r.Token.ID)
+}
+
+// attachToken uses a token up. Whoever attaches the first payment method has the customer to itself: its key is the same for all.
+func (m maker) attachToken(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
+	wanted, key := m.command.Methods[i], m.own
+	if i == 0 {
+		key = m.key
+	}
+	key += "-method-" + strconv.Itoa(i)
+	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
+	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
+	var made v1.PaymentMethod
+	a, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
+	})
+	if r, read := a.made(ok, &made); !read {
+		return nil, r
+	}
+	return &made, Result{}
+}
+
+// rest is the last call's body. Its metadata replaces the mark, so it is there even when it is empty.
+type rest struct {
+	DefaultMethod *string           `json:"default_payment_method,omitzero"`
+	FirstName     *string           `json:"first_name,omitzero"`
+	LastName      *string           `json:"last_name,omitzero"`
+	Company       *string           `json:"company,omitzero"`
+	Phone         *string           `json:"phone,omitzero"`
+	Billing       *v1.Contact       `json:"billing,omitzero"`
+	Shipping      *v1.Contact       `json:"shipping,omitzero"`
+	Metadata      map[string]string `json:"metadata"`
+}
+
+// finish gives the customer the rest and takes the mark away.
+func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {
+	in := m.command.Body
+	last := rest{
+		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing, Shipping: in.Shipping,
+		Metadata: map[string]string{},
+	}
+	if in.Metadata != nil {
+		maps.Copy(last.Metadata, *in.Metadata)
+	}
+	if d := m.command.Default; d > 0 && d <= len(methods) {
+		last.DefaultMethod = &methods[d-1].ID
+	}
+	var whole v1.Customer
+	a, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return m.x.client.UpdateCustomerWithBody(ctx, customer, contentType, body, m.authorized)
+	})
+	if r, read := a.made(ok, &whole); !read {
+		return nil, r
+	}
+	return &whole, Result{}
+}
+
+// stop ends the making at a step that was not done. What v1 refused takes the customer with it, if that is ours alone; what v1 could not take, or
+// whose answer was lost, is left for a repetition to go on with. It reports true when the customer is no more and another may be made.
+func (m maker) stop(ctx context.Context, made *v1.Customer, r Result, ours bool) (Result, bool) {
+	switch {
+	case r.Code == CodeKeyReused:
+		return m.contested(ctx, made)
+	case r.Outcome == NotFound:
+		return Result{}, true
+	case r.Outcome == Refused && ours:
+		m.deleteCustomer(ctx, made.ID)
+	}
+	return r, false
+}
+
+// contested ends the making of a customer that another request has to itself: it is waited for. v1 deletes without a condition, so what that
+// request may still be about to finish must not be taken away.
+func (m maker) contested(ctx context.Context, made *v1.Customer) (Result, bool) {
+	for i := range followReads {
+		if !wait(ctx, m.x.cfg.FollowPause<<i) {
+			break
+		}
+		there, r := m.customer(ctx, made.ID)
+		if r.Outcome == NotFound {
+			return Result{}, true
+		}
+		if there != nil && complete(there) {
+			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: there}, false
+		}
+	}
+	if m.isAbandoned(made) && m.deleteCustomer(ctx, made.ID) {
+		return Result{}, true
+	}
+	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, false
+}
