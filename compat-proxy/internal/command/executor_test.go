@@ -3,8 +3,10 @@ package command_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -264,9 +266,11 @@ func TestRetryAfter(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
-	x, err := command.New(command.Config{V1: server.URL, Backoff: time.Millisecond})
+	nobody := filepath.Join(t.TempDir(), "nobody") // a port that was closed may be another test's by now
+	unreachable := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", nobody)
+	}}
+	x, err := command.New(command.Config{V1: "http://v1", Transport: unreachable, Backoff: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
