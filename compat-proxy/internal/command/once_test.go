@@ -55,7 +55,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if n, one := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); one {
 		f.reads++
-		_, _ = fmt.Fprintf(w, `{"id":%q,"status":"captured","card":{"last4":"4242","brand":"visa"}}`, n)
+		_, _ = fmt.Fprintf(w, `{"id":%q,"status":"captured","currency":"usd","card":{"last4":"4242","brand":"visa"}}`, n)
 		return
 	}
 	body, _ := io.ReadAll(r.Body)

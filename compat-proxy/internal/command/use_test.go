@@ -1,0 +1,58 @@
+package command_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// What a charge of something stored repeats is read, for only that tells what was charged; nothing else is.
+func TestOnce_revealsWhatIsStored(t *testing.T) {
+	t.Parallel()
+	stored := func(c *command.Authorize) {
+		c.Body.Card, c.Body.PaymentMethod, c.Body.Customer = nil, "pm_1", new("cus_1")
+	}
+	for name, tt := range map[string]struct {
+		change func(*command.Authorize)
+		other  bool
+		reads  int
+		want   bool
+	}{
+		"another body":         {stored, true, 1, true},
+		"the same body":        {stored, false, 0, true},
+		"a card given in full": {func(*command.Authorize) {}, true, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, noon)
+			if got, want := b.ask(t.Context(), 0, sale(120, tt.change)), command.Done; got != want {
+				t.Fatalf("first: got %s, want %s", got, want)
+			}
+			again := sale(120, tt.change, func(c *command.Authorize) {
+				if tt.other {
+					c.Body.Description = new("another text")
+				}
+			})
+			r := b.proxies[1].Execute(t.Context(), key, []command.Command{again})[0]
+			if r.Outcome != command.Repeated || (r.Transaction != nil) != tt.want || b.v1.reads != tt.reads {
+				t.Errorf("got %s with %+v after %d reads, want %d", r.Outcome, r.Transaction, b.v1.reads, tt.reads)
+			}
+		})
+	}
+}
+
+// The repetition of a refund shows what it is of, also when it is known before the payment was read.
+func TestOnce_refundAcrossTheSlots(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, midnight.Add(-time.Second))
+	refund := command.Refund{Target: number, Amount: "1", Once: command.Once{Window: 120, Same: []string{"shop"}}}
+	if got, want := b.ask(t.Context(), 0, refund), command.Done; got != want {
+		t.Fatalf("first: got %s, want %s", got, want)
+	}
+	b.clock.Advance(2 * time.Second)
+	r := b.proxies[1].Execute(t.Context(), key, []command.Command{refund})[0]
+	if r.Outcome != command.Repeated || r.Transaction == nil {
+		t.Errorf("second: got %s of %+v, want it repeated, with the payment", r.Outcome, r.Transaction)
+	}
+}

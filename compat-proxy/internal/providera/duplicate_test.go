@@ -1,0 +1,65 @@
+package providera_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// The window is 120 seconds unless the request says otherwise in a number that is none too great; 0 is one.
+func TestDuplicateWindow(t *testing.T) {
+	t.Parallel()
+	request, _ := mustRequest(t, filepath.Join("testdata", "duplicate-window-zero"))
+	const said = `{"settingName": "duplicateWindow", "settingValue": "0"}`
+	if !strings.Contains(string(request), said) {
+		t.Fatalf("got %s, want the setting in it", request)
+	}
+	for value, want := range map[string]int{
+		`"0"`: 0, `0`: 0, `"00"`: 0, `"1"`: 1, `120`: 120, `"28799"`: 28799, `"28800"`: 28800, `"28801"`: 28800, `"99999"`: 28800,
+		`""`: 120, `"-1"`: 120, `"1.5"`: 120, `"abc"`: 120, `"99999999999999999999"`: 120, `null`: 120,
+	} {
+		changed := strings.Replace(string(request), said, `{"settingName": "duplicateWindow", "settingValue": `+value+`}`, 1)
+		if got := windowOf(t, changed); got != want {
+			t.Errorf("%s: got %d, want %d", value, got, want)
+		}
+	}
+	if got, want := windowOf(t, strings.Replace(string(request), said, `{"settingName": "emailCustomer", "settingValue": "0"}`, 1)), 120; got != want {
+		t.Errorf("not said: got %d, want %d", got, want)
+	}
+}
+
+// windowOf is the window of the payment that a request comes to.
+func windowOf(t *testing.T, request string) int {
+	t.Helper()
+	seen := &recorder{Executor: approving{}}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/compat/provider-a/xml", strings.NewReader(request))
+	mustHandler(t, seen).ServeHTTP(httptest.NewRecorder(), r)
+	if len(seen.seen) != 1 {
+		t.Fatalf("%s: got %d commands, want one", request, len(seen.seen))
+	}
+	payment, ok := seen.seen[0].(command.Authorize)
+	if !ok {
+		t.Fatalf("%s: got a %s, want a payment", request, seen.seen[0].Kind())
+	}
+	return payment.Once.Window
+}
+
+// approving does whatever it is asked.
+type approving struct{}
+
+// Inspect implements providera.Executor.
+func (approving) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(fullScopes, `"`, ""), "[]"), ",")}, command.Result{Outcome: command.Done}
+}
+
+// Execute implements providera.Executor.
+func (approving) Execute(context.Context, secret.String, []command.Command) []command.Result {
+	return []command.Result{{Outcome: command.Done, Transaction: &v1.Transaction{}}}
+}
