@@ -36,6 +36,7 @@ var paramReasons = []struct {
 }{
 	{"amount", reasonAmount},
 	{"currency", reasonCurrency},
+	{"capture", reasonNotForChecks}, // of a stored bank account, which is only taken at once
 	{"card.number", reasonCardNumber},
 	{"card.exp_", reasonExpiration},
 	{"card.cvc", reasonCardCode},
