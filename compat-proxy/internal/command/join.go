@@ -43,6 +43,9 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 			continue
 		}
 		if r.Outcome != Done {
+			if c.Body.Customer == nil {
+				r.Transaction = nil // one that is shown says that this was the very same request, which is not known here
+			}
 			return r
 		}
 		s.idempotencyKey = "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments))

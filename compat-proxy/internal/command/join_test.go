@@ -244,13 +244,27 @@ func TestJoin_repeated(t *testing.T) {
 				t.Fatalf("first: got %s with %d payments", got.Outcome, len(got.Group))
 			}
 			f.clock.Advance(tt.after)
-			if got := run(t, x, tt.second); got.Outcome != tt.want {
-				t.Errorf("second: got %s %s, want %s", got.Outcome, got.Unmet, tt.want)
+			if got := run(t, x, tt.second); got.Outcome != tt.want || got.Transaction != nil {
+				t.Errorf("second: got %s %s of %+v, want %s", got.Outcome, got.Unmet, got.Transaction, tt.want)
 			}
 			if payments, amount := f.taken(); payments != 1 || amount != 700 {
 				t.Errorf("got %d payments of %d, want one of 700", payments, amount)
 			}
 		})
+	}
+}
+
+// Who names something stored is shown what was charged.
+func TestJoin_repeatedWithWhatIsStored(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	c := further(100, 120, visa)
+	c.Body.Card, c.Body.PaymentMethod, c.Body.Customer = nil, "pm_1", new("cus_1")
+	if got, want := run(t, x, c).Outcome, command.Done; got != want {
+		t.Fatalf("first: got %s, want %s", got, want)
+	}
+	if got := run(t, x, c); got.Outcome != command.Repeated || got.Transaction == nil || got.Transaction.ID != f.payments[0].ID {
+		t.Errorf("second: got %s of %+v, want it repeated, with the first", got.Outcome, got.Transaction)
 	}
 }
 
