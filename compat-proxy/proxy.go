@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,6 +19,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/metrics"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -61,6 +64,7 @@ type Proxy struct {
 	cfg       Config
 	logins    *credentials.Store
 	providerA *providera.Handler
+	providerB *providerb.Handler
 	metrics   *metrics.Metrics
 	idle      func() // closes what a transport of our own keeps open
 }
@@ -105,6 +109,11 @@ func New(cfg Config) (*Proxy, error) {
 		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody, LenientOrder: cfg.LenientOrder,
 		Observe: p.metrics.Request,
 	})
+	numbers := id.NewGenerator(cfg.Clock)
+	p.providerB = providerb.New(providerb.Config{
+		Executor: executor, Verifier: auth.New(auth.Config{Keys: p.logins, Clock: cfg.Clock}), Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
+		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
+	})
 	return p, nil
 }
 
@@ -115,7 +124,7 @@ func (p *Proxy) Handler() http.Handler {
 	limited := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(providera.Busy)), p.metrics.Served(p.providerA))
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
-		paths = append(paths, "/xml/v1/request.api")
+		paths = append(paths, dropInA)
 	}
 	for _, door := range paths {
 		p.route(mux, "POST "+door, limited)
@@ -126,7 +135,7 @@ func (p *Proxy) Handler() http.Handler {
 	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)
-	recovered := httpx.Recover(providera.Broken, p.cfg.Log, onlyClean(mux))
+	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.doors(onlyClean(mux)))
 	return httpx.RequestID(ids, httpx.Trace(p.cfg.Tracer, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))))
 }
 

@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
 // doors gives the legacy paths to the proxy and all else to v1, whose answer to an unknown path is the JSON 404. Never by host name:
@@ -20,7 +22,7 @@ func doors(v1, legacy http.Handler) http.Handler {
 
 // isLegacy reports whether path is under /compat/ or is a provider's own.
 func isLegacy(path string) bool {
-	return strings.HasPrefix(path, "/compat/") || path == "/xml/v1/request.api"
+	return strings.HasPrefix(path, "/compat/") || compatproxy.IsDropIn(path)
 }
 
 // baseURL is where a client on this machine reaches a listener.

@@ -12,6 +12,8 @@ type answer struct {
 	status  int
 	body    any
 	outcome string // for the log
+	// delivered is called when the answer has reached its client; nil when nobody needs to know.
+	delivered func()
 }
 
 // The statuses and reasons that are used in more than one place.
@@ -35,13 +37,15 @@ func unauthenticated() answer {
 	type response struct {
 		Message string `json:"rmsg"`
 	}
-	return answer{http.StatusUnauthorized, struct {
+	return answer{status: http.StatusUnauthorized, body: struct {
 		Response response `json:"response"`
-	}{response{"Authentication Failed"}}, "unauthenticated"}
+	}{response{"Authentication Failed"}}, outcome: "unauthenticated"}
 }
 
 // plain is an answer with nothing but a message.
-func plain(status int, text, outcome string) answer { return answer{status, message{text}, outcome} }
+func plain(status int, text, outcome string) answer {
+	return answer{status: status, body: message{text}, outcome: outcome}
+}
 
 // refused is the answer to a request that was not processed. Without field it names none.
 func refused(now time.Time, reason, text, field string) answer {
@@ -53,17 +57,13 @@ func refused(now time.Time, reason, text, field string) answer {
 		}
 		body.Details = []wire.Detail{{Field: field, Reason: detail}}
 	}
-	return answer{http.StatusBadRequest, body, reason}
+	return answer{status: http.StatusBadRequest, body: body, outcome: reason}
 }
 
 // failed is the answer when something behind us failed, or nobody knows what became of the request.
 func failed(now time.Time, reason, text string) answer {
 	return answer{
-		http.StatusBadGateway,
-		wire.Answer{SubmitTimeUTC: stamp(now), Status: statusServer, Reason: reason, Message: text},
-		reason,
+		status: http.StatusBadGateway, outcome: reason,
+		body: wire.Answer{SubmitTimeUTC: stamp(now), Status: statusServer, Reason: reason, Message: text},
 	}
 }
-
-// stamp is a time as the dialect writes it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

@@ -261,6 +261,7 @@ func mustHandler(tb testing.TB, x providerb.Executor) *providerb.Handler {
 	tb.Helper()
 	return providerb.New(providerb.Config{
 		Executor: x, Verifier: auth.New(auth.Config{}), Clock: clock.NewFake(today), Currency: "usd", MaxBytes: 256 << 10,
+		NewNumber: func() string { return "7345678905236789804" },
 	})
 }
 

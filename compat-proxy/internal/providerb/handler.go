@@ -2,15 +2,10 @@ package providerb
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -34,13 +29,16 @@ type Config struct {
 	Executor Executor
 	Verifier *auth.Verifier
 	Clock    clock.Clock
+	// NewNumber makes a number, in the form of a payment's, for what v1 never had.
+	NewNumber func() string
 	// Currency is that of amounts whose request and login name none, lower case.
 	Currency string
 	// MaxBytes bounds a request body.
 	MaxBytes int64
 	// Prefix is the path that the handler is mounted at, without a slash at its end; "" at the root.
 	Prefix string
-	// Observe is told of every request when it has been answered: the operation's name, OperationNone when there is none, and what came of it.
+	// Observe is told of every request when it has been answered: the operation's name, OperationNone when there is none, and the class of
+	// what came of it.
 	Observe func(method, class string, took time.Duration)
 }
 
@@ -49,7 +47,8 @@ const OperationNone = "none"
 
 // Handler answers the dialect over HTTP.
 type Handler struct {
-	cfg Config
+	cfg       Config
+	delivered *delivered
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -59,7 +58,14 @@ func New(cfg Config) *Handler {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string, time.Duration) {}
 	}
-	return &Handler{cfg: cfg}
+	return &Handler{cfg: cfg, delivered: newDelivered(cfg.Clock)}
+}
+
+// At is the same handler at another path. What answers have been delivered is known to both.
+func (h *Handler) At(prefix string) *Handler {
+	other := *h
+	other.cfg.Prefix = prefix
+	return &other
 }
 
 // call is a request that may be executed.
@@ -68,26 +74,32 @@ type call struct {
 	id     string          // in the path, as it came
 	req    *wire.Request
 	caller auth.Caller
+	scopes []string
+	name   name
 	now    time.Time
 }
 
 // ServeHTTP answers one request. Who asks is judged before anything else of it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start, name := h.cfg.Clock.Now(), OperationNone
-	out := plain(http.StatusInternalServerError, "Something went wrong.", "panic")
-	defer func() { h.cfg.Observe(name, strconv.Itoa(out.status), h.cfg.Clock.Now().Sub(start)) }()
+	start, operation := h.cfg.Clock.Now(), OperationNone
+	class := ClassBroken
+	defer func() { h.cfg.Observe(operation, class, h.cfg.Clock.Now().Sub(start)) }()
 	correlate(w, r)
+	var out answer
 	body, err := httpx.ReadBody(w, r, h.cfg.MaxBytes)
 	switch {
 	case errors.Is(err, httpx.ErrTooLarge):
 		out = plain(http.StatusRequestEntityTooLarge, "The request is too large.", "too_large")
+	case errors.Is(err, httpx.ErrEncoding):
+		out = plain(http.StatusUnsupportedMediaType, "The content encoding is not supported.", "encoding")
 	case err != nil:
 		out = plain(http.StatusBadRequest, "The request could not be read.", "unreadable")
 	default:
-		name, out = h.answer(r, body, start)
+		operation, out = h.answer(r, body, start)
 	}
+	class = out.class()
 	httpx.EventFrom(r.Context()).SetOutcome(out.outcome)
-	write(w, out)
+	h.write(w, r, out)
 }
 
 // answer is everything between the body and its answer. It also returns the operation's name.
@@ -106,19 +118,34 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 	if !taken {
 		return OperationNone, refusal
 	}
-	op, id, known := find(r.Method, strings.TrimPrefix(r.URL.Path, h.cfg.Prefix))
-	if !known {
-		return OperationNone, plain(http.StatusNotFound, "The requested resource does not exist", "not_found")
+	op, id, found := find(r.Method, strings.TrimPrefix(r.URL.Path, h.cfg.Prefix))
+	if found != http.StatusOK {
+		return OperationNone, lost(found)
 	}
-	if scope := op.missing(holder.Scopes); scope != "" {
-		return op.name, forbidden(scope)
+	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
+	out := h.run(op, body, r.Header, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
+	return op.name, out
+}
+
+// run is an operation on a request whose caller is known.
+func (h *Handler) run(op operation, body []byte, header http.Header, c call) answer {
+	if scope := op.missing(c.scopes); scope != "" {
+		return forbidden(scope)
 	}
 	req, err := wire.Parse(body)
-	var field *wire.FieldError
-	if errors.As(err, &field) {
-		return op.name, refused(now, reasonInvalid, textInvalid, field.Field)
+	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
+		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
-	return op.name, op.run(h, call{ctx: r.Context(), id: id, req: req, caller: caller, now: now})
+	earlier := 0
+	if c.caller.Evidence != "" && !c.caller.Nonce {
+		earlier = h.delivered.before(evidenceOf(c.caller))
+	}
+	c.req, c.name = req, nameOf(req, header, c.caller, earlier)
+	out := op.run(h, c)
+	if c.name.counted {
+		out.delivered = func() { h.delivered.add(evidenceOf(c.caller), earlier) }
+	}
+	return out
 }
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"
@@ -129,49 +156,20 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 	httpx.EventFrom(ctx).SetTenant(info.Merchant)
 	switch {
 	case r.Outcome == command.Unavailable:
-		return info, failed(now, reasonSystem, "Error - General system failure."), false
+		return info, failed(now, reasonSystem, textSystem), false
 	case r.Outcome != command.Done:
 		return info, unauthenticated(), false
 	}
 	return info, answer{}, true
 }
 
-// forbidden is the answer to a caller whose key lacks a scope.
-func forbidden(scope string) answer {
-	type fault struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
+// write sends an answer. A refusal without a number gets one, as the provider's have.
+func (h *Handler) write(w http.ResponseWriter, r *http.Request, a answer) {
+	if body, plain := a.body.(wire.Answer); plain && body.Status == statusInvalid && body.ID == "" {
+		body.ID = h.cfg.NewNumber()
+		a.body = body
 	}
-	text := "The key lacks the scope " + scope + "."
-	return answer{http.StatusForbidden, struct {
-		Errors  []fault `json:"errors"`
-		Message string  `json:"message"`
-	}{[]fault{{"FORBIDDEN", text}}, text}, "forbidden"}
-}
-
-// correlate gives the answer the request's correlation id, or a new one.
-func correlate(w http.ResponseWriter, r *http.Request) {
-	const name, longest = "V-C-Correlation-Id", 128
-	id := r.Header.Get(name)
-	if id == "" || len(id) > longest {
-		var b [16]byte
-		_, _ = rand.Read(b[:]) // it never fails
-		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-		text := hex.EncodeToString(b[:])
-		id = strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	if write(w, a) && a.delivered != nil && http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
+		a.delivered()
 	}
-	w.Header().Set(name, id)
-}
-
-func write(w http.ResponseWriter, a answer) {
-	body, err := json.Marshal(a.body)
-	if err != nil {
-		body = []byte(`{"message":"Something went wrong."}`) // cannot be: the types are our own
-	}
-	header := w.Header()
-	header.Set("Content-Type", "application/hal+json;charset=utf-8")
-	header.Set("Cache-Control", "no-cache, no-store")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(a.status)
-	_, _ = w.Write(body) // the client is gone; what was done stays done
 }

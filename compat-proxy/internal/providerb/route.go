@@ -21,17 +21,31 @@ type operation struct {
 type run func(*Handler, call) answer
 
 // operations is the table of what is served. Nothing changes it.
-var operations = []operation{}
+var operations = []operation{
+	post(catalogue.CreatePayment, "payments", "payments:authorize", createPayment),
+}
 
-// find returns the operation of a request and the id in its path. A slash at the end makes no difference.
-func find(httpMethod, path string) (op operation, id string, known bool) {
+// find returns the operation of a request and the id in its path. A slash at the end makes no difference. The status is 200, 405 when the
+// path is one of ours and the method is not, and else 404.
+func find(httpMethod, path string) (op operation, id string, status int) {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
+	status = http.StatusNotFound
 	for _, op := range operations {
-		if id, same := op.match(segments); same && op.httpMethod == httpMethod {
-			return op, id, true
+		id, same := op.match(segments)
+		switch {
+		case !same:
+		case op.httpMethod == httpMethod:
+			return op, id, http.StatusOK
+		default:
+			status = http.StatusMethodNotAllowed
 		}
 	}
-	return operation{}, "", false
+	return operation{}, "", status
+}
+
+// route is the operation's pattern for the log.
+func (o operation) route(prefix string) string {
+	return o.httpMethod + " " + prefix + "/" + strings.Join(o.path, "/")
 }
 
 // match reports whether the path is the operation's, with the id in it.

@@ -1,0 +1,107 @@
+package providerb
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/money"
+)
+
+const (
+	fieldTotal    = "orderInformation.amountDetails.totalAmount"
+	fieldCurrency = "orderInformation.amountDetails.currency"
+)
+
+// amountForm is an amount as clients write it: no sign, at most 19 characters.
+var amountForm = regexp.MustCompile(`^([0-9]+[.]?[0-9]*|[.][0-9]+)$`)
+
+var errAmount = errors.New("not an amount")
+
+// minor reads an amount in minor units. Decimals that the currency does not have are cut off.
+func minor(text wire.Text, c money.Currency) (int64, error) {
+	const longest = 19
+	whole, decimals, _ := strings.Cut(string(text), ".")
+	if len(text) > longest || !amountForm.MatchString(string(text)) {
+		return 0, errAmount
+	}
+	decimals = decimals[:min(len(decimals), c.Exponent)]
+	if whole == "" {
+		whole = "0"
+	}
+	if decimals != "" {
+		whole += "." + decimals
+	}
+	n, err := money.Parse(whole, c.Exponent)
+	if err != nil {
+		return 0, errAmount
+	}
+	return n, nil
+}
+
+// major writes minor units with exactly the currency's decimals.
+func major(minor int64, currency string) string {
+	c, _ := money.Lookup(currency)
+	return money.Format(minor, c.Exponent)
+}
+
+// currencyOf is the currency that a request names, in any case, else the caller's own.
+func currencyOf(named wire.Text, fallback string) (money.Currency, problem) {
+	code := strings.ToLower(string(named))
+	if code == "" {
+		code = fallback
+	}
+	c, known := money.Lookup(code)
+	if !known {
+		return money.Currency{}, invalid(fieldCurrency)
+	}
+	return c, problem{}
+}
+
+// total is what a new payment asks for: the total, else the sum of the line items.
+func total(o *wire.Order, c money.Currency) (int64, problem) {
+	if o.AmountDetails.TotalAmount == "" {
+		return totalOfItems(o.LineItems, c)
+	}
+	n, err := minor(o.AmountDetails.TotalAmount, c)
+	if err != nil {
+		return 0, invalid(fieldTotal)
+	}
+	return n, problem{}
+}
+
+// totalOfItems is quantity times price, and the tax, of each; a quantity that is missing is one.
+func totalOfItems(items []wire.LineItem, c money.Currency) (int64, problem) {
+	var sum int64
+	for i := range items {
+		item := &items[i]
+		if item.UnitPrice == "" {
+			return 0, missing(fieldTotal)
+		}
+		price, err := minor(item.UnitPrice, c)
+		if err != nil {
+			return 0, invalid(itemField(i, "unitPrice"))
+		}
+		count, ok := quantity(item.Quantity)
+		if !ok {
+			return 0, invalid(itemField(i, "quantity"))
+		}
+		var tax int64
+		if item.TaxAmount != "" {
+			if tax, err = minor(item.TaxAmount, c); err != nil {
+				return 0, invalid(itemField(i, "taxAmount"))
+			}
+		}
+		if price > 0 && count > money.Max/price {
+			return 0, invalid(fieldTotal)
+		}
+		if sum += price*count + tax; sum > money.Max {
+			return 0, invalid(fieldTotal)
+		}
+	}
+	if len(items) == 0 {
+		return 0, missing(fieldTotal)
+	}
+	return sum, problem{}
+}

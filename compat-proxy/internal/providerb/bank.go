@@ -1,0 +1,62 @@
+package providerb
+
+import (
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// accountTypes are v1's names of bank accounts.
+var accountTypes = map[string]v1.BankAccountType{
+	"":  v1.BankAccountTypeChecking,
+	"C": v1.BankAccountTypeChecking,
+	"S": v1.BankAccountTypeSavings,
+	"X": v1.BankAccountTypeBusinessChecking,
+}
+
+// chargeBank charges a bank account, which is only ever charged at once.
+func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) problem {
+	in, billTo := &d.req.Payment.Bank, &d.req.Order.BillTo
+	holder := strings.TrimSpace(string(billTo.FirstName + " " + billTo.LastName))
+	if holder == "" {
+		holder = string(billTo.Company)
+	}
+	kind, known := accountTypes[strings.ToUpper(string(in.Account.Type))]
+	switch {
+	case in.Account.Number.IsZero():
+		return missing("paymentInformation.bank.account.number")
+	case in.RoutingNumber == "":
+		return missing("paymentInformation.bank.routingNumber")
+	case billTo.Country == "":
+		return missing("orderInformation.billTo.country")
+	case holder == "":
+		return missing("orderInformation.billTo.firstName", "orderInformation.billTo.lastName")
+	case !known:
+		return invalid("paymentInformation.bank.account.type")
+	case c.Code != "usd":
+		return invalid(fieldCurrency)
+	case !validRouting(string(in.RoutingNumber)):
+		return invalid("paymentInformation.bank.routingNumber")
+	}
+	if number := in.Account.Number; number.Len() < 4 || number.Len() > 17 || !digits(number.Reveal()) {
+		return invalid("paymentInformation.bank.account.number")
+	}
+	body.PaymentMethod = "bank_account"
+	body.BankAccount = &v1.BankAccountInput{
+		RoutingNumber: string(in.RoutingNumber), AccountNumber: in.Account.Number.String, AccountType: kind, Holder: cut(holder, 255),
+	}
+	return problem{}
+}
+
+// validRouting reports whether an ABA number has its nine digits and the last of them fits the others.
+func validRouting(text string) bool {
+	if len(text) != 9 || !digits(text) || text == "000000000" {
+		return false
+	}
+	sum := 0
+	for i, weight := range []int{3, 7, 1, 3, 7, 1, 3, 7, 1} {
+		sum += weight * int(text[i]-'0')
+	}
+	return sum%10 == 0
+}

@@ -1,0 +1,114 @@
+package providerb
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// typeCodes are the dialect's names of brands, for cards whose request names no type.
+var typeCodes = map[card.Brand]string{
+	card.Visa: "001", card.Mastercard: "002", card.Amex: "003", card.Discover: "004", card.Diners: "005", card.JCB: "007",
+	card.Maestro: "042", card.UnionPay: "062",
+}
+
+// typeOf is the type of a card that v1 shows; "" of a brand that the dialect has no code for.
+func typeOf(b v1.CardBrand) string { return typeCodes[card.Brand(b)] }
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// numbered is a card, or what stands in for one, as typed.
+type numbered struct {
+	field       string // the group it is in
+	number      secret.String
+	month, year wire.Text
+}
+
+// expiry judges number and month, and returns the month.
+func (n numbered) expiry(now time.Time) (month, year int, p problem) {
+	if lacking := n.lacking(); len(lacking) > 0 {
+		return 0, 0, missing(lacking...)
+	}
+	if !digits(n.number.Reveal()) {
+		return 0, 0, invalid(n.field + ".number")
+	}
+	month, err := strconv.Atoi(string(n.month))
+	if err != nil || len(n.month) > 2 || month < 1 || month > 12 {
+		return 0, 0, invalid(n.field + ".expirationMonth")
+	}
+	year, err = strconv.Atoi(string(n.year))
+	if len(n.year) == 2 {
+		year += 2000
+	}
+	if err != nil || len(n.year) != 2 && len(n.year) != 4 || year < 0 || year > 2099 {
+		return 0, 0, invalid(n.field + ".expirationYear")
+	}
+	if !card.BrandOf(n.number).FitsNumber(n.number) || !card.Valid(n.number) {
+		return 0, 0, decline(reasonInvalidAccount)
+	}
+	if expired(month, year, now) {
+		return 0, 0, decline(reasonExpiredCard)
+	}
+	return month, year, problem{}
+}
+
+func (n numbered) lacking() []string {
+	var fields []string
+	for _, f := range []struct {
+		name  string
+		empty bool
+	}{{"number", n.number.IsZero()}, {"expirationMonth", n.month == ""}, {"expirationYear", n.year == ""}} {
+		if f.empty {
+			fields = append(fields, n.field+"."+f.name)
+		}
+	}
+	return fields
+}
+
+// expired reports whether the month has ended.
+func expired(month, year int, now time.Time) bool {
+	now = now.UTC()
+	return year < now.Year() || year == now.Year() && month < int(now.Month())
+}
+
+const fieldCode = "paymentInformation.card.securityCode"
+
+// securityCode judges a security code; nil without one.
+func securityCode(code secret.String, brand card.Brand) (*secret.String, problem) {
+	switch {
+	case code.IsZero():
+		return nil, problem{}
+	case !digits(code.Reveal()) || code.Len() > 4:
+		return nil, invalid(fieldCode)
+	case !brand.FitsCode(code):
+		return nil, decline(reasonInvalidCVN)
+	}
+	return &code, problem{}
+}
+
+// chargeCard charges a card that is given whole.
+func chargeCard(body *v1.TransactionCreate, in *wire.Card, now time.Time) problem {
+	const group = "paymentInformation.card"
+	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry(now)
+	if !p.none() {
+		return p
+	}
+	code, p := securityCode(in.SecurityCode.String, card.BrandOf(in.Number.String))
+	if !p.none() {
+		return p
+	}
+	body.PaymentMethod = "card"
+	body.Card = &v1.CardInput{Number: in.Number.String, ExpMonth: month, ExpYear: year, Cvc: code}
+	return problem{}
+}

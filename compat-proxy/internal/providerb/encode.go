@@ -1,0 +1,163 @@
+package providerb
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// The statuses of payments.
+const (
+	statusAuthorized = "AUTHORIZED"
+	statusPartial    = "PARTIAL_AUTHORIZED"
+	statusReview     = "AUTHORIZED_PENDING_REVIEW"
+	statusPending    = "PENDING"
+	statusDeclined   = "DECLINED"
+)
+
+// paid is the answer to a payment that was approved.
+func paid(p plan, t *v1.Transaction) answer {
+	number := numberOf(t)
+	held := ""
+	if !p.Sale || p.Steps {
+		held = p.Review.holds(t)
+	}
+	body := wire.Answer{
+		ID: number, SubmitTimeUTC: stamp(t.CreatedAt.Time), Status: statusAuthorized, ReconciliationID: reconciliation(t),
+		ClientReference: p.Echo.reference(t.CreatedAt.Time),
+		Order: &wire.OrderAnswer{AmountDetails: &wire.Amounts{
+			Authorized: major(t.AmountAuthorized, t.Currency), Currency: p.Echo.Currency,
+		}},
+		Processor: processor(t),
+	}
+	body.PaymentAccount, body.Payment = account(p.Echo, t)
+	switch {
+	case p.Echo.Bank:
+		body.Status = statusPending
+	case held != "":
+		body.Status = statusReview
+		body.ErrorInformation = &wire.ErrorInformation{Reason: held, Message: "Soft " + declineTexts[held]}
+	case t.AmountAuthorized < t.Amount:
+		body.Status = statusPartial
+	}
+	if t.AmountAuthorized < t.Amount {
+		body.Order.AmountDetails.Total = major(t.Amount, t.Currency)
+	}
+	body.Links = paymentLinks(number, p.Sale && held == "", t.Amount == 0)
+	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
+}
+
+// paymentLinks are where to go on from a payment. A verification has nothing to capture.
+func paymentLinks(number string, sale, verification bool) *wire.Links {
+	links := &wire.Links{Self: link(http.MethodGet, "payments", number)}
+	if sale {
+		links.Void = link(http.MethodPost, "payments", number, "voids")
+		return links
+	}
+	links.AuthReversal = link(http.MethodPost, "payments", number, "reversals")
+	if !verification {
+		links.Capture = link(http.MethodPost, "payments", number, "captures")
+	}
+	return links
+}
+
+// link is one of them: below the provider's own path, whatever we are mounted at.
+func link(method string, segments ...string) *wire.Link {
+	return &wire.Link{Href: "/pts/v2/" + strings.Join(segments, "/"), Method: method}
+}
+
+// numberOf is a payment's number.
+func numberOf(t *v1.Transaction) string {
+	number, err := id.ToDecimal(id.Transaction, t.ID)
+	if err != nil {
+		return "" // cannot be: the id is v1's
+	}
+	return number
+}
+
+// reconciliation is the name under which a payment, and what follows it, is settled.
+func reconciliation(t *v1.Transaction) string {
+	_, name, _ := strings.Cut(t.ID, "_")
+	return strings.ToUpper(name)
+}
+
+func milliseconds(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
+
+// processor is what the acquirer said; nil when it was not asked.
+func processor(t *v1.Transaction) *wire.Processor {
+	a := t.Authorization
+	if a == nil {
+		return nil
+	}
+	out := &wire.Processor{
+		ApprovalCode: text(a.Code), ResponseCode: a.ResponseCode,
+		NetworkTransactionID: text(a.NetworkTransactionID), TransactionID: text(a.NetworkTransactionID),
+	}
+	if letter := avsLetter(t); letter != "" {
+		out.AVS = &wire.AVS{Code: letter, Raw: letter}
+	}
+	if letter := codeLetter(t); letter != "" {
+		out.CardVerification = &wire.CardVerification{ResultCode: letter, ResultCodeRaw: letter}
+	}
+	if a.CavvResultCode != nil {
+		out.ConsumerAuth = &wire.Code{Code: *a.CavvResultCode, Raw: *a.CavvResultCode}
+	}
+	return out
+}
+
+// account is what was paid with, in both of the places where clients look.
+func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentAnswer) {
+	kind := e.CardType
+	switch {
+	case kind != "":
+	case t.Card != nil:
+		kind = typeOf(t.Card.Brand)
+	case t.NetworkToken != nil:
+		kind = typeOf(t.NetworkToken.Brand)
+	}
+	var at *wire.PaymentAccount
+	pay := &wire.PaymentAnswer{}
+	if kind != "" && !e.Bank {
+		shown := &wire.CardAnswer{Type: kind}
+		at, pay.Card, pay.TokenizedCard = &wire.PaymentAccount{Card: shown}, shown, shown
+	}
+	pay.Customer, pay.PaymentInstrument, pay.InstrumentIdentifier = identified(e.Customer), identified(e.Method), identified(e.Identifier)
+	pay.AccountFeatures = balance(t)
+	if *pay == (wire.PaymentAnswer{}) {
+		pay = nil
+	}
+	return at, pay
+}
+
+func identified(id string) *wire.IdentifiedAnswer {
+	if id == "" {
+		return nil
+	}
+	return &wire.IdentifiedAnswer{ID: id}
+}
+
+// balance is what is left on a prepaid card; nil when nobody told.
+func balance(t *v1.Transaction) *wire.AccountFeatures {
+	if t.Authorization == nil || t.Authorization.Balance == nil {
+		return nil
+	}
+	left := *t.Authorization.Balance
+	out := &wire.AccountFeatures{Currency: strings.ToUpper(t.Currency)}
+	if left < 0 {
+		left, out.BalanceSign = -left, "-"
+	}
+	out.BalanceAmount = major(left, t.Currency)
+	return out
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,140 @@
+package providerb
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// declineReasons maps v1's decline codes.
+var declineReasons = map[v1.DeclineCode]string{
+	v1.DeclineCodeGenericDecline:    reasonProcessorDeclined,
+	v1.DeclineCodeDoNotHonor:        reasonProcessorDeclined,
+	v1.DeclineCodeSuspectedFraud:    reasonProcessorDeclined,
+	v1.DeclineCodeInsufficientFunds: reasonInsufficientFund,
+	v1.DeclineCodeLimitExceeded:     reasonExceedsLimit,
+	v1.DeclineCodeCallIssuer:        reasonContactProcessor,
+	v1.DeclineCodePickupCard:        reasonStolenLost,
+	v1.DeclineCodeLostCard:          reasonStolenLost,
+	v1.DeclineCodeStolenCard:        reasonStolenLost,
+	v1.DeclineCodeIncorrectCvc:      reasonCVNMismatch,
+	v1.DeclineCodeIncorrectAddress:  reasonAVSFailed,
+	v1.DeclineCodeExpiredCard:       reasonExpiredCard,
+	v1.DeclineCodeCardNotSupported:  reasonUnauthorizedCard,
+	v1.DeclineCodeProcessingError:   reasonGeneralDecline,
+}
+
+// responseInvalidNumber is the acquirer's response code for a number that nobody has.
+const responseInvalidNumber = "14"
+
+// declineReason is why a payment was declined.
+func declineReason(t *v1.Transaction) string {
+	switch {
+	case t == nil || t.BankAccount != nil:
+		return reasonGeneralDecline
+	case t.Authorization != nil && t.Authorization.ResponseCode == responseInvalidNumber:
+		return reasonInvalidAccount
+	case t.DeclineCode == nil:
+		return reasonProcessorDeclined
+	}
+	if r, known := declineReasons[*t.DeclineCode]; known {
+		return r
+	}
+	return reasonProcessorDeclined
+}
+
+// paramFields are the dialect's names of what v1 found at fault; the first row whose prefix fits holds.
+var paramFields = []struct{ prefix, field string }{
+	{"amount", fieldTotal},
+	{"currency", fieldCurrency},
+	{"card.number", "paymentInformation.card.number"},
+	{"card.exp_month", "paymentInformation.card.expirationMonth"},
+	{"card.exp_year", "paymentInformation.card.expirationYear"},
+	{"card.cvc", fieldCode},
+	{"card_cvc", fieldCode},
+	{"network_token.number", "paymentInformation.tokenizedCard.number"},
+	{"network_token.exp_month", "paymentInformation.tokenizedCard.expirationMonth"},
+	{"network_token.exp_year", "paymentInformation.tokenizedCard.expirationYear"},
+	{"network_token", "paymentInformation.tokenizedCard.cryptogram"},
+	{"bank_account.routing_number", "paymentInformation.bank.routingNumber"},
+	{"bank_account", "paymentInformation.bank.account.number"},
+	{"customer", "paymentInformation.customer.id"},
+	{"payment_method", "paymentInformation.paymentInstrument.id"},
+	{"three_d_secure.eci", "consumerAuthenticationInformation.eciRaw"},
+	{"three_d_secure", "consumerAuthenticationInformation.cavv"},
+	{"initiator", "processingInformation.authorizationOptions.initiator"},
+	{"prior_authorization", "processingInformation.authorizationOptions.verbalAuthCode"},
+	{"order.tax_amount", "orderInformation.amountDetails.taxAmount"},
+	{"order.duty_amount", "orderInformation.amountDetails.dutyAmount"},
+	{"order.shipping_amount", "orderInformation.amountDetails.freightAmount"},
+	{"order.discount_amount", "orderInformation.amountDetails.discountAmount"},
+	{"order", "orderInformation.lineItems"},
+	{"billing", "orderInformation.billTo"},
+	{"shipping", "orderInformation.shipTo"},
+	{"reference", "clientReferenceInformation.code"},
+	{"metadata", "merchantDefinedInformation"},
+}
+
+// fieldOf is the dialect's name of what v1 found at fault; none for what it has no name for.
+func fieldOf(param string) []string {
+	for _, row := range paramFields {
+		if strings.HasPrefix(param, row.prefix) {
+			return []string{row.field}
+		}
+	}
+	return nil
+}
+
+// refusedPayment is the problem that v1's refusal of a new payment is; the answer holds where it is none.
+func refusedPayment(r command.Result, now time.Time) (problem, answer) {
+	switch r.Code {
+	case command.CodeKeyReused:
+		return problem{Reason: reasonDuplicate}, answer{}
+	case command.CodeExpiredCard:
+		return decline(reasonExpiredCard), answer{}
+	case command.CodeUnknownCustomer:
+		return invalid("paymentInformation.customer.id"), answer{}
+	case command.CodeUnknownMethod:
+		return invalid("paymentInformation.paymentInstrument.id"), answer{}
+	case command.CodeMissingField:
+		if r.Param == "payment_method" { // of a customer who has no default
+			return missing("paymentInformation.paymentInstrument.id"), answer{}
+		}
+	case command.CodeFailed, command.CodeNotProcessed:
+		return problem{Reason: reasonProcessorUnavailable}, answer{}
+	}
+	switch r.Status {
+	case http.StatusUnauthorized:
+		return problem{}, unauthenticated()
+	case http.StatusForbidden:
+		if r.Code == command.CodeMerchantDisabled {
+			return problem{Reason: reasonMerchantSetup}, answer{}
+		}
+		return problem{}, forbidden("payments:authorize")
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return invalid(fieldOf(r.Param)...), answer{}
+	}
+	return problem{}, failed(now, reasonSystem, textSystem)
+}
+
+const (
+	textSystem  = "Error - General system failure."
+	textTimeout = "Error - Upstream timeout"
+)
+
+// unsure is the answer when nobody knows what became of a payment: clients then ask, or take it back by their own name for it.
+func unsure(now time.Time) answer { return failed(now, reasonTimeout, textTimeout) }
+
+// unavailable is the answer when v1 could not take the request; nothing moved.
+func unavailable(r command.Result, now time.Time) answer {
+	switch r.Code {
+	case command.CodeAcquirerNotConfigured:
+		return problem{Reason: reasonMerchantSetup}.answer(now)
+	case command.CodeAcquirerUnavailable:
+		return problem{Reason: reasonProcessorUnavailable}.answer(now)
+	}
+	return failed(now, reasonSystem, textSystem)
+}

@@ -1,0 +1,95 @@
+package providerb
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+)
+
+// problem is why a request gets no payment; the zero value is none. It is either a refusal of the request (400) or a decline (201), which
+// need not have reached the issuer.
+type problem struct {
+	Reason   string   `json:"reason,omitzero"`
+	Declined bool     `json:"declined,omitzero"`
+	Fields   []string `json:"fields,omitzero"`
+}
+
+func (p problem) none() bool { return p.Reason == "" }
+
+// missing and invalid are the two ways a field can be at fault.
+func missing(fields ...string) problem { return problem{Reason: reasonMissing, Fields: fields} }
+func invalid(fields ...string) problem { return problem{Reason: reasonInvalid, Fields: fields} }
+
+// unsupported refuses what v1 has nothing for.
+func unsupported(field string) problem {
+	return problem{Reason: reasonNotSupported, Fields: []string{field}}
+}
+
+// decline is the issuer's no, or what would be one.
+func decline(reason string) problem { return problem{Reason: reason, Declined: true} }
+
+// The reasons. Those of answer.go are not repeated.
+const (
+	reasonNotSupported         = "NOT_SUPPORTED"
+	reasonDuplicate            = "DUPLICATE_REQUEST"
+	reasonMerchantSetup        = "INVALID_MERCHANT_CONFIGURATION"
+	reasonProcessorUnavailable = "PROCESSOR_UNAVAILABLE"
+	reasonInvalidAmount        = "INVALID_AMOUNT"
+
+	reasonAVSFailed         = "AVS_FAILED"
+	reasonCVFailed          = "CV_FAILED"
+	reasonContactProcessor  = "CONTACT_PROCESSOR"
+	reasonExpiredCard       = "EXPIRED_CARD"
+	reasonProcessorDeclined = "PROCESSOR_DECLINED"
+	reasonInsufficientFund  = "INSUFFICIENT_FUND"
+	reasonStolenLost        = "STOLEN_LOST_CARD"
+	reasonUnauthorizedCard  = "UNAUTHORIZED_CARD"
+	reasonCVNMismatch       = "CVN_NOT_MATCH"
+	reasonInvalidCVN        = "INVALID_CVN"
+	reasonExceedsLimit      = "EXCEEDS_CREDIT_LIMIT"
+	reasonInvalidAccount    = "INVALID_ACCOUNT"
+	reasonGeneralDecline    = "GENERAL_DECLINE"
+)
+
+// refusalTexts are the messages of refusals. Clients match some to the letter.
+var refusalTexts = map[string]string{
+	reasonMissing:              "Declined - The request is missing one or more fields",
+	reasonInvalid:              textInvalid,
+	reasonNotSupported:         "Declined - The requested feature is not supported",
+	reasonDuplicate:            "Declined - The transaction ID was used for another request",
+	reasonMerchantSetup:        "Declined - There is a problem with your merchant configuration",
+	reasonProcessorUnavailable: "Declined - The payment processor is unavailable",
+	reasonInvalidAmount:        "Declined - The requested amount is not valid for this transaction",
+}
+
+// declineTexts are the messages of declines, and of what is held for review.
+var declineTexts = map[string]string{
+	reasonAVSFailed:         "Decline - Address check did not match",
+	reasonCVFailed:          "Decline - Card verification number did not match",
+	reasonContactProcessor:  "Decline - The issuing bank has questions about the request.",
+	reasonExpiredCard:       "Decline - Expired card.",
+	reasonProcessorDeclined: "Decline - General decline of the card.",
+	reasonInsufficientFund:  "Decline - Insufficient funds in the account.",
+	reasonStolenLost:        "Decline - Stolen or lost card.",
+	reasonUnauthorizedCard:  "Decline - Inactive card or card not authorized for card-not-present transactions.",
+	reasonCVNMismatch:       "Decline - The card verification number did not match.",
+	reasonInvalidCVN:        "Decline - Invalid card verification number.",
+	reasonExceedsLimit:      "Decline - The card has reached the credit limit.",
+	reasonInvalidAccount:    "Decline - Invalid account number",
+	reasonGeneralDecline:    "Decline - General decline by the processor.",
+}
+
+// answer is a refusal's answer. Each of its fields is told, with the one of the two reasons that fields have.
+func (p problem) answer(now time.Time) answer {
+	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason, Message: refusalTexts[p.Reason]}
+	detail := reasonInvalid
+	if p.Reason == reasonMissing {
+		detail = reasonMissing
+	}
+	for _, field := range slices.Compact(p.Fields) {
+		body.Details = append(body.Details, wire.Detail{Field: field, Reason: detail})
+	}
+	return answer{status: http.StatusBadRequest, body: body, outcome: p.Reason}
+}

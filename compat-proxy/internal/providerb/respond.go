@@ -1,0 +1,117 @@
+package providerb
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// The classes of what came of a request.
+const (
+	ClassApproved = "approved" // done as asked
+	ClassDeclined = "declined"
+	ClassFailed   = "failed"  // not carried out for a fault behind us, or its outcome is not known
+	ClassRefused  = "refused" // the request itself was at fault, or who sent it
+	ClassBroken   = "broken"  // it ended in a panic
+)
+
+// class is the class of the answer.
+func (a answer) class() string {
+	body, _ := a.body.(wire.Answer)
+	switch {
+	case body.Status == statusDeclined:
+		return ClassDeclined
+	case a.status/100 == 2:
+		return ClassApproved
+	case a.status/100 == 4:
+		return ClassRefused
+	}
+	return ClassFailed
+}
+
+// lost is the answer to a request that names no operation.
+func lost(status int) answer {
+	if status == http.StatusMethodNotAllowed {
+		return plain(status, "The method is not allowed here.", "method_not_allowed")
+	}
+	return plain(http.StatusNotFound, "The requested resource does not exist", "not_found")
+}
+
+// forbidden is the answer to a caller whose key lacks a scope.
+func forbidden(scope string) answer {
+	type fault struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	text := "The key lacks the scope " + scope + "."
+	return answer{status: http.StatusForbidden, body: struct {
+		Errors  []fault `json:"errors"`
+		Message string  `json:"message"`
+	}{[]fault{{"FORBIDDEN", text}}, text}, outcome: "forbidden"}
+}
+
+// Busy answers requests that there is no room for. Nothing was executed.
+func Busy(c clock.Clock) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetOutcome("busy")
+		correlate(w, r)
+		w.Header().Set("Retry-After", "1")
+		out := failed(c.Now(), reasonSystem, "Error - Too busy. Nothing was executed.")
+		out.status = http.StatusServiceUnavailable
+		write(w, out)
+	})
+}
+
+// Broken answers a request that ended in a panic. Nobody knows what became of it, so it is no refusal.
+func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		correlate(w, r)
+		write(w, answer{status: http.StatusInternalServerError, body: wire.Answer{
+			SubmitTimeUTC: stamp(c.Now()), Status: statusServer, Reason: reasonSystem, Message: textSystem,
+		}})
+	}
+}
+
+// correlate gives the answer the request's correlation id, or a new one.
+func correlate(w http.ResponseWriter, r *http.Request) {
+	const header, longest = "V-C-Correlation-Id", 128
+	if w.Header().Get(header) != "" {
+		return
+	}
+	id := r.Header.Get(header)
+	if id == "" || len(id) > longest {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // it never fails
+		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+		text := hex.EncodeToString(b[:])
+		id = strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	}
+	w.Header().Set(header, id)
+}
+
+// write sends an answer, and reports whether all of it could be handed on.
+func write(w http.ResponseWriter, a answer) bool {
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		body = []byte(`{"message":"Something went wrong."}`) // cannot be: the types are our own
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/hal+json;charset=utf-8")
+	header.Set("Cache-Control", "no-cache, no-store")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(a.status)
+	n, err := w.Write(body)
+	return err == nil && n == len(body) // else the client is gone; what was done stays done
+}
+
+// stamp is a time as the dialect writes it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

@@ -1,0 +1,86 @@
+package providerb
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// review says which of the issuer's checks hold an approved payment.
+type review struct {
+	IgnoreAVS, IgnoreCV bool
+	// Letters are those of the address check that hold.
+	Letters []string
+}
+
+// heldLetters are the letters that hold when the request names none: neither line nor postal code match, in this country or another.
+var heldLetters = []string{"N", "C"}
+
+func reviewOf(options *wire.AuthorizationOptions) review {
+	r := review{IgnoreAVS: bool(options.IgnoreAVSResult), IgnoreCV: bool(options.IgnoreCVResult), Letters: heldLetters}
+	if len(options.DeclineAVSFlags) > 0 {
+		r.Letters = nil
+	}
+	for _, flag := range options.DeclineAVSFlags {
+		r.Letters = append(r.Letters, strings.ToUpper(string(flag)))
+	}
+	return r
+}
+
+// holds is why an approved payment is held; "" when it is not.
+func (r review) holds(t *v1.Transaction) string {
+	switch {
+	case !r.IgnoreAVS && slices.Contains(r.Letters, avsLetter(t)):
+		return reasonAVSFailed
+	case !r.IgnoreCV && codeLetter(t) == "N":
+		return reasonCVFailed
+	}
+	return ""
+}
+
+// addressLetters are the letters of an address check whose own letter is not told, by its results for line and postal code.
+var addressLetters = map[[2]v1.CheckResult]string{
+	{v1.CheckResultMatch, v1.CheckResultMatch}:             "Y",
+	{v1.CheckResultMatch, v1.CheckResultNoMatch}:           "A",
+	{v1.CheckResultNoMatch, v1.CheckResultMatch}:           "Z",
+	{v1.CheckResultNoMatch, v1.CheckResultNoMatch}:         "N",
+	{v1.CheckResultUnavailable, v1.CheckResultUnavailable}: "U",
+	{v1.CheckResultMatch, v1.CheckResultNotProvided}:       "B",
+	{v1.CheckResultNotProvided, v1.CheckResultMatch}:       "P",
+	{v1.CheckResultNoMatch, v1.CheckResultNotProvided}:     "N",
+	{v1.CheckResultNotProvided, v1.CheckResultNoMatch}:     "N",
+	{v1.CheckResultNotProvided, v1.CheckResultNotProvided}: "",
+}
+
+// avsLetter is the letter of the address check; "" when no address was given.
+func avsLetter(t *v1.Transaction) string {
+	if t.Authorization != nil && t.Authorization.AvsResultCode != nil {
+		return *t.Authorization.AvsResultCode
+	}
+	if t.Checks == nil {
+		return ""
+	}
+	letter, known := addressLetters[[2]v1.CheckResult{t.Checks.AddressLine, t.Checks.PostalCode}]
+	if !known {
+		return "U"
+	}
+	return letter
+}
+
+// codeLetters are those of a security code check whose own letter is not told.
+var codeLetters = map[v1.CheckResult]string{
+	v1.CheckResultMatch: "M", v1.CheckResultNoMatch: "N", v1.CheckResultNotProcessed: "P", v1.CheckResultUnavailable: "U",
+}
+
+// codeLetter is the letter of the security code check; "" when no code was given.
+func codeLetter(t *v1.Transaction) string {
+	if t.Authorization != nil && t.Authorization.CvcResultCode != nil {
+		return *t.Authorization.CvcResultCode
+	}
+	if t.Checks == nil {
+		return ""
+	}
+	return codeLetters[t.Checks.Cvc]
+}

@@ -1,0 +1,144 @@
+package providerb
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// closed refuses what can only be opened, or charged, by the provider itself.
+func closed(req *wire.Request) problem {
+	pay := &req.Payment
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"paymentInformation.fluidData.value", !pay.FluidData.Value.IsZero()},
+		{"tokenInformation.transientTokenJwt", !req.Token.TransientTokenJWT.IsZero()},
+		{"tokenInformation.jti", req.Token.JTI != "" && !strings.HasPrefix(string(req.Token.JTI), "tok_")},
+		{"paymentInformation.legacyToken.id", pay.LegacyToken.ID != ""},
+		{"paymentInformation.tokenizedPaymentMethod.id", pay.TokenizedPaymentMethod.ID != ""},
+		{"paymentInformation.thirdPartyToken.id", pay.ThirdPartyToken.ID != ""},
+		{"paymentInformation.eWallet.accountId", pay.EWallet.AccountID != ""},
+		{"paymentInformation.bank.iban", !pay.Bank.IBAN.IsZero() || !pay.Bank.Account.IBAN.IsZero()},
+	} {
+		if f.given {
+			return unsupported(f.name)
+		}
+	}
+	return problem{}
+}
+
+// source puts into body what a new payment charges.
+func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
+	pay := &d.req.Payment
+	if p := closed(d.req); !p.none() {
+		return p
+	}
+	customer := pay.Customer.ID
+	if customer == "" {
+		customer = pay.Customer.CustomerID
+	}
+	switch {
+	case !pay.TokenizedCard.Number.IsZero() || !pay.TokenizedCard.Cryptogram.IsZero():
+		return d.chargeToken(body)
+	case !pay.Card.Number.IsZero():
+		return chargeCard(body, &pay.Card, d.set.now)
+	case !pay.Bank.Account.Number.IsZero() || pay.Bank.RoutingNumber != "":
+		return d.chargeBank(body, c)
+	case d.req.Token.JTI != "":
+		body.PaymentMethod = string(d.req.Token.JTI)
+		return problem{}
+	case customer != "" || pay.PaymentInstrument.ID != "" || pay.InstrumentIdentifier.ID != "":
+		return d.chargeStored(body, customer)
+	}
+	return numbered{"paymentInformation.card", secret.String{}, pay.Card.ExpirationMonth, pay.Card.ExpirationYear}.none()
+}
+
+// none refuses a request that says of nothing it could be charged to.
+func (n numbered) none() problem { return missing(n.lacking()...) }
+
+// chargeStored charges a customer's payment method, the default one where none is named.
+func (d *decoder) chargeStored(body *v1.TransactionCreate, customer wire.Text) problem {
+	pay := &d.req.Payment
+	if customer != "" {
+		cus, ok := stored(id.Customer, string(customer))
+		if !ok {
+			return invalid("paymentInformation.customer.id")
+		}
+		body.Customer = &cus
+	}
+	for _, m := range []struct {
+		field string
+		id    wire.Text
+	}{
+		{"paymentInformation.paymentInstrument.id", pay.PaymentInstrument.ID},
+		{"paymentInformation.instrumentIdentifier.id", pay.InstrumentIdentifier.ID},
+	} {
+		if m.id == "" || body.PaymentMethod != "" {
+			continue
+		}
+		method, ok := stored(id.PaymentMethod, string(m.id))
+		if !ok {
+			return invalid(m.field)
+		}
+		body.PaymentMethod = method
+	}
+	code, p := securityCode(pay.Card.SecurityCode.String, card.Unknown)
+	body.CardCvc = code
+	return p
+}
+
+// stored is a v1 id, given as such or in its decimal form.
+func stored(prefix id.Prefix, text string) (string, bool) {
+	const longest = 64
+	if strings.HasPrefix(text, string(prefix)+"_") {
+		return text, len(text) <= longest
+	}
+	full, err := id.Decimal(prefix, text)
+	return full, err == nil
+}
+
+var (
+	// base64Form is what v1 takes for a cryptogram or an authentication value.
+	base64Form = regexp.MustCompile(`^[A-Za-z0-9+/_-]{1,64}=*$`)
+	// requestorForm is what a network calls those it gives tokens to.
+	requestorForm = regexp.MustCompile(`^[0-9]{11}$`)
+)
+
+// chargeToken charges a network's stand-in for a card. Older clients give its cryptogram as an authentication value.
+func (d *decoder) chargeToken(body *v1.TransactionCreate) problem {
+	const group = "paymentInformation.tokenizedCard"
+	in := &d.req.Payment.TokenizedCard
+	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry(d.set.now)
+	if !p.none() {
+		return p
+	}
+	token := &v1.NetworkTokenInput{Number: in.Number.String, ExpMonth: month, ExpYear: year}
+	field, cryptogram := group+".cryptogram", in.Cryptogram.String
+	if cryptogram.IsZero() {
+		field, cryptogram = d.authenticationValue()
+	}
+	if !cryptogram.IsZero() {
+		if !base64Form.MatchString(cryptogram.Reveal()) {
+			return invalid(field)
+		}
+		token.Cryptogram = &cryptogram
+	}
+	if eci, p := d.indicator(); !p.none() {
+		return p
+	} else if eci != "" {
+		token.Eci = &eci
+	}
+	if requestor := string(in.RequestorID); requestorForm.MatchString(requestor) {
+		token.RequestorID = &requestor
+	}
+	body.PaymentMethod, body.NetworkToken = "network_token", token
+	return problem{}
+}

@@ -1,0 +1,42 @@
+package compatproxy
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// prefixB is where the provider-b dialect is mounted.
+const prefixB = "/compat/provider-b"
+
+// IsDropIn reports whether a path is one of the legacy providers' own, which are served with Config.DropInPaths.
+func IsDropIn(path string) bool {
+	return path == dropInA || strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
+}
+
+// dropInA is provider-a's one path.
+const dropInA = "/xml/v1/request.api"
+
+// doors serves provider-b, whose handler finds its paths itself: the mux would redirect some, and legacy clients follow no redirect. All
+// other paths are next's.
+func (p *Proxy) doors(next http.Handler) http.Handler {
+	mounted, root := p.doorB(prefixB), p.doorB("")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case strings.HasPrefix(path, prefixB+"/"):
+			mounted.ServeHTTP(w, r)
+		case p.cfg.DropInPaths && path != dropInA && IsDropIn(path):
+			root.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// doorB is the provider-b dialect at one path.
+func (p *Proxy) doorB(prefix string) http.Handler {
+	served := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(providerb.Busy(p.cfg.Clock)), p.metrics.Served(p.providerB.At(prefix)))
+	return httpx.Recover(providerb.Broken(p.cfg.Clock), p.cfg.Log, served)
+}
