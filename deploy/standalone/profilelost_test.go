@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -50,7 +51,7 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 		if made := named(t, m, who); len(made) != 1 {
 			t.Errorf("%s: payments = %d, want 1", who, len(made))
 		}
-		oneCustomer(t, m, who)
+		oneCustomer(t, m, who, 1)
 	}
 }
 
@@ -63,25 +64,63 @@ func TestProxyDiesBeforeTheFirstCard(t *testing.T) {
 	other := startReplica(t, p.HTTP, logins(dir))
 	for n := int32(1); n <= 2; n++ { // a token, the customer
 		who := fmt.Sprintf("begun-%d", n)
-		profile := func(number string) string {
-			return `<createCustomerProfileRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` + p.ProviderA.Name +
-				`</name><transactionKey>` + p.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication><profile><merchantCustomerId>` + who +
-				`</merchantCustomerId><paymentProfiles><payment><creditCard><cardNumber>` + number +
-				`</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment></paymentProfiles></profile></createCustomerProfileRequest>`
-		}
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
 		way.fate, way.die = nth(n, diesAfter), doomed.kill
-		if got, err := legacyPost(t.Context(), client, doomed.base, profile("4111111111111111")); err == nil {
+		if got, err := legacyPost(t.Context(), client, doomed.base, legacyProfile(p, who, "4111111111111111")); err == nil {
 			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
 		}
-		wantTold(t, who, mustPost(t, client, other.base, profile("5424000000000015")), "I00001")
-		oneCustomer(t, m, who)
+		wantTold(t, who, mustPost(t, client, other.base, legacyProfile(p, who, "5424000000000015")), "I00001")
+		oneCustomer(t, m, who, 1)
 	}
 }
 
-// oneCustomer wants a customer that is whole, with one payment method.
-func oneCustomer(t *testing.T, m *merchant, reference string) {
+// legacyProfile is a request to store cards under a customer's name.
+func legacyProfile(p *process, who string, numbers ...string) string {
+	cards := ""
+	for _, n := range numbers {
+		cards += "<paymentProfiles><payment><creditCard><cardNumber>" + n + "</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment></paymentProfiles>"
+	}
+	return `<createCustomerProfileRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` + p.ProviderA.Name +
+		`</name><transactionKey>` + p.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication><profile><merchantCustomerId>` + who +
+		`</merchantCustomerId>` + cards + `</profile></createCustomerProfileRequest>`
+}
+
+// Of requests for the same customer with different cards, by two proxies at once, one stores its cards, and the others are told of that one.
+func TestProfilesAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "--log", "error")
+	client, m := patientClient(t), merchantOf(t, p)
+	doors := []string{p.HTTP, startReplica(t, p.HTTP, logins(dir)).base}
+	const visa, mastercard = "4111111111111111", "5424000000000015"
+	for round := range 8 {
+		who := fmt.Sprintf("race-%d", round)
+		var made, told atomic.Int32
+		var wg sync.WaitGroup
+		for i, cards := range [][]string{{visa}, {visa, mastercard}, {mastercard}, {mastercard, visa}} {
+			wg.Go(func() {
+				a, err := legacyPost(t.Context(), client, doors[i%2], legacyProfile(p, who, cards...))
+				switch {
+				case err == nil && a.code == "I00001":
+					made.Store(int32(len(cards)))
+				case err == nil && a.code == "E00039":
+					told.Add(1)
+				default:
+					t.Errorf("%s: got %s, error %v", who, a.body, err)
+				}
+			})
+		}
+		wg.Wait()
+		if told.Load() != 3 {
+			t.Errorf("%s: %d were told that there is one, want three", who, told.Load())
+		}
+		oneCustomer(t, m, who, int(made.Load()))
+	}
+}
+
+// oneCustomer wants a customer that is whole, with so many payment methods.
+func oneCustomer(t *testing.T, m *merchant, reference string, want int) {
 	t.Helper()
 	type list struct {
 		Data []struct {
@@ -94,7 +133,7 @@ func oneCustomer(t *testing.T, m *merchant, reference string) {
 		t.Fatalf("%s: customers = %v, want one that is whole", reference, there)
 	}
 	methods := mustDecode[list](t, m.must(t, http.MethodGet, "/v1/customers/"+there[0].ID+"/payment_methods", "", "")).Data
-	if len(methods) != 1 {
-		t.Errorf("%s: payment methods = %v, want one", reference, methods)
+	if len(methods) != want {
+		t.Errorf("%s: payment methods = %v, want %d", reference, methods, want)
 	}
 }
