@@ -65,6 +65,12 @@ func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
 	switch route := r.Method + " " + parts[0] + strings.Repeat("/", len(parts)-1); route {
+	case "GET idempotency_keys/":
+		kept, used := f.keys[parts[1]]
+		if !used {
+			return http.StatusNotFound, refusal("not_found")
+		}
+		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{HTTPStatus: &kept.status})
 	case "GET customers":
 		return http.StatusOK, f.list(r)
 	case "POST customers":

@@ -30,15 +30,9 @@ func (m maker) make(ctx context.Context) (Result, bool) {
 		return r, false
 	}
 	ours := !r.replayed
-	if r.replayed {
-		there, r := m.customer(ctx, made.ID)
-		switch {
-		case r.Outcome == NotFound, there != nil && !alike(there, m.command.Body):
-			return Result{}, true
-		case there == nil:
-			return r, false
-		case complete(there):
-			return Result{Outcome: Repeated, Status: r.Status, Customer: there}, false
+	if !ours {
+		if r, ended, again := m.join(ctx, made); ended {
+			return r, again
 		}
 	}
 	methods := make([]v1.PaymentMethod, 0, len(tokens))
@@ -87,6 +81,34 @@ func (m maker) open(ctx context.Context) (*v1.Customer, Result) {
 // The refusals that tell of a token of an earlier request.
 var staleToken = map[string]bool{"token_expired": true, "token_used": true}
 
+// join looks at a customer that another request opened. It reports ended when there is nothing left to do for this one, and again when the
+// customer is no more.
+func (m maker) join(ctx context.Context, made *v1.Customer) (r Result, ended, again bool) {
+	there, r := m.customer(ctx, made.ID)
+	switch {
+	case r.Outcome == NotFound, there != nil && !alike(there, m.command.Body):
+		return Result{}, true, true
+	case there == nil:
+		return r, true, false
+	case complete(there):
+		return Result{Outcome: Repeated, Status: r.Status, Customer: there}, true, false
+	case len(m.command.Methods) > 0:
+		return Result{}, false, false // the first attachment will tell whose it is
+	}
+	first, failed := m.look(ctx, m.first())
+	switch {
+	case failed != nil:
+		return *failed, true, false
+	case first.found:
+		r, again = m.contested(ctx, made)
+		return r, true, again
+	}
+	return Result{}, false, false
+}
+
+// first is the key of the first attachment.
+func (m maker) first() string { return m.key + "-method-0" }
+
 // attach gives the customer its payment method of that place, by a new token where the one that an earlier request made is of no use any more.
 func (m maker) attach(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
 	method, r := m.attachToken(ctx, customer, i, token)
@@ -102,11 +124,10 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 
 // attachToken uses a token up. Whoever attaches the first payment method has the customer to itself: its key is the same for all.
 func (m maker) attachToken(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
-	wanted, key := m.command.Methods[i], m.own
+	wanted, key := m.command.Methods[i], m.own+"-method-"+strconv.Itoa(i)
 	if i == 0 {
-		key = m.key
+		key = m.first()
 	}
-	key += "-method-" + strconv.Itoa(i)
 	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
 	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
 	var made v1.PaymentMethod

@@ -1,0 +1,77 @@
+package command_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// What died with other cards stands in the way from its first card on, until nobody can be at work on it.
+func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
+	t.Parallel()
+	const attached = 4 // list, two tokens, open, then this
+	for at := range 7 {
+		for _, after := range []bool{false, true} {
+			if at == 6 && after {
+				continue // it is whole then
+			}
+			b := setupCustomers(t)
+			b.make(t, &mortal{left: at, after: after}, ana(visa, mastercard))
+			if at > attached || at == attached && after {
+				if r := b.whole(t, ana(mastercard)); r.Outcome != command.Unavailable {
+					t.Errorf("call %d, after v1 %t: at once: got %+v, want unavailable", at, after, r)
+				}
+				b.v1.clock.Advance(4 * time.Minute)
+			}
+			if r := b.whole(t, ana(mastercard)); r.Outcome != command.Done {
+				t.Errorf("call %d, after v1 %t: got %+v, want done", at, after, r)
+			}
+			b.mustKeep(t, mastercard)
+		}
+	}
+}
+
+// A customer without cards is not made of one that died with some of its cards.
+func TestCreateCustomerWithoutCardsAfterADeath(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[int]command.Outcome{4: command.Done, 5: command.Unavailable} { // the first attachment, the second
+		b := setupCustomers(t)
+		b.make(t, &mortal{left: at}, ana(visa, mastercard))
+		if r := b.whole(t, ana()); r.Outcome != want {
+			t.Errorf("call %d: at once: got %+v, want %s", at, r, want)
+		}
+		b.v1.clock.Advance(4 * time.Minute)
+		if r := b.whole(t, ana()); r.Outcome != command.Done && want != command.Done {
+			t.Errorf("call %d: later: got %+v, want done", at, r)
+		}
+		b.mustKeep(t)
+	}
+}
+
+func TestCreateCustomerADayAfterADeath(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.make(t, &mortal{left: 4}, ana(visa))
+	b.v1.forget()
+	if r := b.whole(t, ana(visa)); r.Outcome != command.Done {
+		t.Errorf("got %+v, want done", r)
+	}
+	b.mustKeep(t, visa)
+}
+
+// A token of an earlier attempt may have expired.
+func TestCreateCustomerAnHourAfterADeath(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.make(t, &mortal{left: 3}, ana(visa)) // there are a token and a customer
+	b.v1.mu.Lock()
+	for name := range b.v1.tokens {
+		b.v1.tokens[name] = ""
+	}
+	b.v1.mu.Unlock()
+	if r := b.whole(t, ana(visa)); r.Outcome != command.Done {
+		t.Errorf("got %+v, want done", r)
+	}
+	b.mustKeep(t, visa)
+}
