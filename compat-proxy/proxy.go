@@ -144,7 +144,7 @@ const rpcDoor = "/compat/rpc"
 
 // rpc is the RPC door to the dialects.
 func (p *Proxy) rpc() http.Handler {
-	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA}
+	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
 	door := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody}
 	for _, m := range catalogue.Methods() {
 		door.Methods[m.RPC] = rpc.Method{Dialect: dialects[m.Provider], Name: m.Name}

@@ -16,7 +16,8 @@ var _ rpc.Dialect = (*Handler)(nil)
 
 // Call answers a request that came by the RPC door: params is what stands under the method's name at the dialect's own. A caller with a
 // bearer key may leave merchantAuthentication out.
-func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, authorization string) (jsontext.Value, error) {
+func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, asked rpc.Asked) (jsontext.Value, error) {
+	authorization := asked.Header.Get("Authorization")
 	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
 	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
 	m, known := find(name)

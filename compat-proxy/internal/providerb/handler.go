@@ -123,12 +123,13 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 		return OperationNone, lost(found)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
-	out := h.run(op, body, r.Header, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
+	from := origin{header: r.Header, caller: caller}
+	out := h.run(op, body, from, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
 	return op.name, out
 }
 
 // run is an operation on a request whose caller is known.
-func (h *Handler) run(op operation, body []byte, header http.Header, c call) answer {
+func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	if scope := op.missing(c.scopes); scope != "" {
 		return forbidden(scope)
 	}
@@ -136,14 +137,13 @@ func (h *Handler) run(op operation, body []byte, header http.Header, c call) ans
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
-	earlier := 0
 	if c.caller.Evidence != "" && !c.caller.Nonce {
-		earlier = h.delivered.before(evidenceOf(c.caller))
+		from.earlier = h.delivered.before(evidenceOf(c.caller))
 	}
-	c.req, c.name = req, nameOf(req, header, c.caller, earlier)
+	c.req, c.name = req, from.name(req)
 	out := op.run(h, c)
 	if c.name.counted {
-		out.delivered = func() { h.delivered.add(evidenceOf(c.caller), earlier) }
+		out.delivered = func() { h.delivered.add(evidenceOf(c.caller), from.earlier) }
 	}
 	return out
 }
@@ -163,13 +163,18 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 	return info, answer{}, true
 }
 
-// write sends an answer. A refusal without a number gets one, as the provider's have.
-func (h *Handler) write(w http.ResponseWriter, r *http.Request, a answer) {
+// numbered is an answer whose refusal has a number, as the provider's have.
+func (h *Handler) numbered(a answer) answer {
 	if body, plain := a.body.(wire.Answer); plain && body.Status == statusInvalid && body.ID == "" {
 		body.ID = h.cfg.NewNumber()
 		a.body = body
 	}
-	if write(w, a) && a.delivered != nil && http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
+	return a
+}
+
+// write sends an answer, and tells who wants to know that it arrived.
+func (h *Handler) write(w http.ResponseWriter, r *http.Request, a answer) {
+	if write(w, h.numbered(a)) && a.delivered != nil && http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
 		a.delivered()
 	}
 }

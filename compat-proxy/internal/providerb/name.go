@@ -27,25 +27,35 @@ func transactionName(caller auth.Caller, transactionID string) string {
 	return "transaction/" + caller.Merchant + "/" + transactionID
 }
 
-// nameOf finds the request's name: by the client's transaction id, else a header of the client's, else what it logged in with. earlier is how
-// many answers to a login that may be repeated in earnest have reached their client.
-func nameOf(req *wire.Request, header http.Header, caller auth.Caller, earlier int) name {
+// origin is where a request came from, besides what it asks for.
+type origin struct {
+	header http.Header
+	caller auth.Caller
+	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
+	place string
+	// earlier is how many answers to a login that may be repeated in earnest have reached their client.
+	earlier int
+}
+
+// name finds the request's name: by the client's transaction id, else a header of the client's, else what it logged in with.
+func (o origin) name(req *wire.Request) name {
+	caller := o.caller
 	if id := string(req.ClientReference.TransactionID); id != "" {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
 		return name{text: transactionName(caller, id), reused: taken}
 	}
 	for _, h := range nameHeaders {
-		if value := header.Get(h); value != "" {
-			return name{text: "header/" + caller.Merchant + "/" + value, reused: invalid()}
+		if value := o.header.Get(h); value != "" {
+			return name{text: "header/" + caller.Merchant + "/" + value + o.place, reused: invalid()}
 		}
 	}
 	switch {
 	case caller.Evidence == "":
 		return name{}
 	case caller.Nonce:
-		return name{text: evidenceOf(caller), reused: invalid()}
+		return name{text: evidenceOf(caller) + o.place, reused: invalid()}
 	}
-	return name{text: evidenceOf(caller) + "#" + strconv.Itoa(earlier), reused: invalid(), counted: true}
+	return name{text: evidenceOf(caller) + o.place + "#" + strconv.Itoa(o.earlier), reused: invalid(), counted: true}
 }
 
 // evidenceOf is what a caller logged in with, told apart by who it is.

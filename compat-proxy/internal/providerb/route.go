@@ -8,6 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 )
 
+// segmentID is the segment of a path that an id takes.
+const segmentID = "{id}"
+
 // operation is one thing the dialect can be asked for. Those beside the catalogue's four are what clients call next.
 type operation struct {
 	name       string
@@ -55,7 +58,7 @@ func (o operation) match(segments []string) (id string, same bool) {
 	}
 	for i, want := range o.path {
 		switch {
-		case want == "{id}":
+		case want == segmentID:
 			id = segments[i]
 		case want != segments[i]:
 			return "", false

@@ -42,9 +42,20 @@ func (e *ParamsError) Error() string { return "rpc: params refused with " + e.Co
 
 // Dialect serves calls in the place of its own door.
 type Dialect interface {
-	// Call executes the method of that name in the dialect and returns its JSON answer. authorization is the request's header. The error is
-	// ErrUnserved or a *ParamsError; with either nothing was executed.
-	Call(ctx context.Context, name string, params jsontext.Value, authorization string) (jsontext.Value, error)
+	// Call executes the method of that name in the dialect and returns its JSON answer. The error is ErrUnserved or a *ParamsError; with either
+	// nothing was executed.
+	Call(ctx context.Context, name string, params jsontext.Value, asked Asked) (jsontext.Value, error)
+}
+
+// Asked is the request that a call is in, as it was received: some dialects' clients log in by signing it.
+type Asked struct {
+	Method, Host string
+	// Target is the escaped path with its query.
+	Target string
+	Header http.Header
+	Body   []byte
+	// Place is the call's in a batch, from 1; 0 for a call alone.
+	Place int
 }
 
 // Method is what one RPC name stands for.
@@ -106,18 +117,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if value.Kind() != jsontext.KindBeginArray {
-		if answer, reply := h.one(r, value); reply {
+		if answer, reply := h.one(r, value, asked(r, body)); reply {
 			write(w, encode(answer))
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	h.batch(w, r, value)
+	h.batch(w, r, value, asked(r, body))
+}
+
+func asked(r *http.Request, body []byte) Asked {
+	return Asked{Method: r.Method, Host: r.Host, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
 }
 
 // batch runs the calls one after the other, as later ones often need what earlier ones did.
-func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value) {
+func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Asked) {
 	var calls []jsontext.Value
 	if err := json.Unmarshal(value, &calls); err != nil || len(calls) == 0 || len(calls) > maxBatch {
 		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
@@ -125,8 +140,9 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.V
 		return
 	}
 	out := []byte{'['}
-	for _, call := range calls {
-		if answer, reply := h.one(r, call); reply {
+	for i, call := range calls {
+		in.Place = i + 1
+		if answer, reply := h.one(r, call, in); reply {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
@@ -141,7 +157,7 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.V
 }
 
 // one answers one call; false for a notification.
-func (h *Handler) one(r *http.Request, call jsontext.Value) (response, bool) {
+func (h *Handler) one(r *http.Request, call jsontext.Value, in Asked) (response, bool) {
 	event := httpx.EventFrom(r.Context())
 	var q request
 	if err := json.Unmarshal(call, &q, json.RejectUnknownMembers(true)); err != nil || call.Kind() != jsontext.KindBeginObject {
@@ -156,7 +172,7 @@ func (h *Handler) one(r *http.Request, call jsontext.Value) (response, bool) {
 	case q.ID == nil:
 		return response{}, false
 	default:
-		answer.Result, answer.Error = h.call(r, name, q.Params)
+		answer.Result, answer.Error = h.call(r, name, q.Params, in)
 	}
 	if answer.Error != nil {
 		event.SetOutcome(strconv.Itoa(answer.Error.Code))
@@ -164,7 +180,7 @@ func (h *Handler) one(r *http.Request, call jsontext.Value) (response, bool) {
 	return answer, true
 }
 
-func (h *Handler) call(r *http.Request, name string, params jsontext.Value) (jsontext.Value, *fault) {
+func (h *Handler) call(r *http.Request, name string, params jsontext.Value, in Asked) (jsontext.Value, *fault) {
 	m, known := h.Methods[name]
 	if !known {
 		return nil, &fault{Code: codeMethod, Message: "There is no such method. GET /compat/methods lists what there is."}
@@ -175,7 +191,7 @@ func (h *Handler) call(r *http.Request, name string, params jsontext.Value) (jso
 	if m.Dialect == nil {
 		return nil, unserved()
 	}
-	result, err := m.Dialect.Call(r.Context(), m.Name, params, r.Header.Get("Authorization"))
+	result, err := m.Dialect.Call(r.Context(), m.Name, params, in)
 	var refused *ParamsError
 	switch {
 	case err == nil:
