@@ -1,0 +1,264 @@
+package compatproxy_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+)
+
+const (
+	pathB = "/compat/provider-b/pts/v2/payments"
+	saleB = `{"clientReferenceInformation":{"code":"ORD-1"},"processingInformation":{"capture":true},"paymentInformation":{"card":{"number":"` +
+		pan + `","expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"24.50","currency":"USD"}}}`
+	authorizedB = `"status":"AUTHORIZED"`
+	messageB    = `"message":"`
+)
+
+// asB puts what every provider-b request here has on it.
+func asB(r *http.Request) {
+	r.Header.Set("Authorization", "Bearer "+apiKey)
+	r.Header.Set("Content-Type", "application/json;charset=utf-8")
+}
+
+// TestDoorB has every way to the provider-b door, and every answer before its methods.
+func TestDoorB(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*http.Request)) func(*http.Request) {
+		return func(r *http.Request) { asB(r); change(r) }
+	}
+	for name, tt := range map[string]struct {
+		method, path string
+		change       func(*http.Request)
+		status       int
+		want         string
+		payments     int64
+	}{
+		"mounted":             {"POST", pathB, asB, 201, authorizedB, 1},
+		"slash at the end":    {"POST", pathB + "/", asB, 201, authorizedB, 1},
+		"drop-in":             {"POST", "/pts/v2/payments", asB, 201, authorizedB, 1},
+		"drop-in with slash":  {"POST", "/pts/v2/payments/", asB, 201, authorizedB, 1},
+		"foreign host":        {"POST", "/pts/v2/payments", with(func(r *http.Request) { r.Host = "apitest.cybersource.com" }), 201, authorizedB, 1},
+		"any encoding":        {"POST", pathB, with(func(r *http.Request) { r.Header.Set("Accept-Encoding", "*") }), 201, authorizedB, 1},
+		"waiting for a go":    {"POST", pathB, with(func(r *http.Request) { r.Header.Set("Expect", "100-continue") }), 201, authorizedB, 1},
+		"query":               {"POST", pathB + "?a=1", asB, 201, authorizedB, 1},
+		"empty segment":       {"POST", "/compat/provider-b/pts//v2/payments", asB, 404, messageB, 0},
+		"dots":                {"POST", "/compat/provider-b/pts/v2/./payments", asB, 404, messageB, 0},
+		"dots upwards":        {"POST", "/compat/provider-b/pts/v2/x/../payments", asB, 404, messageB, 0},
+		"two slashes in root": {"POST", "/pts/v2//payments", asB, 404, messageB, 0},
+		"unknown":             {"POST", "/compat/provider-b/pts/v2/nothing", asB, 404, `{"message":"The requested resource does not exist"}`, 0},
+		"unknown drop-in":     {"GET", "/tss/v2/nothing", asB, 404, `{"message":"The requested resource does not exist"}`, 0},
+		"no login":            {"POST", pathB, func(*http.Request) {}, 401, `{"response":{"rmsg":"Authentication Failed"}}`, 0},
+		"no login, unknown":   {"POST", "/pts/v2/nothing", func(*http.Request) {}, 401, `{"response":{"rmsg":"Authentication Failed"}}`, 0},
+		"get":                 {"GET", pathB, asB, 405, messageB, 0},
+		"put":                 {"PUT", pathB, asB, 405, messageB, 0},
+		"packed":              {"POST", pathB, with(func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }), 415, messageB, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &v1{}
+			proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.DropInPaths = true })
+			resp, body := send(t, tt.method, proxy.URL+tt.path, strings.NewReader(saleB), tt.change)
+			if resp.status != tt.status || !strings.Contains(body, tt.want) {
+				t.Errorf("got %d %s, want %d with %s", resp.status, body, tt.status, tt.want)
+			}
+			checkHeadB(t, resp)
+			if got := s.creates.Load(); got != tt.payments {
+				t.Errorf("payments: got %d, want %d", got, tt.payments)
+			}
+		})
+	}
+}
+
+func checkHeadB(t *testing.T, resp reply) {
+	t.Helper()
+	if got := resp.header.Get("Content-Type"); !strings.HasPrefix(got, "application/hal+json") {
+		t.Errorf("content type: got %q", got)
+	}
+	if resp.header.Get("v-c-correlation-id") == "" {
+		t.Error("no correlation id")
+	}
+	if resp.header.Get("Location") != "" {
+		t.Error("a redirect")
+	}
+}
+
+// Without the switch the provider's own paths are nobody's.
+func TestDoorB_noDropIn(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	resp, body := send(t, http.MethodPost, proxy.URL+"/pts/v2/payments", strings.NewReader(saleB), asB)
+	if resp.status != http.StatusNotFound || !strings.Contains(body, "route_not_found") {
+		t.Errorf("got %d %s", resp.status, body)
+	}
+}
+
+// What the client calls its request comes back, unless it is too long to.
+func TestDoorB_correlation(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	ask := func(id string) string {
+		resp, _ := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), func(r *http.Request) { asB(r); r.Header.Set("v-c-correlation-id", id) })
+		return resp.header.Get("v-c-correlation-id")
+	}
+	if got, want := ask("abc-1"), "abc-1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := ask(strings.Repeat("x", 500)); len(got) != 36 {
+		t.Errorf("got %q, want a UUID", got)
+	}
+	if one, two := ask(""), ask(""); one == two {
+		t.Errorf("got %q twice", one)
+	}
+}
+
+func TestDoorB_tooLarge(t *testing.T) {
+	t.Parallel()
+	s := &v1{}
+	proxy := mustProxy(t, s, nil)
+	for name, body := range map[string]io.Reader{
+		"announced":   strings.NewReader(strings.Repeat(" ", 300<<10)),
+		"unannounced": io.MultiReader(strings.NewReader(strings.Repeat(" ", 300<<10))),
+	} {
+		resp, text := send(t, http.MethodPost, proxy.URL+pathB, body, asB)
+		if resp.status != http.StatusRequestEntityTooLarge || !strings.Contains(text, messageB) {
+			t.Errorf("%s: got %d %s", name, resp.status, text)
+		}
+		checkHeadB(t, resp)
+	}
+}
+
+// A server that is full says so in the dialect, and executes nothing.
+func TestDoorB_busy(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
+	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.Concurrency = 1 })
+	first := make(chan int, 1)
+	go func() {
+		resp, _ := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB)
+		first <- resp.status
+	}()
+	<-s.arrived
+	resp, body := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB)
+	close(s.hold)
+	if resp.status != http.StatusServiceUnavailable || !strings.Contains(body, messageB) || resp.header.Get("Retry-After") == "" {
+		t.Errorf("got %d %s", resp.status, body)
+	}
+	checkHeadB(t, resp)
+	if got := <-first; got != http.StatusCreated {
+		t.Errorf("the first: got %d", got)
+	}
+	if got := s.creates.Load(); got != 1 {
+		t.Errorf("payments: got %d, want 1", got)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic(pan) }
+
+// A panic is answered in the dialect, and what it holds is in no log.
+func TestDoorB_panic(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	p, err := compatproxy.New(compatproxy.Config{
+		V1: "http://127.0.0.1:1", Transport: panicking{}, Log: slog.New(slog.NewJSONHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(saleB))
+	asB(r)
+	p.Handler().ServeHTTP(w, r)
+	if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), messageB) {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+	checkHeadB(t, reply{header: w.Header()})
+	if strings.Contains(log.String(), pan) {
+		t.Errorf("the log has the card number: %s", log.String())
+	}
+}
+
+// The log tells the operation and what came of it, and nothing of the payer.
+func TestDoorB_log(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	upstream := httptest.NewServer(&v1{})
+	t.Cleanup(upstream.Close)
+	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(saleB))
+	asB(r)
+	p.Handler().ServeHTTP(w, r)
+	for _, want := range []string{`"POST /compat/provider-b/pts/v2/payments"`, `"AUTHORIZED"`, `"mer_1"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %s: %s", want, log.String())
+		}
+	}
+	if strings.Contains(log.String(), pan) || strings.Contains(log.String(), apiKey) {
+		t.Errorf("the log has a secret: %s", log.String())
+	}
+}
+
+// TestDoorB_http2 comes as OkHttp and libcurl do: by HTTP/2, with another's name for ours.
+func TestDoorB_http2(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(&v1{})
+	t.Cleanup(upstream.Close)
+	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL, DropInPaths: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(p.Handler())
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, server.URL+"/pts/v2/payments", strings.NewReader(saleB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asB(r)
+	r.Host = "api.cybersource.com"
+	resp, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing of it is read
+	if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusCreated || resp.TLS.Version < tls.VersionTLS12 {
+		t.Errorf("got HTTP/%d %d", resp.ProtoMajor, resp.StatusCode)
+	}
+}
+
+// TestRPC_providerB runs a payment by the other door, alone and in a batch.
+func TestRPC_providerB(t *testing.T) {
+	t.Parallel()
+	s := &v1{}
+	proxy := mustProxy(t, s, nil)
+	one := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":` + saleB + `}`
+	for _, tt := range []struct{ bearer, body, want string }{
+		{apiKey, one, `{"jsonrpc":"2.0","result":{"_links"`},
+		{apiKey, "[" + one + "," + one + "]", authorizedB},
+		{"nonsense", one, `"result":{"response":{"rmsg":"Authentication Failed"}}`},
+		{apiKey, strings.Replace(one, `"24.50"`, `"x"`, 1), `"result":{"id":"`},
+		{apiKey, strings.Replace(one, `"24.50"`, `{}`, 1), `"field":"orderInformation.amountDetails.totalAmount"`},
+	} {
+		status, answer := askRPC(t, proxy.URL, tt.bearer, tt.body)
+		if status != http.StatusOK || !strings.Contains(answer, tt.want) {
+			t.Errorf("got %d %s, want %s in it", status, answer, tt.want)
+		}
+	}
+	if got := s.creates.Load(); got != 3 {
+		t.Errorf("payments: got %d, want 3", got)
+	}
+}
