@@ -62,6 +62,15 @@ var refusalTexts = map[string]string{
 	reasonMerchantSetup:        "Declined - There is a problem with your merchant configuration",
 	reasonProcessorUnavailable: "Declined - The payment processor is unavailable",
 	reasonInvalidAmount:        "Declined - The requested amount is not valid for this transaction",
+	reasonExceedsAuth:          "Declined - The requested capture amount exceeds the originally authorized amount.",
+	reasonReversed:             "Declined - The authorization has already been reversed.",
+	reasonSettled:              "Declined - The authorization has already been captured.",
+	reasonReversedSettled:      "Declined - The transaction has already been settled or reversed.",
+	reasonNoAuth:               "Declined - There is no unused authorization for this capture.",
+	reasonNotVoidable:          "Declined - The transaction cannot be voided.",
+	reasonCaptureVoided:        "Declined - The capture has already been voided.",
+	reasonNoCredit:             "Declined - The account is not allowed to give credits without a payment.",
+	reasonProcessorDeclined:    "Declined - General decline by the processor.",
 }
 
 // declineTexts are the messages of declines, and of what is held for review.

@@ -24,9 +24,9 @@ type operation struct {
 type run func(*Handler, call) answer
 
 // operations is the table of what is served. Nothing changes it.
-var operations = []operation{
+var operations = append([]operation{
 	post(catalogue.CreatePayment, "payments", "payments:authorize", createPayment),
-}
+}, follows...)
 
 // find returns the operation of a request and the id in its path. A slash at the end makes no difference. The status is 200, 405 when the
 // path is one of ours and the method is not, and else 404.

@@ -1,0 +1,110 @@
+package providerb
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func capture(h *Handler, c call) answer {
+	asked, f := decodeCapture(c.id, c.req)
+	if !f.none() {
+		return f.answer(c.now)
+	}
+	r := h.one(c, asked)
+	if r.Outcome == command.Done {
+		return c.captured(r)
+	}
+	if out, done := c.followFault(r, fieldTotal); done {
+		return out
+	}
+	if r.Outcome == command.Declined || r.Capture != nil {
+		return h.declinedFollow(c)
+	}
+	return whyNoCapture(r).answer(c.now)
+}
+
+// decodeCapture reads a capture. The last one of several, or one that says so, releases what it leaves.
+func decodeCapture(number string, req *wire.Request) (command.Capture, problem) {
+	if f := references(req); !f.none() {
+		return command.Capture{}, f
+	}
+	amount, currency, f := followAmount(req.Order.AmountDetails, fieldTotal)
+	if !f.none() {
+		return command.Capture{}, f
+	}
+	options := req.Processing.CaptureOptions
+	sequence, f := place(options.SequenceNumber, "captureSequenceNumber")
+	if !f.none() {
+		return command.Capture{}, f
+	}
+	total, f := place(options.TotalCount, "totalCaptureCount")
+	switch {
+	case !f.none():
+		return command.Capture{}, f
+	case total != 0 && sequence > total:
+		return command.Capture{}, invalid(fieldOptions + "captureSequenceNumber")
+	}
+	return command.Capture{
+		Target: command.Number(number), Amount: amount, Final: bool(options.IsFinal) || total != 0 && sequence == total,
+		Reference: text(given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
+	}, problem{}
+}
+
+const fieldOptions = "processingInformation.captureOptions."
+
+// place reads a place in a row of at most 99; 0 for none.
+func place(t wire.Text, name string) (int, problem) {
+	const most = 99
+	if t == "" {
+		return 0, problem{}
+	}
+	n, err := strconv.Atoi(string(t))
+	if err != nil || n < 1 || n > most {
+		return 0, invalid(fieldOptions + name)
+	}
+	return n, problem{}
+}
+
+// whyNoCapture reads v1's refusal by the state of the payment.
+func whyNoCapture(r command.Result) problem {
+	t := r.Transaction
+	switch {
+	case t == nil:
+		return problem{Reason: reasonInvalid}
+	case r.Code == command.CodeExceedsCapturable && t.AmountAuthorized != 0:
+		return problem{Reason: reasonExceedsAuth}
+	case r.Code != command.CodeNotCapturable && r.Code != command.CodeExceedsCapturable:
+		return problem{Reason: reasonInvalid}
+	}
+	switch t.Status {
+	case v1.TransactionStatusCaptured:
+		return problem{Reason: reasonSettled}
+	case v1.TransactionStatusVoided:
+		return problem{Reason: reasonReversed}
+	case v1.TransactionStatusExpired:
+		return problem{Reason: reasonNoAuth}
+	case v1.TransactionStatusAuthorized, v1.TransactionStatusPartiallyCaptured: // a verification has nothing to capture
+		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}}
+	case v1.TransactionStatusDeclined, v1.TransactionStatusFailed, v1.TransactionStatusCanceled,
+		v1.TransactionStatusProcessing, v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusUnknown:
+	}
+	return problem{Reason: reasonInvalid}
+}
+
+func (c call) captured(r command.Result) answer {
+	number := decimalOf(id.Capture, r.Capture.ID)
+	return answer{status: http.StatusCreated, body: wire.Answer{
+		Links: &wire.Links{Self: link(http.MethodGet, "captures", number), Void: link(http.MethodPost, "captures", number, "voids")},
+		ID:    number, SubmitTimeUTC: stamp(r.Capture.CreatedAt.Time), Status: statusPending,
+		ReconciliationID: reconciliation(r.Transaction), ClientReference: c.echo(r.Capture.CreatedAt.Time),
+		Order: &wire.OrderAnswer{AmountDetails: &wire.Amounts{
+			Total:    major(r.Capture.Amount, r.Capture.Currency),
+			Currency: shown(c.req.Order.AmountDetails.Currency, r.Capture.Currency),
+		}},
+	}, outcome: statusPending}
+}

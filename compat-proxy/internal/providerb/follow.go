@@ -1,0 +1,56 @@
+package providerb
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+)
+
+// follows are the operations on what there already is, and those beside them.
+var follows = []operation{
+	post(catalogue.CapturePayment, "payments/{id}/captures", "payments:capture", capture),
+	post(catalogue.ReversePayment, "payments/{id}/reversals", "payments:authorize", reverse),
+	post(catalogue.RefundPayment, "payments/{id}/refunds", "refunds:create", refund),
+	post("refundCapture", "captures/{id}/refunds", "refunds:create", refund),
+	post("voidPayment", "payments/{id}/voids", "payments:authorize", void),
+	post("voidCapture", "captures/{id}/voids", "payments:authorize", void),
+	post("voidRefund", "refunds/{id}/voids", "payments:authorize", voidRefund),
+	post("voidCredit", "credits/{id}/voids", "payments:authorize", voidRefund),
+	post("reverseByTransactionId", "reversals", "payments:authorize", reverseNamed),
+	post("voidByTransactionId", "voids", "payments:authorize", voidNamed),
+	read("getTransaction", "tss/v2/transactions/{id}"),
+	read("getPayment", "pts/v2/payments/{id}"),
+	read("getCapture", "pts/v2/captures/{id}"),
+	read("getRefund", "pts/v2/refunds/{id}"),
+	read("getCredit", "pts/v2/credits/{id}"),
+	read("getReversal", "pts/v2/reversals/{id}"),
+	read("getVoid", "pts/v2/voids/{id}"),
+}
+
+// read is an operation that changes nothing.
+func read(name, path string) operation {
+	return operation{
+		name: name, httpMethod: http.MethodGet, path: strings.Split(path, "/"), scopes: []string{"transactions:read"}, run: details,
+	}
+}
+
+// echo is the client's name for the request. One that has none gets the time of what was made, in milliseconds.
+func (c call) echo(made time.Time) *wire.ClientReferenceAnswer {
+	own := c.req.ClientReference
+	return &wire.ClientReferenceAnswer{
+		Code: cmp.Or(string(own.Code), milliseconds(made)), TransactionID: string(own.TransactionID),
+	}
+}
+
+// declinedFollow is the answer when the acquirer would not do what follows a payment. Clients want a number in it, though v1 keeps nothing
+// that could have one.
+func (h *Handler) declinedFollow(c call) answer {
+	return answer{status: http.StatusCreated, body: wire.Answer{
+		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined, ClientReference: c.echo(c.now),
+		ErrorInformation: &wire.ErrorInformation{Reason: reasonProcessorDeclined, Message: declineTexts[reasonProcessorDeclined]},
+	}, outcome: reasonProcessorDeclined}
+}

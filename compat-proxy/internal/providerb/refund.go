@@ -1,0 +1,83 @@
+package providerb
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// refund gives back of a payment, or of a capture: clients use the numbers of both at either path.
+func refund(h *Handler, c call) answer {
+	asked, f := decodeRefund(c.id, c.req)
+	if !f.none() {
+		return f.answer(c.now)
+	}
+	r := h.one(c, asked)
+	if r.Outcome == command.Done {
+		return c.refunded(r)
+	}
+	if out, done := c.followFault(r, fieldTotal); done {
+		return out
+	}
+	return whyNoRefund(r).answer(c.now)
+}
+
+func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
+	if f := references(req); !f.none() {
+		return command.Refund{}, f
+	}
+	amount, currency, f := followAmount(req.Order.AmountDetails, fieldTotal)
+	if !f.none() {
+		return command.Refund{}, f
+	}
+	return command.Refund{
+		Target: command.Number(number), Captures: true, Amount: amount, Reference: text(given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
+	}, problem{}
+}
+
+// whyNoRefund reads the refusal by v1 or the acquirer. Some clients know of no declined refunds, so none is answered as one.
+func whyNoRefund(r command.Result) problem {
+	t := r.Transaction
+	switch {
+	case t == nil:
+		return problem{Reason: reasonInvalid}
+	case r.Outcome == command.Declined || r.Refund != nil:
+		return problem{Reason: reasonProcessorDeclined}
+	case r.Code == command.CodeExceedsRefundable:
+		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}}
+	case r.Code != command.CodeNotRefundable:
+		return problem{Reason: reasonInvalid}
+	case captureVoided(t, r.Capture):
+		return problem{Reason: reasonCaptureVoided}
+	case t.AmountCaptured > 0 && (r.Capture == nil || r.Capture.Status == v1.CaptureStatusSucceeded):
+		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}} // all of it was given back
+	}
+	return problem{Reason: reasonInvalid}
+}
+
+// captureVoided reports whether the money had been captured before the payment was voided.
+func captureVoided(t *v1.Transaction, c *v1.Capture) bool {
+	if t.Status != v1.TransactionStatusVoided {
+		return false
+	}
+	return t.Capture == v1.CaptureModeAutomatic || c != nil && c.Status == v1.CaptureStatusVoided
+}
+
+func (c call) refunded(r command.Result) answer {
+	given, number := r.Refund, decimalOf(id.Refund, r.Refund.ID)
+	currency := shown(c.req.Order.AmountDetails.Currency, given.Currency)
+	body := wire.Answer{
+		Links: &wire.Links{Self: link(http.MethodGet, "refunds", number), Void: link(http.MethodPost, "refunds", number, "voids")},
+		ID:    number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
+		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
+		Refund: &wire.RefundAmounts{Refund: major(given.Amount, given.Currency), Currency: currency},
+		Order:  &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},
+	}
+	if a := r.Transaction.Authorization; a != nil {
+		body.Processor = &wire.Processor{ApprovalCode: text(a.Code), ResponseCode: a.ResponseCode}
+	}
+	return answer{status: http.StatusCreated, body: body, outcome: statusPending}
+}

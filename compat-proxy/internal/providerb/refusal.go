@@ -1,0 +1,107 @@
+package providerb
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/money"
+)
+
+// The reasons with which what follows a payment is refused. Some clients take "already" ones for done, so each must be exact.
+const (
+	reasonExceedsAuth     = "EXCEEDS_AUTH_AMOUNT"
+	reasonReversed        = "AUTH_ALREADY_REVERSED"
+	reasonSettled         = "TRANSACTION_ALREADY_SETTLED"
+	reasonReversedSettled = "TRANSACTION_ALREADY_REVERSED_OR_SETTLED"
+	reasonNoAuth          = "MISSING_AUTH"
+	reasonNotVoidable     = "NOT_VOIDABLE"
+	reasonCaptureVoided   = "CAPTURE_ALREADY_VOIDED"
+	reasonNoCredit        = "ACCOUNT_NOT_ALLOWED_CREDIT"
+)
+
+// The fields that are found at fault.
+const (
+	fieldReversal      = "reversalInformation.amountDetails.totalAmount"
+	fieldTransactionID = "clientReferenceInformation.transactionId"
+)
+
+// followFault tells why a command on something that there already is was not done, as far as it is the same for all of them. It returns
+// false when what there is decides it.
+func (c call) followFault(r command.Result, amountField string) (answer, bool) {
+	switch r.Outcome {
+	case command.Uncertain:
+		return unsure(c.now), true
+	case command.Unavailable:
+		return unavailable(r, c.now), true
+	case command.Unmet:
+		return unmet(r.Unmet, amountField).answer(c.now), true
+	case command.Refused:
+		return c.refusedByCode(r)
+	case command.NotFound, command.Declined, command.Done, command.Repeated:
+	}
+	return answer{}, false
+}
+
+func unmet(condition command.Condition, amountField string) problem {
+	if condition == command.ConditionCurrency {
+		return invalid(strings.Replace(amountField, "totalAmount", "currency", 1))
+	}
+	return invalid(amountField)
+}
+
+// refusedByCode answers v1's refusals that are not about the state of the payment.
+func (c call) refusedByCode(r command.Result) (answer, bool) {
+	switch {
+	case r.Code == command.CodeKeyReused:
+		return c.reused(), true
+	case r.Code == command.CodeOperationInProgress:
+		return failed(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
+	case r.Code == command.CodeMerchantDisabled, r.Code == command.CodeAcquirerNotConfigured:
+		return problem{Reason: reasonMerchantSetup}.answer(c.now), true
+	case r.Code == command.CodeUnlinkedRefunds:
+		return problem{Reason: reasonNoCredit}.answer(c.now), true
+	case r.Status == http.StatusForbidden:
+		return forbidden("transactions:read"), true // the operation's own was checked before
+	case r.Status == http.StatusUnauthorized:
+		return unauthenticated(), true // rolled or revoked since it was asked for
+	}
+	return answer{}, false
+}
+
+// references judges the client's names for the request.
+func references(req *wire.Request) problem { return (&decoder{req: req}).references() }
+
+// followAmount reads the amount of a request on something that there already is, in the currency of that unless the request names one.
+// Decimals that a named currency does not have are cut off.
+func followAmount(a wire.AmountDetails, field string) (amount, currency string, f problem) {
+	const longest = 19
+	text := string(a.TotalAmount)
+	whole, decimals, _ := strings.Cut(text, ".")
+	switch {
+	case text == "":
+		return "", "", missing(field)
+	case len(text) > longest || strings.Trim(whole+decimals, "0123456789") != "" || whole+decimals == "":
+		return "", "", invalid(field)
+	}
+	currency = strings.ToLower(string(a.Currency))
+	if currency != "" {
+		c, known := money.Lookup(currency)
+		if !known {
+			return "", "", invalid(strings.Replace(field, "totalAmount", "currency", 1))
+		}
+		decimals = decimals[:min(len(decimals), c.Exponent)]
+	}
+	amount = cmp.Or(whole, "0")
+	if decimals != "" {
+		amount += "." + decimals
+	}
+	return amount, currency, problem{}
+}
+
+// shown is the currency as the request wrote it, else as the dialect writes that of the payment.
+func shown(requested wire.Text, currency string) string {
+	return cmp.Or(string(requested), strings.ToUpper(currency))
+}

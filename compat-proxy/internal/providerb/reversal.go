@@ -1,0 +1,94 @@
+package providerb
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func reverse(h *Handler, c call) answer {
+	asked, f := decodeReversal(c.req)
+	if !f.none() {
+		return f.answer(c.now)
+	}
+	asked.Target = command.Number(c.id)
+	return h.reversal(c, h.one(c, asked))
+}
+
+// reverseNamed is the form for who was not answered: it names the payment by the transactionId of its request.
+func reverseNamed(h *Handler, c call) answer {
+	if c.req.ClientReference.TransactionID == "" {
+		return missing(fieldTransactionID).answer(c.now)
+	}
+	asked, f := decodeReversal(c.req)
+	if !f.none() && f.Reason != reasonMissing { // who was not answered may leave the amount out
+		return f.answer(c.now)
+	}
+	asked.Name = transactionName(c.caller, string(c.req.ClientReference.TransactionID))
+	return h.reversal(c, h.one(c, asked))
+}
+
+// decodeReversal reads a reversal but for what it is of.
+func decodeReversal(req *wire.Request) (command.Reverse, problem) {
+	if f := references(req); !f.none() {
+		return command.Reverse{}, f
+	}
+	amount, currency, f := followAmount(req.Reversal.AmountDetails, fieldReversal)
+	return command.Reverse{Amount: amount, Require: command.Require{Currency: currency}}, f
+}
+
+func (h *Handler) reversal(c call, r command.Result) answer {
+	if r.Outcome == command.Done {
+		return c.reversed(r.Transaction)
+	}
+	if r.Outcome == command.Unmet && r.Unmet == command.ConditionAmount {
+		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldReversal}}.answer(c.now)
+	}
+	if out, done := c.followFault(r, fieldReversal); done {
+		return out
+	}
+	if r.Outcome == command.Declined {
+		return h.declinedFollow(c)
+	}
+	return c.whyNoReversal(r).answer(c.now)
+}
+
+// whyNoReversal reads v1's refusal by the state of the payment.
+func (c call) whyNoReversal(r command.Result) problem {
+	t := r.Transaction
+	switch {
+	case r.Outcome == command.NotFound && c.id == "":
+		return invalid(fieldTransactionID)
+	case t == nil:
+		return problem{Reason: reasonInvalid}
+	case t.Status == v1.TransactionStatusVoided:
+		return problem{Reason: reasonReversed}
+	case t.Status == v1.TransactionStatusCaptured || t.Status == v1.TransactionStatusPartiallyCaptured:
+		return problem{Reason: reasonReversedSettled}
+	case t.Status == v1.TransactionStatusExpired:
+		return problem{Reason: reasonNoAuth}
+	}
+	return problem{Reason: reasonInvalid}
+}
+
+func (c call) reversed(t *v1.Transaction) answer {
+	number := undoingOf(numberOf(t), suffixReversal)
+	amount := major(t.AmountAuthorized, t.Currency)
+	currency := shown(c.req.Reversal.AmountDetails.Currency, t.Currency)
+	body := wire.Answer{
+		Links: &wire.Links{Self: link(http.MethodGet, "reversals", number)},
+		ID:    number, SubmitTimeUTC: stamp(t.UpdatedAt.Time), Status: statusReversed,
+		ReconciliationID: reconciliation(t), ClientReference: c.echo(t.UpdatedAt.Time),
+		Reversal: &wire.ReversalAmounts{Reversed: amount, Original: amount, Currency: currency},
+		Order:    &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},
+	}
+	if a := t.Authorization; a != nil {
+		body.Processor = &wire.Processor{ResponseCode: a.ResponseCode}
+		body.Authorization = &wire.AuthorizationAnswer{ApprovalCode: text(a.Code), ReasonCode: "100", ReversalSubmitted: "Y"}
+	}
+	return answer{status: http.StatusCreated, body: body, outcome: statusReversed}
+}
+
+const statusReversed = "REVERSED"

@@ -1,0 +1,241 @@
+package providerb
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// details tells what became of whatever has the number.
+func details(h *Handler, c call) answer {
+	number := c.id
+	payment, suffix, undone := undoing(number)
+	if undone {
+		number = payment
+	}
+	r := h.one(c, command.Get{Target: command.Number(number), Captures: true})
+	switch {
+	case r.Outcome == command.Unavailable:
+		return failed(c.now, reasonSystem, textSystem)
+	case r.Outcome == command.Refused && r.Status == http.StatusUnauthorized:
+		return unauthenticated()
+	case r.Outcome == command.Refused && r.Status == http.StatusForbidden:
+		return forbidden("transactions:read")
+	case r.Outcome != command.Done:
+		return lost(http.StatusNotFound)
+	case undone:
+		return c.undone(r, number, suffix)
+	case r.Refund != nil:
+		return c.found(refundRecord(r))
+	case r.Capture != nil && decimalOf(id.Capture, r.Capture.ID) == number: // of a voided payment there is a capture too
+		return c.found(captureRecord(r))
+	}
+	return c.found(paymentRecord(r))
+}
+
+// record is what details are made of.
+type record struct {
+	number, root string // root is the number of the payment it is of
+	reconciled   string
+	made         time.Time
+	reference    *string
+	applications []string // old names of what was done
+	status       string
+	reason       string // of what did not go through
+	amounts      wire.Amounts
+	paid         *v1.Transaction // nil of a refund without a payment
+	card         *v1.Card
+}
+
+func (c call) found(r record) answer {
+	self := detailsLink(r.number)
+	body := wire.Transaction{
+		ID: r.number, RootID: r.root, ReconciliationID: r.reconciled, MerchantID: c.caller.Merchant, SubmitTimeUTC: stamp(r.made),
+		Status: r.status, Application: r.application(), Order: &wire.OrderAnswer{AmountDetails: &r.amounts},
+		Links: &wire.TransactionLinks{Self: &self},
+	}
+	if r.reference != nil {
+		body.ClientReference = &wire.ClientReferenceAnswer{Code: *r.reference}
+	}
+	if r.reason != "" {
+		body.ErrorInformation = &wire.ErrorInformation{Reason: r.reason, Message: declineTexts[r.reason]}
+	}
+	if r.card != nil {
+		body.Payment = &wire.PaymentAnswer{Card: &wire.CardAnswer{
+			Suffix: r.card.Last4, Type: typeOf(r.card.Brand),
+			ExpirationMonth: fmt.Sprintf("%02d", r.card.ExpMonth), ExpirationYear: strconv.Itoa(r.card.ExpYear),
+		}}
+	}
+	if r.paid != nil {
+		body.Processor = processor(r.paid)
+	}
+	if r.root != r.number {
+		body.Links.Related = []wire.Link{detailsLink(r.root)}
+	}
+	return answer{status: http.StatusOK, body: body, outcome: r.status}
+}
+
+func detailsLink(number string) wire.Link {
+	return wire.Link{Href: "/tss/v2/transactions/" + number, Method: http.MethodGet}
+}
+
+// application is the part in which older clients look.
+func (r record) application() *wire.Application {
+	out := &wire.Application{Status: r.status, ReasonCode: "100", RCode: "1", RFlag: "SOK"}
+	if r.reason != "" {
+		out.ReasonCode, out.RCode, out.RFlag = reasonNumbers[r.reason], "0", "DCARDREFUSED"
+	}
+	for _, name := range r.applications {
+		out.Applications = append(out.Applications, wire.ApplicationResult{
+			Name: name, Status: r.status, ReasonCode: out.ReasonCode, RCode: out.RCode, RFlag: out.RFlag, ReconciliationID: r.reconciled,
+		})
+	}
+	return out
+}
+
+const (
+	statusTransmitted = "TRANSMITTED"
+	statusFailed      = "FAILED"
+	statusCancelled   = "CANCELLED"
+
+	serviceAuth     = "ics_auth"
+	serviceBill     = "ics_bill"
+	serviceCredit   = "ics_credit"
+	serviceReversal = "ics_auth_reversal"
+	serviceVoid     = "ics_void"
+)
+
+// ofPayment is a record of what there is of a payment, or of it itself.
+func ofPayment(t *v1.Transaction) record {
+	r := record{reconciled: reconciliation(t), root: numberOf(t), made: t.CreatedAt.Time, reference: t.Reference, paid: t, card: t.Card}
+	r.number = r.root
+	return r
+}
+
+func paymentRecord(r command.Result) record {
+	t := r.Transaction
+	out := ofPayment(t)
+	out.applications = []string{serviceAuth}
+	if command.Sale(t) {
+		out.applications = append(out.applications, serviceBill)
+	}
+	out.amounts = wire.Amounts{Total: major(t.Amount, t.Currency), Currency: shown("", t.Currency)}
+	if t.Status != v1.TransactionStatusDeclined && t.Status != v1.TransactionStatusFailed {
+		out.amounts.Authorized = major(t.AmountAuthorized, t.Currency)
+	}
+	if t.AmountCaptured > 0 {
+		out.amounts.RefundBalance = major(t.AmountRefundable, t.Currency)
+	}
+	out.status = paymentStatus(t, captureVoided(t, r.Capture))
+	if t.Status == v1.TransactionStatusDeclined {
+		out.reason = declineReason(t)
+	}
+	return out
+}
+
+func paymentStatus(t *v1.Transaction, captureVoided bool) string {
+	switch t.Status {
+	case v1.TransactionStatusDeclined:
+		return statusDeclined
+	case v1.TransactionStatusFailed:
+		return statusFailed
+	case v1.TransactionStatusVoided:
+		if captureVoided {
+			return statusVoided
+		}
+		return statusReversed
+	case v1.TransactionStatusExpired, v1.TransactionStatusCanceled:
+		return statusCancelled
+	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
+		switch {
+		case !command.Sale(t): // its captures have records of their own
+			return statusAuthorized
+		case t.Settlement == v1.SettlementSettled:
+			return statusTransmitted
+		}
+		return statusPending
+	case v1.TransactionStatusAuthorized:
+		return statusAuthorized
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown, v1.TransactionStatusRequiresConfirmation:
+	}
+	return statusPending
+}
+
+func captureRecord(r command.Result) record {
+	c := r.Capture
+	out := ofPayment(r.Transaction)
+	out.number, out.made, out.reference = decimalOf(id.Capture, c.ID), c.CreatedAt.Time, c.Reference
+	out.applications = []string{serviceBill}
+	out.amounts = wire.Amounts{Total: major(c.Amount, c.Currency), Currency: shown("", c.Currency)}
+	switch c.Status {
+	case v1.CaptureStatusVoided:
+		out.status = statusVoided
+	case v1.CaptureStatusFailed:
+		out.status, out.reason = statusFailed, reasonGeneralDecline
+	case v1.CaptureStatusPending:
+		out.status = statusPending
+	case v1.CaptureStatusSucceeded:
+		if out.status = statusPending; c.Settlement == v1.SettlementSettled {
+			out.status = statusTransmitted
+		}
+		out.amounts.RefundBalance = major(c.Amount-c.AmountRefunded, c.Currency)
+	}
+	return out
+}
+
+func refundRecord(r command.Result) record {
+	given := r.Refund
+	out := record{card: given.Card}
+	if r.Transaction != nil {
+		out = ofPayment(r.Transaction)
+	}
+	out.number, out.reconciled, out.made, out.reference = decimalOf(id.Refund, given.ID), reconciliationOf(given.ID), given.CreatedAt.Time, given.Reference
+	if r.Transaction == nil {
+		out.root = out.number
+	}
+	out.applications = []string{serviceCredit}
+	out.amounts = wire.Amounts{Total: major(given.Amount, given.Currency), Currency: shown("", given.Currency)}
+	switch given.Status {
+	case v1.RefundStatusSucceeded:
+		out.status = statusTransmitted
+	case v1.RefundStatusFailed:
+		out.status, out.reason = statusFailed, reasonGeneralDecline
+	case v1.RefundStatusPending:
+		out.status = statusPending
+	}
+	return out
+}
+
+// undone tells of a reversal or void, which there is when its payment was undone so.
+func (c call) undone(r command.Result, payment, suffix string) answer {
+	t := r.Transaction
+	if t == nil || numberOf(t) != payment {
+		return lost(http.StatusNotFound)
+	}
+	status := paymentStatus(t, captureVoided(t, r.Capture))
+	wanted, service := statusReversed, serviceReversal
+	if suffix == suffixVoid {
+		wanted, service = statusVoided, serviceVoid
+	}
+	// A sale may be undone by either, and v1 does not know by which.
+	if t.Status != v1.TransactionStatusVoided || status == statusReversed && wanted == statusVoided {
+		return lost(http.StatusNotFound)
+	}
+	out := ofPayment(t)
+	out.number, out.made, out.applications, out.status = c.id, t.UpdatedAt.Time, []string{service}, wanted
+	out.amounts = wire.Amounts{Total: major(t.AmountAuthorized, t.Currency), Currency: shown("", t.Currency)}
+	return c.found(out)
+}
+
+// reasonNumbers are the reasons as older clients know them.
+var reasonNumbers = map[string]string{
+	reasonAVSFailed: "200", reasonContactProcessor: "201", reasonExpiredCard: "202", reasonProcessorDeclined: "203", reasonInsufficientFund: "204",
+	reasonStolenLost: "205", reasonUnauthorizedCard: "208", reasonCVNMismatch: "209", reasonExceedsLimit: "210", reasonInvalidCVN: "211",
+	reasonCVFailed: "230", reasonInvalidAccount: "231", reasonGeneralDecline: "233",
+}

@@ -1,0 +1,85 @@
+package providerb
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const statusVoided = "VOIDED"
+
+// void cancels a sale or a capture: clients use the numbers of both at either path.
+func void(h *Handler, c call) answer {
+	return h.cancel(c, command.CancelCapture{Target: command.Number(c.id)})
+}
+
+// voidNamed is the form for who was not answered: it names the sale or capture by the transactionId of its request.
+func voidNamed(h *Handler, c call) answer {
+	if c.req.ClientReference.TransactionID == "" {
+		return missing(fieldTransactionID).answer(c.now)
+	}
+	return h.cancel(c, command.CancelCapture{Name: transactionName(c.caller, string(c.req.ClientReference.TransactionID))})
+}
+
+// voidRefund refuses: v1 cannot take a refund back.
+func voidRefund(h *Handler, c call) answer {
+	r := h.one(c, command.Get{Target: command.Number(c.id)})
+	if out, done := c.followFault(r, ""); done {
+		return out
+	}
+	if r.Refund == nil {
+		return problem{Reason: reasonInvalid}.answer(c.now)
+	}
+	return problem{Reason: reasonNotVoidable}.answer(c.now)
+}
+
+func (h *Handler) cancel(c call, do command.CancelCapture) answer {
+	if f := references(c.req); !f.none() {
+		return f.answer(c.now)
+	}
+	if c.name.text != "" {
+		c.name.text += "/void" // a reversal under the same name is another thing
+	}
+	r := h.one(c, do)
+	if r.Outcome == command.Done {
+		return c.voided(r.Transaction, r.Capture)
+	}
+	if out, done := c.followFault(r, ""); done {
+		return out
+	}
+	return c.whyNoVoid(r).answer(c.now)
+}
+
+// whyNoVoid reads v1's refusal by the state of the payment.
+func (c call) whyNoVoid(r command.Result) problem {
+	t := r.Transaction
+	switch {
+	case r.Outcome == command.NotFound && r.Refund == nil && c.id == "":
+		return invalid(fieldTransactionID)
+	case r.Outcome == command.NotFound && r.Refund == nil:
+		return problem{Reason: reasonInvalid}
+	case t != nil && captureVoided(t, r.Capture):
+		return problem{Reason: reasonCaptureVoided}
+	}
+	return problem{Reason: reasonNotVoidable}
+}
+
+func (c call) voided(t *v1.Transaction, captured *v1.Capture) answer {
+	number := undoingOf(numberOf(t), suffixVoid)
+	amount := major(t.AmountAuthorized, t.Currency)
+	taken := amount
+	if captured != nil {
+		taken = major(captured.Amount, captured.Currency)
+	}
+	return answer{status: http.StatusCreated, body: wire.Answer{
+		Links: &wire.Links{Self: link(http.MethodGet, "voids", number)},
+		ID:    number, SubmitTimeUTC: stamp(t.UpdatedAt.Time), Status: statusVoided,
+		ReconciliationID: reconciliation(t), ClientReference: c.echo(t.UpdatedAt.Time),
+		Void: &wire.VoidAmounts{
+			Void: taken, Original: amount, Currency: shown(cmp.Or(c.req.Order.AmountDetails.Currency, c.req.Reversal.AmountDetails.Currency), t.Currency),
+		},
+	}, outcome: statusVoided}
+}
