@@ -23,7 +23,7 @@ func capture(h *Handler, c call) answer {
 		return out
 	}
 	if r.Outcome == command.Declined || r.Capture != nil {
-		return h.declinedFollow(c)
+		return h.declinedFollow(c, reasonProcessorDeclined)
 	}
 	return whyNoCapture(r).answer(c.now)
 }

@@ -18,6 +18,7 @@ var follows = []operation{
 	post("refundCapture", "captures/{id}/refunds", "refunds:create", refund),
 	post("voidPayment", "payments/{id}/voids", "payments:authorize", void),
 	post("voidCapture", "captures/{id}/voids", "payments:authorize", void),
+	post("createCredit", "credits", "refunds:create", credit),
 	post("voidRefund", "refunds/{id}/voids", "payments:authorize", voidRefund),
 	post("voidCredit", "credits/{id}/voids", "payments:authorize", voidRefund),
 	post("reverseByTransactionId", "reversals", "payments:authorize", reverseNamed),
@@ -46,11 +47,11 @@ func (c call) echo(made time.Time) *wire.ClientReferenceAnswer {
 	}
 }
 
-// declinedFollow is the answer when the acquirer would not do what follows a payment. Clients want a number in it, though v1 keeps nothing
+// declinedFollow is the answer when the acquirer would not do what was asked for, or that is known without it. Clients want a number in it, though v1 keeps nothing
 // that could have one.
-func (h *Handler) declinedFollow(c call) answer {
+func (h *Handler) declinedFollow(c call, reason string) answer {
 	return answer{status: http.StatusCreated, body: wire.Answer{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined, ClientReference: c.echo(c.now),
-		ErrorInformation: &wire.ErrorInformation{Reason: reasonProcessorDeclined, Message: declineTexts[reasonProcessorDeclined]},
-	}, outcome: reasonProcessorDeclined}
+		ErrorInformation: &wire.ErrorInformation{Reason: reason, Message: declineTexts[reason]},
+	}, outcome: reason}
 }

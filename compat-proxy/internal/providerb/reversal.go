@@ -50,7 +50,7 @@ func (h *Handler) reversal(c call, r command.Result) answer {
 		return out
 	}
 	if r.Outcome == command.Declined {
-		return h.declinedFollow(c)
+		return h.declinedFollow(c, reasonProcessorDeclined)
 	}
 	return c.whyNoReversal(r).answer(c.now)
 }

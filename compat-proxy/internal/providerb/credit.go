@@ -1,0 +1,95 @@
+package providerb
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// credit gives money without a payment before it, where the login and v1 allow that.
+func credit(h *Handler, c call) answer {
+	if !c.caller.Grant.UnlinkedRefunds {
+		return problem{Reason: reasonNoCredit}.answer(c.now)
+	}
+	body, f := decodeCredit(c.req, setting{currency: h.currency(c), now: c.now})
+	switch {
+	case f.Declined:
+		return h.declinedFollow(c, f.Reason)
+	case !f.none():
+		return f.answer(c.now)
+	}
+	r := h.one(c, command.Credit{Body: body})
+	switch {
+	case r.Outcome == command.Done:
+		return c.credited(r.Refund)
+	case r.Outcome == command.Declined, r.Refund != nil:
+		return h.declinedFollow(c, reasonProcessorDeclined)
+	}
+	if out, done := c.followFault(r, fieldTotal); done {
+		return out
+	}
+	f, out := refusedPayment(r, c.now)
+	switch {
+	case f.Declined:
+		return h.declinedFollow(c, f.Reason)
+	case !f.none():
+		return f.answer(c.now)
+	}
+	return out
+}
+
+// decodeCredit reads a credit. It is pure.
+func decodeCredit(req *wire.Request, set setting) (v1.RefundCreate, problem) {
+	d := &decoder{req: req, set: set}
+	none := v1.RefundCreate{}
+	if f := d.references(); !f.none() {
+		return none, f
+	}
+	currency, f := currencyOf(req.Order.AmountDetails.Currency, set.currency)
+	if !f.none() {
+		return none, f
+	}
+	amount, f := total(&req.Order, currency)
+	switch {
+	case !f.none():
+		return none, f
+	case amount == 0:
+		return none, invalid(fieldTotal)
+	}
+	payee := v1.TransactionCreate{Currency: currency.Code}
+	switch f := d.source(&payee, currency); {
+	case !f.none():
+		return none, f
+	case payee.NetworkToken != nil:
+		return none, unsupported("paymentInformation.tokenizedCard.number")
+	case payee.Customer != nil: // v1 would not ask whose payment method it is
+		return none, unsupported("paymentInformation.customer.id")
+	}
+	if payee.Card != nil {
+		payee.Card.Cvc = nil // who is paid proves nothing
+	}
+	return v1.RefundCreate{
+		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,
+		Reference: given(req.ClientReference.Code, maxCode),
+	}, problem{}
+}
+
+func (c call) credited(given *v1.Refund) answer {
+	number := decimalOf(id.Refund, given.ID)
+	currency := shown(c.req.Order.AmountDetails.Currency, given.Currency)
+	body := wire.Answer{
+		Links: &wire.Links{Self: link(http.MethodGet, "credits", number), Void: link(http.MethodPost, "credits", number, "voids")},
+		ID:    number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
+		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
+		Credit:    &wire.CreditAmounts{Credit: major(given.Amount, given.Currency), Currency: currency},
+		Order:     &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},
+		Processor: &wire.Processor{ResponseCode: "00"},
+	}
+	if given.Card != nil {
+		body.PaymentAccount = &wire.PaymentAccount{Card: &wire.CardAnswer{Type: typeOf(given.Card.Brand)}}
+	}
+	return answer{status: http.StatusCreated, body: body, outcome: statusPending}
+}
