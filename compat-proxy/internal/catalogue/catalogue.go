@@ -67,10 +67,10 @@ var methods = []Method{
 		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
 	a(GetTransactionDetails, ReadOnly, "transactions:read", true, "transaction.get"),
 	a(CreateCustomerProfile, WriteSafe, "customers:write", true, "customer.create", "token.create"),
-	b(CreatePayment, "", "payments:authorize", true, "payment.authorize", "payment.capture"),
-	b(CapturePayment, "/{id}/captures", "payments:capture", false, "payment.capture"),
-	b(ReversePayment, "/{id}/reversals", "payments:authorize", false, "payment.void"),
-	b(RefundPayment, "/{id}/refunds", "refunds:create", false, "payment.refund"),
+	b(CreatePayment, "", "payments:authorize", "payment.authorize", "payment.capture"),
+	b(CapturePayment, "/{id}/captures", "payments:capture", "payment.capture"),
+	b(ReversePayment, "/{id}/reversals", "payments:authorize", "payment.void"),
+	b(RefundPayment, "/{id}/refunds", "refunds:create", "payment.refund"),
 }
 
 // Find returns the method of that name in that dialect.
@@ -100,9 +100,9 @@ func a(name string, effect SideEffect, scope string, available bool, mapsTo ...s
 	}
 }
 
-func b(name, path, scope string, available bool, mapsTo ...string) Method {
+func b(name, path, scope string, mapsTo ...string) Method {
 	return Method{
 		Provider: ProviderB, Name: name, HTTPMethod: "POST", Path: pathB + path, RPC: "compat." + ProviderB + "." + name,
-		MapsTo: mapsTo, SideEffect: MoneyMovement, Scopes: []string{scope, UseScope}, Available: available,
+		MapsTo: mapsTo, SideEffect: MoneyMovement, Scopes: []string{scope, UseScope}, Available: true,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -95,7 +96,21 @@ func (d *decoder) payment(p *plan) problem {
 	if bad := d.consent(&p.Body); !bad.none() {
 		return bad
 	}
-	return d.details(&p.Body, currency)
+	if bad := d.details(&p.Body, currency); !bad.none() {
+		return bad
+	}
+	if p.Steps {
+		markSale(&p.Body)
+	}
+	return problem{}
+}
+
+// markSale has a payment that is captured in a step of its own known for a sale, which may be reversed until it settles.
+func markSale(body *v1.TransactionCreate) {
+	if body.Metadata == nil {
+		body.Metadata = &v1.Metadata{}
+	}
+	(*body.Metadata)[command.SaleKey] = command.SaleMark
 }
 
 // takes reports whether the money is to be taken and not only held.

@@ -81,10 +81,7 @@ func numberOf(t *v1.Transaction) string {
 }
 
 // reconciliation is the name under which a payment, and what follows it, is settled.
-func reconciliation(t *v1.Transaction) string {
-	_, name, _ := strings.Cut(t.ID, "_")
-	return strings.ToUpper(name)
-}
+func reconciliation(t *v1.Transaction) string { return reconciliationOf(t.ID) }
 
 func milliseconds(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 

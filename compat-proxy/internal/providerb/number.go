@@ -37,8 +37,10 @@ func undoing(number string) (payment, suffix string, ok bool) {
 	return payment, suffix, suffix == suffixReversal || suffix == suffixVoid
 }
 
-// reconciliationOf is the name under which what has a v1 id is settled. A capture and a reversal have their payment's.
+// reconciliationOf is the name under which what has a v1 id is settled, of the length that clients know. A capture and a reversal have their
+// payment's.
 func reconciliationOf(v1ID string) string {
+	const length = 16
 	_, name, _ := strings.Cut(v1ID, "_")
-	return strings.ToUpper(name)
+	return strings.Repeat("0", max(0, length-len(name))) + strings.ToUpper(name)
 }
