@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -22,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -80,8 +82,7 @@ var (
 func New(cfg Config) (*Proxy, error) {
 	p := &Proxy{idle: func() {}, metrics: metrics.New()}
 	if cfg.Transport == nil {
-		own := newTransport()
-		cfg.Transport, p.idle = own, own.CloseIdleConnections
+		cfg.Transport, p.idle = newTransport(cfg)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -226,10 +227,15 @@ func (c Config) check() error {
 }
 
 // newTransport keeps many connections to its one host and ignores proxies of the environment: card numbers go to v1 and nowhere
-// else.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+// else. It also returns what closes the idle ones.
+func newTransport(cfg Config) (http.RoundTripper, func()) {
+	dial := (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	if strings.HasPrefix(strings.ToLower(cfg.V1), "http://") {
+		plain := upstream.New(upstream.Config{Dial: dial, Clock: cfg.Clock})
+		return plain, plain.CloseIdleConnections
+	}
+	secure := &http.Transport{
+		DialContext:           dial,
 		MaxIdleConns:          256,
 		MaxIdleConnsPerHost:   256,
 		IdleConnTimeout:       90 * time.Second,
@@ -238,4 +244,5 @@ func newTransport() *http.Transport {
 		DisableCompression:    true,
 		ResponseHeaderTimeout: 0, // one attempt has its own bound
 	}
+	return secure, secure.CloseIdleConnections
 }

@@ -71,16 +71,17 @@ func New(cfg Config) (*Executor, error) {
 	if cfg.Observe != nil {
 		cfg.Transport = &observed{cfg.Transport, cfg.Clock, cfg.Observe}
 	}
-	doer := &http.Client{Transport: httpx.Traced(cfg.Tracer, template, cfg.Transport), CheckRedirect: refuseRedirect}
-	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer))
+	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer{httpx.Traced(cfg.Tracer, template, cfg.Transport)}))
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
 	return &Executor{cfg: cfg, client: client, keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}}, nil
 }
 
-// refuseRedirect hands a redirect back as an answer: following one would carry a card number to an address nobody configured.
-func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// doer is an http.Client that follows no redirect, for that would carry a card number to an address nobody configured, and keeps no cookies.
+type doer struct{ http.RoundTripper }
+
+func (d doer) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
 // Execute runs the commands in order with the caller's API key and stops after the first that is not Done; the results are
 // those of the commands that ran. It never fails as such: what went wrong is in the results.

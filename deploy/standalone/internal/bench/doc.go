@@ -20,7 +20,7 @@
 //   - P3: the median wait of a lone client for a payment, which takes an intent and an outcome commit, against a single commit of all
 //     the rows that the payment leaves behind.
 //   - P5: what a client of provider-a waits for a sale by compat-proxy, against what a v1 client waits for the same payment by
-//     package passthrough: net/http's reverse proxy, with the same server, transport and garbage collector settings. All three programs are
+//     package passthrough: net/http's reverse proxy on net/http's transport, with the same server and garbage collector settings. All three programs are
 //     processes of their own, and both proxies stand in front of the same core on one store. Before it measures, the run proves that the
 //     core keeps the same payment for all of them. p50 with one client and with four, each as fast as it is answered; p99 with 1,000
 //     requests a second due, as in P9. Every sale has its own invoice number: none is a duplicate, but each is looked at as if it could be

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) error {
 	return server.Stop(context.WithoutCancel(ctx))
 }
 
-// transport is set up as that of compat-proxy is; when one changes, the other must.
+// transport keeps as many connections as that of compat-proxy, which writes and reads without net/http's goroutines.
 func transport() *http.Transport {
 	return &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,

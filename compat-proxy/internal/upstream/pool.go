@@ -1,0 +1,96 @@
+package upstream
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// pool keeps connections that wait for a request, by the address they go to. The last one in is the first one out, so that what a peak
+// needed grows old and is closed.
+type pool struct {
+	limit int
+	life  time.Duration
+	clock clock.Clock
+
+	mu      sync.Mutex
+	kept    map[string][]*conn // guarded by mu; in the order they were put
+	closing bool               // guarded by mu; since closeAll, until one is asked for again
+}
+
+func newPool(limit int, life time.Duration, c clock.Clock) *pool {
+	if c == nil {
+		c = clock.System()
+	}
+	return &pool{limit: cmp.Or(limit, 256), life: cmp.Or(life, 90*time.Second), clock: c, kept: map[string][]*conn{}}
+}
+
+// take returns a connection to addr that is still alive, or nil.
+func (p *pool) take(addr string) *conn {
+	for {
+		c := p.pop(addr)
+		if c == nil {
+			return nil
+		}
+		if p.clock.Now().Sub(c.idle) < p.life && c.alive() {
+			return c
+		}
+		_ = c.Close() // of no use any more
+	}
+}
+
+func (p *pool) pop(addr string) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closing = false
+	kept := p.kept[addr]
+	if len(kept) == 0 {
+		return nil
+	}
+	last := len(kept) - 1
+	c := kept[last]
+	kept[last] = nil
+	p.kept[addr] = kept[:last]
+	return c
+}
+
+// put keeps c for the next request to addr. It closes the one that was kept longest if there is no room, or it is too old.
+func (p *pool) put(addr string, c *conn) {
+	c.reused, c.idle = true, p.clock.Now()
+	if surplus := p.add(addr, c); surplus != nil {
+		_ = surplus.Close() // of no use any more
+	}
+}
+
+// add returns what is to be closed, if anything.
+func (p *pool) add(addr string, c *conn) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closing {
+		return c
+	}
+	kept := append(p.kept[addr], c)
+	var old *conn
+	if len(kept) > p.limit || c.idle.Sub(kept[0].idle) >= p.life {
+		old = kept[0]
+		kept = slices.Delete(kept, 0, 1)
+	}
+	p.kept[addr] = kept
+	return old
+}
+
+// closeAll closes what is kept, and has what comes back from requests under way closed.
+func (p *pool) closeAll() {
+	p.mu.Lock()
+	all := p.kept
+	p.kept, p.closing = map[string][]*conn{}, true
+	p.mu.Unlock()
+	for _, kept := range all {
+		for _, c := range kept {
+			_ = c.Close() // of no use any more
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Config says how a Transport keeps its connections. Every zero value has a meaning.
+type Config struct {
+	// Dial makes a connection. Nil means a net.Dialer with a timeout of 5 s.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Idle is how many connections to one host are kept, IdleTime for how long. Zero means 256 and 90 s.
+	Idle     int
+	IdleTime time.Duration
+	// MaxAnswer bounds the bytes of one answer, with its header. Zero means 4 MiB.
+	MaxAnswer int64
+	// Clock tells how long a connection was idle. Nil means the system's.
+	Clock clock.Clock
+}
+
+// Transport is an http.RoundTripper for plain HTTP/1.1. It returns when the whole answer has come, and the body it returns is in memory. As
+// http.Transport does, it sends a request a second time by itself when a connection that it had kept breaks under it before any answer,
+// if nothing of it was written or it is idempotent by its method or an Idempotency-Key; a GotConn of httptrace is called each time.
+// It knows no proxies, and it is safe for concurrent use.
+type Transport struct {
+	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
+	maxAnswer int64
+	pool      *pool
+}
+
+var _ http.RoundTripper = (*Transport)(nil)
+
+// Errors of RoundTrip, besides those of net and of the request's context.
+var (
+	ErrScheme   = errors.New("upstream: not an http URL")
+	ErrTooLarge = errors.New("upstream: answer too large")
+	ErrProtocol = errors.New("upstream: answer not understood")
+)
+
+// New returns a transport that has no connections yet.
+func New(cfg Config) *Transport {
+	t := &Transport{dial: cfg.Dial, maxAnswer: cfg.MaxAnswer, pool: newPool(cfg.Idle, cfg.IdleTime, cfg.Clock)}
+	if t.dial == nil {
+		t.dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	if t.maxAnswer == 0 {
+		t.maxAnswer = 4 << 20
+	}
+	return t
+}
+
+// CloseIdleConnections closes what is kept. Requests under way are not cut.
+func (t *Transport) CloseIdleConnections() { t.pool.closeAll() }
+
+// RoundTrip sends r and returns its answer, whatever the status is.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL == nil || r.URL.Scheme != "http" || r.URL.Host == "" {
+		closeBody(r)
+		return nil, ErrScheme
+	}
+	if err := r.Context().Err(); err != nil {
+		closeBody(r)
+		return nil, fmt.Errorf("upstream: %w", err)
+	}
+	addr := address(r)
+	kept := t.pool.take(addr)
+	if kept == nil {
+		return t.fresh(r, addr)
+	}
+	answer, err := t.exchange(kept, r, addr)
+	if err == nil || !again(kept, r) {
+		return answer, err
+	}
+	second := *r // a transport must not change the request
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, fmt.Errorf("upstream: send again: %w", err)
+		}
+		second.Body = body
+	}
+	return t.fresh(&second, addr)
+}
+
+// fresh sends r over a new connection.
+func (t *Transport) fresh(r *http.Request, addr string) (*http.Response, error) {
+	dialed, err := t.dial(r.Context(), "tcp", addr)
+	if err != nil {
+		closeBody(r)
+		return nil, err // a net.OpError says what was not reached, and that nothing was sent
+	}
+	return t.exchange(newConn(dialed), r, addr)
+}
+
+// exchange sends r over c and reads the answer. It leaves c in the pool or closed.
+func (t *Transport) exchange(c *conn, r *http.Request, addr string) (*http.Response, error) {
+	ctx := r.Context()
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.reused})
+	}
+	c.begin(t.maxAnswer)
+	stop := context.AfterFunc(ctx, c.cut)
+	answer, err := c.exchange(r)
+	if !stop() || err != nil || answer.Close || r.Close || c.in.Buffered() > 0 {
+		_ = c.Close() // the answer is whole, or lost anyway
+	} else {
+		t.pool.put(addr, c)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // not that the connection was cut for it
+	}
+	if err != nil {
+		return nil, fmt.Errorf("upstream: %w", err)
+	}
+	return answer, nil
+}
+
+// again reports whether r, to which the kept connection c gave no answer, may be sent once more: the other side may have closed it just
+// before. One that was made for the request is not to break.
+func again(c *conn, r *http.Request) bool {
+	if c.received > 0 || r.Context().Err() != nil {
+		return false
+	}
+	if r.Body != nil && r.Body != http.NoBody && r.GetBody == nil {
+		return false
+	}
+	if c.sent == 0 {
+		return true
+	}
+	switch r.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return r.Header.Get("Idempotency-Key") != ""
+}
+
+// address is where r goes, with a port.
+func address(r *http.Request) string {
+	if r.URL.Port() != "" {
+		return r.URL.Host
+	}
+	return net.JoinHostPort(r.URL.Hostname(), "80")
+}
+
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		_ = r.Body.Close() // it was not read
+	}
+}
+
+// whole is a body that is in memory.
+type whole struct{ bytes.Reader }
+
+func (*whole) Close() error { return nil }
+
+var _ io.ReadCloser = (*whole)(nil)
