@@ -86,19 +86,15 @@ func New(cfg Config) *Verifier { return &Verifier{cfg: cfg} }
 
 // Verify returns who asks. The error wraps ErrUnauthenticated.
 func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
-	authorization := r.Header.Values("Authorization")
-	if len(authorization) > 1 || len(r.Header.Values("Signature")) > 1 {
+	if len(r.Header.Values("Authorization")) > 1 || len(r.Header.Values("Signature")) > 1 {
 		return Caller{}, refuse(errRepeated)
 	}
-	if len(authorization) == 1 {
-		if key, ok := bearerKey(authorization[0]); ok {
-			return Caller{Grant: credentials.Grant{APIKey: key, UnlinkedRefunds: true}}, nil
-		}
+	c, err := Caller{}, errNoForm
+	if scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "bearer") {
+		c, err = v.bearer(ctx, r, strings.TrimSpace(rest))
+	} else if r.Header.Get("Signature") != "" {
+		c, err = v.signed(ctx, r)
 	}
-	if r.Header.Get("Signature") == "" {
-		return Caller{}, refuse(errNoForm)
-	}
-	c, err := v.signed(ctx, r)
 	if err != nil {
 		return Caller{}, refuse(err)
 	}
@@ -107,11 +103,12 @@ func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
 
 func refuse(reason error) error { return fmt.Errorf("%w: %w", ErrUnauthenticated, reason) }
 
-// bearerKey is the v1 API key of an Authorization header, and false when there is none in it.
-func bearerKey(header string) (secret.String, bool) {
-	scheme, rest, _ := strings.Cut(header, " ")
-	key := secret.New(strings.TrimSpace(rest))
-	return key, strings.EqualFold(scheme, "bearer") && credentials.IsAPIKey(key)
+// bearer judges what an Authorization header carries: a v1 API key, or a JWT.
+func (v *Verifier) bearer(ctx context.Context, r Request, carried string) (Caller, error) {
+	if key := secret.New(carried); credentials.IsAPIKey(key) {
+		return Caller{Grant: credentials.Grant{APIKey: key, UnlinkedRefunds: true}}, nil
+	}
+	return v.token(ctx, r, carried)
 }
 
 // actsFor returns the merchant of a request that key has signed, and what the key's login stands for when it acts for that merchant.

@@ -53,11 +53,23 @@ const logins = `provider_b:
 // setup is a verifier of the logins at the time of the vectors.
 func setup(tb testing.TB, ageOf time.Duration) *auth.Verifier {
 	tb.Helper()
+	return setupWith(tb, logins, ageOf)
+}
+
+// setupWith is setup with a credentials file of its own.
+func setupWith(tb testing.TB, text string, ageOf time.Duration) *auth.Verifier {
+	tb.Helper()
+	return setupAt(tb, text, ageOf, now)
+}
+
+// setupAt is setupWith at another time.
+func setupAt(tb testing.TB, text string, ageOf time.Duration, at time.Time) *auth.Verifier {
+	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "credentials.yaml")
-	if err := os.WriteFile(path, []byte(logins), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	c := clock.NewFake(now)
+	c := clock.NewFake(at)
 	store, err := credentials.Open(path, c, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		tb.Fatal(err)

@@ -1,0 +1,165 @@
+package auth
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+)
+
+// tokenSkew is by how much a client's clock may differ from ours before its tokens, which live two minutes, are refused.
+const tokenSkew = 5 * time.Minute
+
+// maxNonce bounds a token's nonce.
+const maxNonce = 256
+
+var (
+	errExpired = errors.New("the token's time is over, or it has none")
+	errClaims  = errors.New("the token is for another request")
+)
+
+// claims are what a token says of its request. Clients write the scalars in any way.
+type claims struct {
+	Digest      wire.Text `json:"digest"`
+	Algorithm   wire.Text `json:"digestAlgorithm"`
+	AlgorithmB  wire.Text `json:"digest-algorithm"` // another client's spelling
+	IssuedAt    wire.Text `json:"iat"`
+	Expires     wire.Text `json:"exp"`
+	Issuer      wire.Text `json:"iss"`
+	Nonce       wire.Text `json:"jti"`
+	Merchant    wire.Text `json:"v-c-merchant-id"`
+	Host        wire.Text `json:"request-host"`
+	Path        wire.Text `json:"request-resource-path"`
+	Method      wire.Text `json:"request-method"`
+	ResponseKID wire.Text `json:"v-c-response-mle-kid"`
+}
+
+func readClaims(payload []byte) (claims, error) {
+	var c claims
+	if err := json.Unmarshal(payload, &c); err != nil || len(c.Nonce) > maxNonce {
+		return claims{}, errForm
+	}
+	return c, nil
+}
+
+// fits reports whether a token is for this request and good now. Tokens of the first generation say nothing of either but the digest and when
+// they were made.
+func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) error {
+	switch {
+	case !c.digests(r.Body):
+		return errDigest
+	case !v.timely(c, key.Login.AnyDate, first):
+		return errExpired
+	case c.Issuer != "" && string(c.Issuer) != key.Login.ID:
+		return errMerchant
+	case c.Method != "" && !strings.EqualFold(string(c.Method), r.Method):
+		return errClaims
+	case c.Path != "" && !slices.Contains(pathsOf(r), string(c.Path)):
+		return errClaims
+	case c.Host != "" && !v.knows(r, string(c.Host)):
+		return errClaims
+	}
+	return nil
+}
+
+// digests reports whether the token covers the body. Without a body it need not.
+func (c claims) digests(body []byte) bool {
+	if a := cmp.Or(c.Algorithm, c.AlgorithmB, "SHA-256"); !strings.EqualFold(string(a), "SHA-256") {
+		return false
+	}
+	if c.Digest == "" {
+		return len(body) == 0
+	}
+	return sameDigest(body, string(c.Digest))
+}
+
+// timely reports whether a token may be used now. One without an end counts from when it was made, if that can be read.
+func (v *Verifier) timely(c claims, anyDate, first bool) bool {
+	now := v.cfg.Clock.Now()
+	if c.Expires == "" && !first {
+		return false
+	}
+	if c.Expires != "" {
+		end, ok := parseEpoch(string(c.Expires))
+		if !ok || now.After(end.Add(tokenSkew)) {
+			return false
+		}
+		if v.cfg.Age > 0 && end.After(now.Add(v.cfg.Age+tokenSkew)) {
+			return false // one that lives longer than we can know it for the same
+		}
+	}
+	if v.cfg.Age <= 0 || anyDate {
+		return true
+	}
+	made, ok := parseMade(string(c.IssuedAt))
+	return !ok || v.within(made, v.cfg.Age)
+}
+
+// parseEpoch reads seconds since 1970.
+func parseEpoch(text string) (time.Time, bool) {
+	const year5000 = 95617584000
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(s >= 0 && s < year5000) {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(s), 0), true
+}
+
+// parseMade reads when a token was made, in any form we know.
+func parseMade(text string) (time.Time, bool) {
+	if t, ok := parseEpoch(text); ok {
+		return t, true
+	}
+	if t, err := time.Parse("2006-01-02T15:04Z", text); err == nil {
+		return t, true
+	}
+	return parseDate(text)
+}
+
+// pathsOf are the paths by which a client may know that of a request, with its query and without.
+func pathsOf(r Request) []string {
+	cut := strings.TrimPrefix(r.Target, r.Prefix)
+	bare, _, _ := strings.Cut(cut, "?")
+	whole, _, _ := strings.Cut(r.Target, "?")
+	return []string{cut, r.Target, bare, whole}
+}
+
+// knows reports whether host is a name by which a client may know the one it sends to; some write the path of our mount after it.
+func (v *Verifier) knows(r Request, host string) bool {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "https://"), "/")
+	for _, name := range hostsOf(r.Host, v.cfg.Hosts) {
+		if strings.EqualFold(host, name) || strings.EqualFold(host, name+r.Prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// caller is who asks by a token that was found good.
+func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact string) (Caller, error) {
+	merchant := cmp.Or(string(c.Merchant), h.Merchant, key.Login.ID)
+	if _, own := key.Login.Grant(merchant); !own && merchant == key.Login.ID { // a portfolio, whose clients name the merchant in the header
+		merchant = r.Header.Get("V-C-Merchant-Id")
+	}
+	out, err := actsFor(key, merchant)
+	if err != nil {
+		return Caller{}, err
+	}
+	out.MayEncrypt = true
+	if k, ok := key.Login.ResponseKey(string(c.ResponseKID)); ok && c.ResponseKID != "" {
+		out.SealKID, out.SealKey = string(c.ResponseKID), k
+	}
+	if c.Nonce != "" {
+		out.Evidence, out.Nonce = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n"), true
+	} else { // it says neither method nor path
+		out.Evidence = strings.Join([]string{"token", r.Method, r.Target, compact}, "\n")
+	}
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+)
+
+// maxToken bounds a token; the longest that clients send carry a certificate.
+const maxToken = 16 << 10
+
+// The algorithms that each kind of key may sign with. A token of any other, "none" among them, is not read at all, and a key judges none
+// of the other kind's.
+var (
+	secretAlgorithms      = []jose.SignatureAlgorithm{jose.HS256, jose.HS384, jose.HS512}
+	certificateAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
+	allAlgorithms         = slices.Concat(secretAlgorithms, certificateAlgorithms)
+)
+
+// tokenHeader is what of a token's header is looked at. All else in it, a key or where to find one, means nothing.
+type tokenHeader struct {
+	KID      string         `json:"kid"`
+	X5C      []string       `json:"x5c"` // tokens of the first generation carry their certificate
+	Merchant string         `json:"v-c-merchant-id"`
+	Critical jsontext.Value `json:"crit"`
+}
+
+// token judges a JWT of either generation.
+func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller, error) {
+	if len(compact) > maxToken {
+		return Caller{}, errForm
+	}
+	signed, err := jose.ParseSignedCompact(compact, allAlgorithms)
+	if err != nil {
+		return Caller{}, errForm
+	}
+	header, err := readHeader(compact)
+	if err != nil || len(header.Critical) > 0 {
+		return Caller{}, errForm
+	}
+	key, err := v.keyOf(ctx, header)
+	if err != nil {
+		return Caller{}, err
+	}
+	material, ok := materialFor(key, jose.SignatureAlgorithm(signed.Signatures[0].Protected.Algorithm))
+	if !ok {
+		return Caller{}, errMAC
+	}
+	payload, err := signed.Verify(material)
+	if err != nil {
+		return Caller{}, errMAC
+	}
+	c, err := readClaims(payload)
+	if err != nil {
+		return Caller{}, err
+	}
+	if err := v.fits(c, r, key, len(header.X5C) > 0); err != nil {
+		return Caller{}, err
+	}
+	return c.caller(key, header, r, compact)
+}
+
+func readHeader(compact string) (h tokenHeader, err error) {
+	first, _, _ := strings.Cut(compact, ".")
+	text, err := base64.RawURLEncoding.DecodeString(first)
+	if err == nil {
+		err = json.Unmarshal(text, &h)
+	}
+	return h, err
+}
+
+// keyOf finds the key that a token says it is signed with. A certificate in it only tells which of the registered ones is meant.
+func (v *Verifier) keyOf(ctx context.Context, h tokenHeader) (credentials.KeyB, error) {
+	key, known := credentials.KeyB{}, false
+	if len(h.X5C) == 0 {
+		key, known = v.cfg.Keys.ProviderBKey(ctx, h.KID)
+	} else if der, err := base64.StdEncoding.DecodeString(h.X5C[0]); err == nil {
+		key, known = v.cfg.Keys.ProviderBCertificate(ctx, der)
+	}
+	if !known {
+		return credentials.KeyB{}, errUnknown
+	}
+	if c, now := key.Certificate, v.cfg.Clock.Now(); c != nil && (now.Before(c.NotBefore) || now.After(c.NotAfter)) {
+		return credentials.KeyB{}, errUnknown
+	}
+	return key, nil
+}
+
+// materialFor is what judges a signature of that algorithm, and false when the key's kind makes none such.
+func materialFor(key credentials.KeyB, a jose.SignatureAlgorithm) (any, bool) {
+	if key.Certificate != nil {
+		return key.Certificate.PublicKey, slices.Contains(certificateAlgorithms, a)
+	}
+	// HMAC itself fills a key up with zeros; done here, since the library takes none that is shorter than the hash, as clients' often are.
+	const block = 64
+	secret := []byte(key.Secret.Reveal())
+	if short := block - len(secret); short > 0 {
+		secret = append(secret, make([]byte, short)...)
+	}
+	return secret, slices.Contains(secretAlgorithms, a)
+}

@@ -1,0 +1,362 @@
+package auth_test
+
+import (
+	"crypto"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"hash"
+	"math/big"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
+)
+
+// member is one member of a header or of claims; a nil value leaves it out.
+type member struct {
+	name  string
+	value any
+}
+
+// jwt is a token before it is signed, and the request that it comes with.
+type jwt struct {
+	auth.Request
+	header, claims []member
+	signer         func(alg, content string) []byte
+}
+
+// set changes a member, or adds one.
+func set(list []member, name string, value any) []member {
+	i := slices.IndexFunc(list, func(m member) bool { return m.name == name })
+	if i < 0 {
+		return append(slices.Clone(list), member{name, value})
+	}
+	list = slices.Clone(list)
+	list[i].value = value
+	return list
+}
+
+func encode(tb testing.TB, list []member) string {
+	tb.Helper()
+	var parts []string
+	for _, m := range list {
+		if m.value == nil {
+			continue
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		parts = append(parts, strconv.Quote(m.name)+":"+string(value))
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte("{" + strings.Join(parts, ",") + "}"))
+}
+
+// signed is the request with its token.
+func (j jwt) signed(tb testing.TB) auth.Request {
+	tb.Helper()
+	alg := ""
+	for _, m := range j.header {
+		if m.name == "alg" {
+			alg, _ = m.value.(string)
+		}
+	}
+	content := encode(tb, j.header) + "." + encode(tb, j.claims)
+	r := j.Request
+	r.Header = r.Header.Clone()
+	r.Header.Set("Authorization", "Bearer "+content+"."+base64.RawURLEncoding.EncodeToString(j.signer(alg, content)))
+	return r
+}
+
+// bySecret signs with the shared secret of the vectors.
+func bySecret(alg, content string) []byte {
+	key, _ := base64.StdEncoding.DecodeString(sharedSecret)
+	return hmacWith(key)(alg, content)
+}
+
+func hmacWith(key []byte) func(alg, content string) []byte {
+	return func(alg, content string) []byte {
+		hashes := map[string]func() hash.Hash{"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New}
+		of, ok := hashes[alg]
+		if !ok {
+			return nil
+		}
+		mac := hmac.New(of, key)
+		mac.Write([]byte(content))
+		return mac.Sum(nil)
+	}
+}
+
+// tokenVector is the contract's.
+func tokenVector() jwt {
+	return jwt{
+		Request: auth.Request{Method: http.MethodPost, Host: host, Target: "/pts/v2/payments", Header: http.Header{}, Body: []byte(body)},
+		header:  []member{{"alg", "HS256"}, {"typ", "JWT"}, {"kid", keyID}},
+		claims: []member{
+			{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"digestAlgorithm", "SHA-256"}, {"iat", 1764565463}, {"exp", 1764565583},
+			{"request-host", host}, {"request-resource-path", "/pts/v2/payments"}, {"request-method", "POST"}, {"iss", "demo_merchant_1"},
+			{"jti", "0f0e0d0c-0b0a-4908-8706-050403020100"}, {"v-c-jwt-version", "2"}, {"v-c-merchant-id", "demo_merchant_1"},
+		},
+		signer: bySecret,
+	}
+}
+
+// The vector is the contract's, signed by somebody else's arithmetic.
+func TestTokenVector(t *testing.T) {
+	t.Parallel()
+	r := tokenVector().signed(t)
+	if got, want := r.Header.Get("Authorization"), ".bl5p6Z1EnzIL5DPGX_bMhnzlT2ObFfhNBDSUdaLcmUg"; !strings.HasSuffix(got, want) {
+		t.Fatalf("token = %s, want it to end in %s", got, want)
+	}
+	c := accepted(t, setup(t, age), r, "demo_merchant_1")
+	if !c.Nonce || !c.MayEncrypt || !strings.Contains(c.Evidence, "0f0e0d0c") || c.SealKey != nil {
+		t.Errorf("caller = %+v, want evidence that is a nonce, and a plain answer", c)
+	}
+}
+
+// pair is a merchant's key with its certificate.
+type pair struct {
+	key *rsa.PrivateKey
+	der []byte
+	pem string
+}
+
+// pairs are made once: of merchant 1 with a serialNumber in its subject, of merchant 2 without, and one that nobody registered.
+var pairs = sync.OnceValue(func() [3]pair {
+	var out [3]pair
+	for i, serial := range []string{"1700000000000123", "", "1700000000000123"} {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			panic(err)
+		}
+		template := &x509.Certificate{
+			SerialNumber: big.NewInt(int64(0xabcdef + i)), Subject: pkix.Name{CommonName: "m", SerialNumber: serial},
+			NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
+		}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+		if err != nil {
+			panic(err)
+		}
+		out[i] = pair{key, der, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))}
+	}
+	return out
+})
+
+// certified is a credentials file of merchants who sign with certificates.
+func certified() string {
+	p := pairs()
+	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" + strconv.Quote(p[0].pem) + "]\n" +
+		"    response_keys: [{kid: answers, certificate: " + strconv.Quote(p[0].pem) + "}]\n" +
+		"    keys: [{id: " + keyID + ", shared_secret: " + sharedSecret + "}]\n" +
+		"  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n    certificates: [" + strconv.Quote(p[1].pem) + "]\n" +
+		"    portfolio: [demo_merchant_1]\n"
+}
+
+func (p pair) sign(alg, content string) []byte {
+	of := map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}[alg[2:]]
+	h := of.New()
+	h.Write([]byte(content))
+	var out []byte
+	if strings.HasPrefix(alg, "PS") {
+		out, _ = rsa.SignPSS(rand.Reader, p.key, of, h.Sum(nil), &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
+	} else {
+		out, _ = rsa.SignPKCS1v15(nil, p.key, of, h.Sum(nil))
+	}
+	return out
+}
+
+// legacy makes a token of the first generation of one.
+func legacy(j *jwt, p pair, issuedAt any) {
+	j.header = []member{{"v-c-merchant-id", "demo_merchant_1"}, {"x5c", []string{base64.StdEncoding.EncodeToString(p.der)}}, {"alg", "RS256"}}
+	j.claims = []member{{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"digestAlgorithm", "SHA-256"}, {"iat", issuedAt}}
+	j.signer = p.sign
+}
+
+func TestTokenAccepted(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), age), pairs()
+	by := func(alg, kid string, p pair) func(*jwt) {
+		return func(j *jwt) { j.header, j.signer = []member{{"alg", alg}, {"kid", kid}, {"typ", "JWT"}}, p.sign }
+	}
+	tests := map[string]func(*jwt){
+		"numbers as text":      func(j *jwt) { j.claims = set(set(j.claims, "iat", "1764565463"), "exp", "1764565583") },
+		"another spelling":     func(j *jwt) { j.claims = set(set(j.claims, "digestAlgorithm", nil), "digest-algorithm", "sha-256") },
+		"method in lower case": func(j *jwt) { j.claims = set(j.claims, "request-method", "post") },
+		"a clock that differs": func(j *jwt) { j.claims = set(j.claims, "exp", now.Add(-4*time.Minute).Unix()) },
+		"another port":         func(j *jwt) { j.Host, j.claims = "pay.example:8443", set(j.claims, "request-host", "pay.example") },
+		"mounted": func(j *jwt) {
+			j.Host, j.Prefix, j.Target = "pay.example", "/compat/provider-b", "/compat/provider-b/pts/v2/payments"
+			j.claims = set(j.claims, "request-host", "pay.example/compat/provider-b")
+		},
+		"query":              func(j *jwt) { j.Target += "?a=1"; j.claims = set(j.claims, "request-resource-path", j.Target) },
+		"query left out":     func(j *jwt) { j.Target += "?a=1" },
+		"no body":            func(j *jwt) { j.Body, j.claims = nil, set(j.claims, "digest", nil) },
+		"unknown claim":      func(j *jwt) { j.claims = set(j.claims, "colour", []int{1}) },
+		"legacy, date":       func(j *jwt) { legacy(j, p[0], date) },
+		"legacy, number":     func(j *jwt) { legacy(j, p[0], 1764565463) },
+		"legacy, text":       func(j *jwt) { legacy(j, p[0], "1764565463") },
+		"legacy, minutes":    func(j *jwt) { legacy(j, p[0], "2025-12-01T05:04Z") },
+		"legacy, anything":   func(j *jwt) { legacy(j, p[0], "today") },
+		"legacy, no name":    func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "v-c-merchant-id", nil) },
+		"legacy, with a kid": func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "kid", "whatever") },
+		"X.509 serial":       func(j *jwt) { by("RS256", "11259376", p[1])(j); j.claims = set(j.claims, "iss", "demo_merchant_2") },
+		"X.509 serial, hex":  func(j *jwt) { by("RS256", "abcdf0", p[1])(j); j.claims = set(j.claims, "iss", "demo_merchant_2") },
+	}
+	for _, alg := range []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"} {
+		tests[alg] = by(alg, "1700000000000123", p[0])
+	}
+	for _, alg := range []string{"HS384", "HS512"} {
+		tests[alg] = func(j *jwt) { j.header = set(j.header, "alg", alg) }
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := tokenVector()
+			change(&j)
+			c := accepted(t, v, j.signed(t), "demo_merchant_1")
+			if got, want := c.Nonce, !strings.HasPrefix(name, "legacy"); got != want || c.Evidence == "" {
+				t.Errorf("evidence is a nonce: %v, want %v and some evidence", got, want)
+			}
+		})
+	}
+}
+
+func TestTokenRefused(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), age), pairs()
+	for name, change := range map[string]func(*jwt){
+		"wrong secret":    func(j *jwt) { j.signer = hmacWith([]byte("another secret of thirty-two byt")) },
+		"unknown kid":     func(j *jwt) { j.header = set(j.header, "kid", "nobody") },
+		"no kid":          func(j *jwt) { j.header = set(j.header, "kid", nil) },
+		"alg none":        func(j *jwt) { j.header = set(j.header, "alg", "none") },
+		"alg None":        func(j *jwt) { j.header = set(j.header, "alg", "None") },
+		"no alg":          func(j *jwt) { j.header = set(j.header, "alg", nil) },
+		"alg of elliptic": func(j *jwt) { j.header = set(j.header, "alg", "ES256") },
+		"public key as secret": func(j *jwt) {
+			j.header, j.signer = set(j.header, "kid", "1700000000000123"), hmacWith([]byte(p[0].pem))
+		},
+		"empty secret":          func(j *jwt) { j.header, j.signer = set(j.header, "kid", "1700000000000123"), hmacWith(nil) },
+		"RS256 by the secret":   func(j *jwt) { j.header, j.signer = set(j.header, "alg", "RS256"), p[0].sign },
+		"another's certificate": func(j *jwt) { j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"}}; j.signer = p[2].sign },
+		"unregistered leaf":     func(j *jwt) { legacy(j, p[2], date) },
+		"leaf of another": func(j *jwt) {
+			legacy(j, p[2], date)
+			j.header = set(j.header, "x5c", []string{base64.StdEncoding.EncodeToString(p[0].der)})
+		},
+		"leaf, not base64":       func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "x5c", []string{"!"}) },
+		"empty x5c":              func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "x5c", []string{}) },
+		"crit":                   func(j *jwt) { j.header = set(set(j.header, "crit", []string{"b64"}), "b64", true) },
+		"its own key":            ownKey(p[2]),
+		"expired":                func(j *jwt) { j.claims = set(j.claims, "exp", now.Add(-6*time.Minute).Unix()) },
+		"expires in a year":      func(j *jwt) { j.claims = set(j.claims, "exp", now.AddDate(1, 0, 0).Unix()) },
+		"never expires":          func(j *jwt) { j.claims = set(j.claims, "exp", nil) },
+		"expires at NaN":         func(j *jwt) { j.claims = set(j.claims, "exp", "NaN") },
+		"expires at a word":      func(j *jwt) { j.claims = set(j.claims, "exp", "tomorrow") },
+		"stale":                  func(j *jwt) { j.claims = set(j.claims, "iat", now.Add(-age-time.Second).Unix()) },
+		"legacy, stale":          func(j *jwt) { legacy(j, p[0], now.Add(-age-time.Second).Format(http.TimeFormat)) },
+		"another path":           func(j *jwt) { j.claims = set(j.claims, "request-resource-path", "/pts/v2/credits") },
+		"another method":         func(j *jwt) { j.claims = set(j.claims, "request-method", "GET") },
+		"another host":           func(j *jwt) { j.claims = set(j.claims, "request-host", "other.example") },
+		"another issuer":         func(j *jwt) { j.claims = set(j.claims, "iss", "demo_merchant_2") },
+		"another merchant":       func(j *jwt) { j.claims = set(j.claims, "v-c-merchant-id", "demo_merchant_2") },
+		"no digest":              func(j *jwt) { j.claims = set(j.claims, "digest", nil) },
+		"digest with its label":  func(j *jwt) { j.claims = set(j.claims, "digest", digest(body)) },
+		"digest of another kind": func(j *jwt) { j.claims = set(j.claims, "digestAlgorithm", "MD5") },
+		"digest twice":           func(j *jwt) { j.claims = append(slices.Clone(j.claims), j.claims[0]) },
+		"endless nonce":          func(j *jwt) { j.claims = set(j.claims, "jti", strings.Repeat("x", 300)) },
+		"endless token":          func(j *jwt) { j.claims = set(j.claims, "x", strings.Repeat("x", 20000)) },
+		"claims in a list":       func(j *jwt) { j.claims = set(j.claims, "iss", []string{"demo_merchant_1"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := tokenVector()
+			change(&j)
+			refused(t, v, j.signed(t))
+		})
+	}
+}
+
+// ownKey signs with a key that the token itself carries.
+func ownKey(p pair) func(*jwt) {
+	return func(j *jwt) {
+		n, e := base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "AQAB"
+		j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"}, {"jwk", map[string]string{"kty": "RSA", "n": n, "e": e}}}
+		j.signer = p.sign
+	}
+}
+
+func TestTokenOfAnotherRequest(t *testing.T) {
+	t.Parallel()
+	v := setup(t, age)
+	for name, change := range map[string]func(*auth.Request){
+		"a byte of the body": func(r *auth.Request) { r.Body = []byte(strings.Replace(body, "102.21", "902.21", 1)) },
+		"no body":            func(r *auth.Request) { r.Body = nil },
+		"path":               func(r *auth.Request) { r.Target = "/pts/v2/credits" },
+		"method":             func(r *auth.Request) { r.Method = http.MethodPut },
+		"claims cut off":     func(r *auth.Request) { editToken(r, func(p []string) []string { return p[:2] }) },
+		"no signature":       func(r *auth.Request) { editToken(r, func(p []string) []string { return []string{p[0], p[1], ""} }) },
+		"a part more":        func(r *auth.Request) { editToken(r, func(p []string) []string { return append(p, p[2]) }) },
+		"Bearer Bearer":      func(r *auth.Request) { r.Header.Set("Authorization", "Bearer "+r.Header.Get("Authorization")) },
+		"Basic":              func(r *auth.Request) { r.Header.Set("Authorization", "Basic"+r.Header.Get("Authorization")[6:]) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := tokenVector().signed(t)
+			change(&r)
+			refused(t, v, r)
+		})
+	}
+}
+
+func editToken(r *auth.Request, change func([]string) []string) {
+	parts := strings.Split(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), ".")
+	r.Header.Set("Authorization", "Bearer "+strings.Join(change(parts), "."))
+}
+
+func TestTokenOfAPortfolio(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), age), pairs()
+	j := tokenVector()
+	j.header, j.signer = []member{{"alg", "RS256"}, {"kid", "11259376"}}, p[1].sign
+	j.claims = set(j.claims, "iss", "demo_merchant_2")
+	accepted(t, v, j.signed(t), "demo_merchant_1")
+	j.claims = set(j.claims, "v-c-merchant-id", "nobody")
+	refused(t, v, j.signed(t))
+}
+
+func TestTokenAsksForAnEncryptedAnswer(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), age), pairs()
+	for kid, want := range map[string]bool{"answers": true, "unknown": false, "": false} {
+		j := tokenVector()
+		j.claims = set(j.claims, "v-c-response-mle-kid", kid)
+		c := accepted(t, v, j.signed(t), "demo_merchant_1")
+		if got := c.SealKey != nil && c.SealKey.Equal(p[0].key.Public()) && c.SealKID == kid; got != want {
+			t.Errorf("kid %q: encrypted to the merchant's key: %v, want %v", kid, got, want)
+		}
+	}
+}
+
+// A certificate that is over judges nothing any more.
+func TestTokenOfAnExpiredCertificate(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), 0), pairs()
+	j := tokenVector()
+	legacy(&j, p[0], date)
+	accepted(t, v, j.signed(t), "demo_merchant_1")
+	refused(t, setupAt(t, certified(), 0, now.Add(2*time.Hour)), j.signed(t))
+}
