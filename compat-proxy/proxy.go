@@ -21,7 +21,6 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/metrics"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -46,6 +45,11 @@ type Config struct {
 	Currency string
 	// LenientOrder takes the elements of a provider-a request in any order.
 	LenientOrder bool
+	// SignatureAge is how far from now the date of a provider-b client's signature may be, either way. Zero means 15 hours, which is more than
+	// any time zone is off and less than v1 knows a repetition for; less than zero, any.
+	SignatureAge time.Duration
+	// SignatureHosts are names that provider-b clients sign as their host, beside that of the Host header and the provider's own.
+	SignatureHosts []string
 	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one command. Zero means 30 and 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
 	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
@@ -112,7 +116,7 @@ func New(cfg Config) (*Proxy, error) {
 	})
 	numbers := id.NewGenerator(cfg.Clock)
 	p.providerB = providerb.New(providerb.Config{
-		Executor: executor, Verifier: auth.New(auth.Config{Keys: p.logins, Clock: cfg.Clock}), Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
+		Executor: executor, Verifier: cfg.verifier(p.logins), Openers: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
 		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
 	})
 	return p, nil

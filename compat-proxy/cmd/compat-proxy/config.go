@@ -22,7 +22,10 @@ type Config struct {
 	CallTimeout  time.Duration `yaml:"call_timeout"`
 	TotalTimeout time.Duration `yaml:"total_timeout"`
 	Concurrency  int           `yaml:"concurrency"`
-	Drain        time.Duration `yaml:"drain"`
+
+	SignatureAge   time.Duration `yaml:"signature_age"`
+	SignatureHosts []string      `yaml:"signature_hosts"`
+	Drain          time.Duration `yaml:"drain"`
 }
 
 const usage = `compat-proxy takes the requests of legacy payment clients and turns them into calls of the v1 API.

@@ -63,6 +63,7 @@ func (m *Main) Run(ctx context.Context) error {
 	proxy, err := compatproxy.New(compatproxy.Config{
 		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
 		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,
+		SignatureAge: m.Config.SignatureAge, SignatureHosts: m.Config.SignatureHosts,
 		Concurrency: m.Config.Concurrency, Log: log, Tracer: traces.Tracer("compat-proxy"),
 	})
 	if err != nil {

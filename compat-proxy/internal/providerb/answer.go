@@ -12,6 +12,8 @@ type answer struct {
 	status  int
 	body    any
 	outcome string // for the log
+	// seal encrypts the body to the client; nil for a plain one.
+	seal func(text []byte) ([]byte, error)
 	// delivered is called when the answer has reached its client; nil when nobody needs to know.
 	delivered func()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -24,11 +25,13 @@ type Executor interface {
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
 }
 
-// Config is what a Handler needs. All but Observe are required.
+// Config is what a Handler needs. All but Openers and Observe are required.
 type Config struct {
 	Executor Executor
 	Verifier *auth.Verifier
-	Clock    clock.Clock
+	// Openers open encrypted requests; nil when none can be.
+	Openers envelope.Keys
+	Clock   clock.Clock
 	// NewNumber makes a number, in the form of a payment's, for what v1 never had.
 	NewNumber func() string
 	// Currency is that of amounts whose request and login name none, lower case.
@@ -114,6 +117,12 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 	if err != nil {
 		return OperationNone, unauthenticated()
 	}
+	operation, out := h.known(r, body, caller, now)
+	return operation, sealed(out, caller, now)
+}
+
+// known is the answer to a caller who has said who it is.
+func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, now time.Time) (string, answer) {
 	holder, refusal, taken := h.inspect(r.Context(), caller, now)
 	if !taken {
 		return OperationNone, refusal
@@ -123,8 +132,12 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 		return OperationNone, lost(found)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
+	text, ok := h.opened(r.Context(), caller, body)
+	if !ok {
+		return op.name, refused(now, reasonInvalid, textInvalid, "")
+	}
 	from := origin{header: r.Header, caller: caller}
-	out := h.run(op, body, from, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
+	out := h.run(op, text, from, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
 	return op.name, out
 }
 

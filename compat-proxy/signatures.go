@@ -1,0 +1,25 @@
+package compatproxy
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
+)
+
+// signatureAge is the default.
+const signatureAge = 15 * time.Hour
+
+// providerBHosts are the names of the provider's own hosts, which clients go on to sign when they are only told to send elsewhere.
+var providerBHosts = []string{
+	"apitest.cybersource.com", "api.cybersource.com", "apitest.in.cybersource.com", "api.in.cybersource.com",
+}
+
+// verifier judges who asks at the doors of provider-b.
+func (c Config) verifier(keys *credentials.Store) *auth.Verifier {
+	return auth.New(auth.Config{
+		Keys: keys, Clock: c.Clock, Age: max(0, cmp.Or(c.SignatureAge, signatureAge)), Hosts: slices.Concat(providerBHosts, c.SignatureHosts),
+	})
+}
