@@ -84,6 +84,11 @@ func restPayment(amount, currency string, sale bool, name string) string {
 		`"orderInformation":{"amountDetails":{"totalAmount":%q,"currency":%q}}}`, name, sale, amount, currency)
 }
 
+// withAddress gives a payment's billing address, which an issuer checks: a sale then takes two steps.
+func withAddress(payment string) string {
+	return strings.Replace(payment, `"orderInformation":{`, `"orderInformation":{"billTo":{"address1":"1 Main St","postalCode":"73301","country":"US"},`, 1)
+}
+
 // restAmount is a capture or refund of an amount.
 func restAmount(amount, name string) string {
 	return fmt.Sprintf(`{"clientReferenceInformation":{"transactionId":%q},"orderInformation":{"amountDetails":{"totalAmount":%q}}}`, name, amount)

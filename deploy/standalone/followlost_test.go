@@ -112,30 +112,43 @@ func TestTakenBackByName(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
 	d, m := restDoorOf(t, p), merchantOf(t, p)
-	for name, c := range map[string]struct {
-		sale             bool
-		path, body, want string
+	steps := []struct {
+		name    string // of the payment
+		payment string
+		dies    string // the end of the path of the call to v1 that is its proxy's last
+		path    string
+		want    string
 	}{
-		"authorization": {false, "/pts/v2/reversals/", restReversal("20.00", "authorization"), "REVERSED"},
-		"sale":          {true, "/pts/v2/reversals", restReversal("20.00", "sale"), "REVERSED"},
-		"voided-sale":   {true, "/pts/v2/voids/", `{"clientReferenceInformation":{"transactionId":"voided-sale"}}`, "VOIDED"},
-	} {
+		{"authorization", restPayment("20.00", "USD", false, "authorization"), "/transactions", "/pts/v2/reversals/", "REVERSED"},
+		{"sale", restPayment("20.00", "USD", true, "sale"), "/transactions", "/pts/v2/reversals", "REVERSED"},
+		{"voided", restPayment("20.00", "USD", true, "voided"), "/transactions", "/pts/v2/voids/", "VOIDED"},
+		{"cut", withAddress(restPayment("20.00", "USD", true, "cut")), "/transactions", "/pts/v2/reversals", "REVERSED"},
+		{"cut-voided", withAddress(restPayment("20.00", "USD", true, "cut-voided")), "/transactions", "/pts/v2/voids", "VOIDED"},
+		{"taken", withAddress(restPayment("20.00", "USD", true, "taken")), "/captures", "/pts/v2/reversals", "REVERSED"},
+		{"taken-voided", withAddress(restPayment("20.00", "USD", true, "taken-voided")), "/captures", "/pts/v2/voids", "VOIDED"},
+	}
+	for _, s := range steps {
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = once(diesAfter), doomed.kill
-		payment := restPayment("20.00", "USD", c.sale, name)
-		if got, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, payment); err == nil {
-			t.Fatalf("%s: the proxy answered, want it dead: %s", name, got.Body)
+		way.die = doomed.kill
+		way.fate = func(r *http.Request) fate {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, s.dies) {
+				return diesAfter
+			}
+			return passes
 		}
-		back := d.must(t, c.path, c.body, c.want)
-		if again := d.must(t, c.path, c.body, c.want); again.Body != back.Body {
-			t.Errorf("%s: answers differ:\n%s\n%s", name, again.Body, back.Body)
+		if got, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, s.payment); err == nil {
+			t.Fatalf("%s: the proxy answered, want it dead: %s", s.name, got.Body)
+		}
+		back := d.must(t, s.path, restReversal("20.00", s.name), s.want)
+		if again := d.must(t, s.path, restReversal("20.00", s.name), s.want); again.Body != back.Body {
+			t.Errorf("%s: answers differ:\n%s\n%s", s.name, again.Body, back.Body)
 		}
 	}
 	d.must(t, "/pts/v2/reversals", restReversal("20.00", "never-sent"), "INVALID_DATA")
 	all := m.transactions(t)
-	if len(all) != 3 {
-		t.Errorf("payments: got %d, want 3", len(all))
+	if len(all) != len(steps) {
+		t.Errorf("payments: got %d, want %d", len(all), len(steps))
 	}
 	for _, x := range all {
 		if x.Status != v1.TransactionStatusVoided || x.AmountCaptured != 0 {

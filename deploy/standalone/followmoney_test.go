@@ -128,10 +128,13 @@ func TestWhatIsUndone(t *testing.T) {
 	for _, undo := range []struct{ path, body, want string }{
 		{"/reversals", restReversal("20.00", ""), "REVERSED"}, {"/voids", `{}`, "VOIDED"},
 	} {
-		sale := restPayments + "/" + d.must(t, restPayments, restPayment("20.00", "USD", true, ""), "AUTHORIZED").ID
-		d.must(t, sale+undo.path, undo.body, undo.want)
-		if got := books(t, m, sale[len(restPayments)+1:]); got.Status != v1.TransactionStatusVoided {
-			t.Errorf("sale%s: %s, want voided", undo.path, got.Status)
+		oneStep := restPayment("20.00", "USD", true, "")
+		for _, payment := range []string{oneStep, withAddress(oneStep)} {
+			sale := restPayments + "/" + d.must(t, restPayments, payment, "AUTHORIZED").ID
+			d.must(t, sale+undo.path, undo.body, undo.want)
+			if got := books(t, m, sale[len(restPayments)+1:]); got.Status != v1.TransactionStatusVoided {
+				t.Errorf("sale%s: %s, want voided", undo.path, got.Status)
+			}
 		}
 	}
 }

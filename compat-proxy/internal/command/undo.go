@@ -28,7 +28,8 @@ type Reverse struct {
 }
 
 // CancelCapture cancels one capture that has not settled, by its own number or by that of the payment whose only capture it is. v1 voids
-// whole payments, so one that has other captures, or is not captured to its end, is Refused with CodeNotVoidable.
+// whole payments, so one that has other captures, or is not captured to its end, is Refused with CodeNotVoidable. A sale's name stands for
+// all of the sale, however far it came.
 type CancelCapture struct {
 	Target Number `json:"target,omitempty"`
 	// Name is that of the Named Capture, or of the Named Authorize of a sale; it counts when Target is empty.
@@ -51,14 +52,22 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 	if t == nil {
 		return r
 	}
+	alone := true
 	switch t.Status {
 	case v1.TransactionStatusAuthorized:
-	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
-		if !Sale(t) || t.Status == v1.TransactionStatusPartiallyCaptured {
-			return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t}
+	case v1.TransactionStatusPartiallyCaptured:
+		alone = false
+	case v1.TransactionStatusCaptured:
+		if alone = Sale(t) && t.AmountCaptured == t.AmountAuthorized; alone {
+			if _, alone, r = s.onlyCapture(ctx, t, nil); r.Outcome != "" {
+				return r
+			}
 		}
 	default: // v1 refuses it, or has this same command's first answer
 		return s.told(ctx, s.voidID(ctx, t.ID))
+	}
+	if !alone {
+		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t}
 	}
 	if unmet := c.unmet(t); unmet != "" {
 		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
@@ -87,7 +96,9 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	}
 	only := true
 	switch t.Status {
-	case v1.TransactionStatusAuthorized, v1.TransactionStatusPartiallyCaptured:
+	case v1.TransactionStatusAuthorized:
+		only = c.Target == "" && Sale(t) // a sale that was cut short is undone by its name as one that was not
+	case v1.TransactionStatusPartiallyCaptured:
 		only = false
 	case v1.TransactionStatusCaptured: // no further capture can come, so what is seen here still holds when v1 voids
 		if captured, only, r = s.onlyCapture(ctx, t, captured); r.Outcome != "" {

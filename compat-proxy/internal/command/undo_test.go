@@ -61,7 +61,22 @@ func TestReverse(t *testing.T) {
 		},
 		{name: "a verification", state: transaction("authorized", manual, `"amount":0`, `"amount_authorized":0`), amount: "0.00", want: command.Done, voids: 1},
 		{name: "a sale", state: transaction("captured", append(taken, automatic)...), amount: "20.00", want: command.Done, voids: 1},
-		{name: "a sale in two steps", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00", want: command.Done, voids: 1},
+		{
+			name: "a sale in two steps", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
+			want: command.Done, voids: 1, capturesListed: listed(of("succeeded", "2000")),
+		},
+		{
+			name: "one that was captured in two parts", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
+			want: command.Refused, code: command.CodeNotVoidable, capturesListed: listed(of("succeeded", "1000"), of("succeeded", "1000")),
+		},
+		{
+			name: "one that was held, and captured in part", amount: "20.00", want: command.Refused, code: command.CodeNotVoidable,
+			state: transaction("captured", manual, sale, `"amount":2000`, `"amount_authorized":2000`, `"amount_captured":500`),
+		},
+		{
+			name: "one whose captures cannot be read", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
+			want: command.Unavailable, capturesListed: []answer{{status: 500}},
+		},
 		{
 			name: "a sale that settled", state: transaction("captured", append(taken, automatic)...), amount: "20.00", answer: notVoidable,
 			want: command.Refused, code: command.CodeNotVoidable, voids: 1,
@@ -219,6 +234,12 @@ func TestWhatIsUndoneByItsName(t *testing.T) {
 		{"who may not ask", reverse, map[string][]answer{payment: {{status: 403, body: refusal("insufficient_scope")}}}, command.Refused, 0},
 		{"a sale", cancel, map[string][]answer{payment: completed(txnID), read: sale}, command.Done, 1},
 		{"an authorization", cancel, map[string][]answer{payment: completed(txnID), read: authorized}, command.Refused, 0},
+		{
+			"a sale that was cut short before its capture", cancel,
+			map[string][]answer{
+				payment: completed(txnID), read: ok(transaction("authorized", append(held, `"metadata":{"`+command.SaleKey+`":"`+command.SaleMark+`"}`)...)),
+			}, command.Done, 1,
+		},
 		{"a capture", cancel, map[string][]answer{captured: completed(capID), readCap: ok(of("succeeded", "2000")), read: sale}, command.Done, 1},
 		{"a capture that was refused", cancel, map[string][]answer{captured: completed(txnID), payment: completed(txnID), read: sale}, command.Done, 1},
 		{"a capture under way", cancel, map[string][]answer{captured: running, payment: completed(txnID), read: sale}, command.Uncertain, 0},

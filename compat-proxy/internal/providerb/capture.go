@@ -79,7 +79,7 @@ func whyNoCapture(r command.Result) problem {
 	case r.Code == command.CodeExceedsCapturable && t.AmountAuthorized != 0:
 		return problem{Reason: reasonExceedsAuth}
 	case r.Code != command.CodeNotCapturable && r.Code != command.CodeExceedsCapturable:
-		return problem{Reason: reasonInvalid}
+		return invalid(fieldOf(r.Param)...)
 	}
 	switch t.Status {
 	case v1.TransactionStatusCaptured:

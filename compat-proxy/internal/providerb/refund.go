@@ -49,7 +49,7 @@ func whyNoRefund(r command.Result) problem {
 	case r.Code == command.CodeExceedsRefundable:
 		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}}
 	case r.Code != command.CodeNotRefundable:
-		return problem{Reason: reasonInvalid}
+		return invalid(fieldOf(r.Param)...)
 	case captureVoided(t, r.Capture):
 		return problem{Reason: reasonCaptureVoided}
 	case t.AmountCaptured > 0 && (r.Capture == nil || r.Capture.Status == v1.CaptureStatusSucceeded):

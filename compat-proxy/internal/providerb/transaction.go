@@ -122,7 +122,7 @@ func paymentRecord(r command.Result) record {
 	t := r.Transaction
 	out := ofPayment(t)
 	out.applications = []string{serviceAuth}
-	if command.Sale(t) {
+	if command.Sale(t) && t.AmountCaptured > 0 || t.Capture == v1.CaptureModeAutomatic {
 		out.applications = append(out.applications, serviceBill)
 	}
 	out.amounts = wire.Amounts{Total: major(t.Amount, t.Currency), Currency: shown("", t.Currency)}
@@ -161,6 +161,9 @@ func paymentStatus(t *v1.Transaction, captureVoided bool) string {
 		}
 		return statusPending
 	case v1.TransactionStatusAuthorized:
+		if command.Sale(t) { // a look at the checks has kept it from being captured
+			return statusReview
+		}
 		return statusAuthorized
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown, v1.TransactionStatusRequiresConfirmation:
 	}
