@@ -114,6 +114,7 @@ func TestWhatIsUndone(t *testing.T) {
 	d.must(t, "/pts/v2/captures/"+one.ID+"/voids", `{}`, "NOT_VOIDABLE")
 	d.must(t, two+"/reversals", restReversal("20.00", ""), "TRANSACTION_ALREADY_REVERSED_OR_SETTLED")
 	d.must(t, two+"/captures", restAmount("15.00", ""), "PENDING")
+	d.must(t, two+"/reversals", restReversal("20.00", ""), "TRANSACTION_ALREADY_REVERSED_OR_SETTLED")
 	d.must(t, "/pts/v2/captures/"+one.ID+"/voids", `{}`, "NOT_VOIDABLE")
 	if got := books(t, m, two[len(restPayments)+1:]); got.AmountCaptured != 2000 {
 		t.Errorf("captured %d, want 2000 after all that was refused", got.AmountCaptured)
@@ -121,6 +122,7 @@ func TestWhatIsUndone(t *testing.T) {
 
 	full := hold()
 	only := d.must(t, full+"/captures", restAmount("20.00", ""), "PENDING")
+	d.must(t, full+"/reversals", restReversal("20.00", ""), "TRANSACTION_ALREADY_REVERSED_OR_SETTLED")
 	d.must(t, "/pts/v2/captures/"+only.ID+"/voids", `{}`, "VOIDED")
 	d.must(t, "/pts/v2/captures/"+only.ID+"/voids", `{}`, "CAPTURE_ALREADY_VOIDED")
 	d.must(t, full+"/refunds", restAmount("1.00", ""), "CAPTURE_ALREADY_VOIDED")
