@@ -238,7 +238,8 @@ func TestWhatIsUndoneByItsName(t *testing.T) {
 			"a sale that was cut short before its capture", cancel,
 			map[string][]answer{
 				payment: completed(txnID), read: ok(transaction("authorized", append(held, `"metadata":{"`+command.SaleKey+`":"`+command.SaleMark+`"}`)...)),
-			}, command.Done, 1,
+			},
+			command.Done, 1,
 		},
 		{"a capture", cancel, map[string][]answer{captured: completed(capID), readCap: ok(of("succeeded", "2000")), read: sale}, command.Done, 1},
 		{"a capture that was refused", cancel, map[string][]answer{captured: completed(txnID), payment: completed(txnID), read: sale}, command.Done, 1},
