@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,37 @@ func TestLegacyRefundGoesToWhatPaid(t *testing.T) {
 	for _, made := range m.transactions(t) {
 		if made.AmountRefunded != 200 {
 			t.Errorf("%s: refunded = %d, want 200", made.ID, made.AmountRefunded)
+		}
+	}
+}
+
+// An account number too short for v1 to show four digits of is refunded all the same: by its own digits and by what the sale's answer showed.
+func TestLegacyRefundToAShortAccount(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	m := merchantOf(t, p)
+	for number, shown := range map[string]string{
+		"9834": "XXXXXX34", "98345": "XXXXXX45", "983456": "XXXXX456", "9834567": "XXXXX567", "98345678": "XXXX5678",
+	} {
+		account := func(number string) string {
+			return `"payment":{"bankAccount":{"routingNumber":"121042882","accountNumber":"` + number + `","nameOnAccount":"Ana Ruiz"}}`
+		}
+		sale := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"authCaptureTransaction","amount":20,`+account(number))
+		if sale.outcome() != "1/1" || !strings.Contains(sale.body, `"accountNumber":"`+shown+`"`) {
+			t.Fatalf("%s: sale: got %s, want it shown as %s", number, sale.body, shown)
+		}
+		settle(t, m, txn(t, sale.Response.ID))
+		for i, given := range []string{number, number[len(number)-4:], "XXXX" + number[len(number)-4:], shown} {
+			refund := mustTransact(t, p, p.Keys.SKTest, fmt.Sprintf(`"transactionType":"refundTransaction","amount":%d,%s,"refTransId":%q`,
+				i+1, account(given), sale.Response.ID))
+			if refund.outcome() != "1/1" {
+				t.Errorf("%s as %s: got %s", number, given, refund.body)
+			}
+		}
+		other := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"refundTransaction","amount":9,`+account(number[1:]+"0")+
+			`,"refTransId":"`+sale.Response.ID+`"`)
+		if other.outcome() != "3/54" {
+			t.Errorf("%s to another account: got %s", number, other.body)
 		}
 	}
 }

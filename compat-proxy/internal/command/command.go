@@ -130,7 +130,8 @@ const (
 type Require struct {
 	// Settled asks that the captured money has settled.
 	Settled bool `json:"settled,omitempty"`
-	// Last4 asks that the payment was made with a card, token or bank account whose number ends so.
+	// Last4 asks that the payment was made with a card, token or bank account whose number ends so. Of a bank account it may be less than four
+	// digits, if that is all that v1 shows.
 	Last4 string `json:"last4,omitempty"`
 	// Kind asks that the payment was made with one of that kind.
 	Kind MethodKind `json:"kind,omitempty"`

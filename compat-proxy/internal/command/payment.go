@@ -177,7 +177,7 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	if require.Settled && t.Settlement != v1.SettlementSettled {
 		return nil, ConditionSettled
 	}
-	if require.Last4 != "" && require.Last4 != lastDigits(t) {
+	if require.Last4 != "" && !endsWith(t, require.Last4) {
 		return nil, ConditionLast4
 	}
 	if t.BankAccount != nil && !strings.HasSuffix(t.BankAccount.RoutingNumber, require.Routing) {
@@ -208,17 +208,18 @@ func kindOf(t *v1.Transaction) MethodKind {
 	return ""
 }
 
-// lastDigits are those of what a payment was made with, "" when it is none of the kinds that have some.
-func lastDigits(t *v1.Transaction) string {
+// endsWith reports whether what a payment was made with has a number that ends in last4. Of a short account number v1 shows less than four
+// digits, so only those can be compared.
+func endsWith(t *v1.Transaction, last4 string) bool {
 	switch {
 	case t.Card != nil:
-		return t.Card.Last4
+		return t.Card.Last4 == last4
 	case t.NetworkToken != nil:
-		return t.NetworkToken.Last4
+		return t.NetworkToken.Last4 == last4
 	case t.BankAccount != nil:
-		return t.BankAccount.Last4
+		return t.BankAccount.Last4 != "" && strings.HasSuffix(last4, t.BankAccount.Last4)
 	}
-	return ""
+	return false
 }
 
 // followReads is how often a payment whose outcome v1 does not know is read again.

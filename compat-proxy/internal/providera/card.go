@@ -58,12 +58,15 @@ func lastFour(number string) string {
 	return number[len(number)-4:]
 }
 
+// maskedLength is that of every masked number.
+const maskedLength = 8
+
 // masked is how an answer shows a number that ends so; empty stays empty.
-func masked(last4 string) string {
-	if last4 == "" {
+func masked(end string) string {
+	if end == "" || len(end) > maskedLength {
 		return ""
 	}
-	return "XXXX" + last4
+	return strings.Repeat("X", maskedLength-len(end)) + end
 }
 
 // expiration is a month; ok is false for text that is none. hidden is set for XXXX, which names no month.

@@ -75,7 +75,7 @@ func (d *decoder) repeat() {
 		d.echo.AccountType = a.name
 	}
 	if bank := payment.Child("bankAccount"); bank != nil {
-		d.echo.Account, d.echo.AccountType = masked(lastFour(bank.Get("accountNumber"))), checkAccount
+		d.echo.Account, d.echo.AccountType = maskedAccount(bank.Get("accountNumber"), d.txn.Get("transactionType") != typeRefund), checkAccount
 	}
 	for _, f := range d.txn.Child("userFields").All("userField") {
 		d.echo.UserFields = append(d.echo.UserFields, field{Name: text(f.Child("name")), Value: text(f.Child("value"))})
@@ -180,7 +180,7 @@ func (d *decoder) void() (command.Command, problem) {
 }
 
 func (d *decoder) refund() (command.Command, problem) {
-	if d.echo.Reference == "" && !d.txn.Has("splitTenderId") && d.set.unlinked && d.payable() {
+	if !d.references() && d.set.unlinked && d.payable() {
 		return d.credit()
 	}
 	target, p := d.target()
@@ -213,6 +213,12 @@ func (d *decoder) refund() (command.Command, problem) {
 		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
 		Require: require, Once: d.once(expiry),
 	}, problem{}
+}
+
+// references reports whether a refund has the place for a payment that it is of, be it empty: who left it so has lost a number, and money
+// that leaves without one comes back to nobody's account.
+func (d *decoder) references() bool {
+	return d.txn.Child("refTransId") != nil || d.txn.Child("splitTenderId") != nil
 }
 
 // target is the referenced transaction's number.

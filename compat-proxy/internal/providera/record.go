@@ -256,7 +256,7 @@ func (r record) source() *wire.Element {
 	if b := r.payment.BankAccount; b != nil {
 		l.text("accountType", accountKinds[b.AccountType])
 		l.text("routingNumber", masked(lastFour(b.RoutingNumber)))
-		l.text("accountNumber", masked(lastFour(b.Last4)))
+		l.text("accountNumber", masked(b.Last4))
 		l.text("nameOnAccount", cut(b.Holder, 22))
 		l.text("echeckType", r.metadata["echeck_type"])
 		l.text("bankName", r.metadata["bank_name"])

@@ -28,7 +28,7 @@ func (d *decoder) refunded() (require command.Require, expiry string, p problem)
 
 // refundedBank is the part of refunded for a bank account. A test request never finds the payment of one, which clients rely on.
 func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
-	last4 := lastFour(bank.Get("accountNumber"))
+	last4 := accountEnd(bank.Get("accountNumber"))
 	if last4 == "" {
 		return command.Require{}, because(reasonAccount)
 	}

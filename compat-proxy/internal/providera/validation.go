@@ -36,7 +36,7 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 		billTo: billTo, shipTo: profile.Child("shipToList"), avs: avsNotApplicable,
 	}}
 	if bank := payment.Child("bankAccount"); bank != nil {
-		c.Said.method, c.Said.account, c.Said.accountType = "ECHECK", masked(lastFour(bank.Get("accountNumber"))), checkAccount
+		c.Said.method, c.Said.account, c.Said.accountType = "ECHECK", maskedAccount(bank.Get("accountNumber"), true), checkAccount
 		return c
 	}
 	number := payment.Get("creditCard", "cardNumber")
