@@ -86,6 +86,11 @@ func (d *decoder) payment(p *plan) problem {
 	if bad := d.source(&p.Body, currency); !bad.none() {
 		return bad
 	}
+	if p.Store {
+		if bad := d.storable(&p.Body); !bad.none() {
+			return bad
+		}
+	}
 	p.Sale = p.Sale || p.Body.BankAccount != nil
 	if amount == 0 && p.Sale {
 		return invalid(fieldTotal)
@@ -138,6 +143,8 @@ func (d *decoder) references() problem {
 	return problem{}
 }
 
+const fieldActions = "processingInformation.actionList"
+
 // Actions that are taken, and those that ask for something which never happens here anyway.
 var (
 	actionStore    = "TOKEN_CREATE"
@@ -149,7 +156,7 @@ func (d *decoder) actions() problem {
 	for _, a := range d.req.Processing.ActionList {
 		action := strings.ToUpper(string(a))
 		if action != actionStore && !slices.Contains(actionsIgnored, action) {
-			return unsupported("processingInformation.actionList")
+			return unsupported(fieldActions)
 		}
 	}
 	return problem{}

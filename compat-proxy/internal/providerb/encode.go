@@ -21,7 +21,7 @@ const (
 )
 
 // paid is the answer to a payment that was approved.
-func paid(p plan, t *v1.Transaction) answer {
+func paid(p plan, t *v1.Transaction) wire.Answer {
 	number := numberOf(t)
 	held := ""
 	if !p.Sale || p.Steps {
@@ -49,7 +49,7 @@ func paid(p plan, t *v1.Transaction) answer {
 		body.Order.AmountDetails.Total = major(t.Amount, t.Currency)
 	}
 	body.Links = paymentLinks(number, p.Sale && held == "", t.Amount == 0)
-	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
+	return body
 }
 
 // paymentLinks are where to go on from a payment. A verification has nothing to capture.

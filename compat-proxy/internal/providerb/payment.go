@@ -19,13 +19,16 @@ func createPayment(h *Handler, c call) answer {
 	if !p.Problem.none() {
 		return h.refuse(c, p)
 	}
+	if scope := c.cannotStore(); p.Store && scope != "" {
+		return forbidden(scope)
+	}
 	r := h.one(c, command.Authorize{Body: p.Body})
 	if r.Outcome != command.Done {
 		return h.unpaid(c, p, r)
 	}
 	t := r.Transaction
 	if p.Review.holds(t) != "" || !p.Steps {
-		return paid(p, t)
+		return h.finish(c, p, t)
 	}
 	return h.take(c, p, t)
 }
@@ -54,7 +57,7 @@ func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	r := h.one(c, command.Capture{Target: number, Final: true})
 	switch {
 	case r.Outcome == command.Done, captured(r.Transaction):
-		return paid(p, t)
+		return h.finish(c, p, t)
 	case r.Outcome != command.Refused && r.Outcome != command.Declined, r.Code == command.CodeOperationInProgress:
 		return unsure(c.now)
 	}
@@ -62,6 +65,15 @@ func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 		return unsure(c.now)
 	}
 	return h.declined(c, p, reasonGeneralDecline, t)
+}
+
+// finish answers a payment that was approved, when what it leaves to do is done.
+func (h *Handler) finish(c call, p plan, t *v1.Transaction) answer {
+	body := paid(p, t)
+	if p.Store {
+		body.Token = h.keep(c, p, t)
+	}
+	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
 }
 
 func captured(t *v1.Transaction) bool {
@@ -112,7 +124,9 @@ func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) ans
 		made = t.CreatedAt.Time
 		body.ID, body.SubmitTimeUTC, body.ReconciliationID = numberOf(t), stamp(made), reconciliation(t)
 		body.Links = &wire.Links{Self: link(http.MethodGet, "payments", body.ID)}
-		body.Processor = processor(t)
+		if t.Status == v1.TransactionStatusDeclined { // else the acquirer said yes to what we took back
+			body.Processor = processor(t)
+		}
 		body.Order = &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: p.Echo.Currency}}
 		body.PaymentAccount, body.Payment = account(p.Echo, t)
 	}
