@@ -1,0 +1,283 @@
+package providerb_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// signer sends requests with an HTTP signature, all in the same second, and keeps the names that their commands had.
+type signer struct {
+	content
+
+	handler *providerb.Handler
+	clock   *clock.Fake
+	secret  []byte
+	gate    *sync.WaitGroup // when not nil, all that it counts are under way before any goes on
+
+	mu    sync.Mutex
+	names []string // guarded by mu
+}
+
+func (s *signer) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
+	if s.gate != nil {
+		s.gate.Done()
+		s.gate.Wait()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := ""
+	if named, ok := commands[0].(command.Named); ok {
+		name, commands = named.Name, []command.Command{named.Command}
+	}
+	s.names = append(s.names, name)
+	return s.content.Execute(ctx, key, commands)
+}
+
+// distinct is how many different payments v1 would have made.
+func (s *signer) distinct() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.Compact(slices.Sorted(slices.Values(s.names))))
+}
+
+func mustSigner(t *testing.T) *signer {
+	t.Helper()
+	s := &signer{clock: clock.NewFake(today), secret: []byte("a shared secret of thirty-two by")}
+	path := filepath.Join(t.TempDir(), "credentials.yaml")
+	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + apiKey + "\n    keys: [{id: key, shared_secret: " +
+		base64.StdEncoding.EncodeToString(s.secret) + "}]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := credentials.Open(path, s.clock, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.handler = providerb.New(providerb.Config{
+		Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10,
+		NewNumber: func() string { return "1" },
+	})
+	return s
+}
+
+// request is a signed one; whatever else is equal, its body makes it another.
+func (s *signer) request(ctx context.Context, body string) *http.Request {
+	const host, date = "apitest.cybersource.com", "Sat, 21 Nov 2026 09:30:00 GMT"
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/pts/v2/payments", strings.NewReader(body))
+	sum := sha256.Sum256([]byte(body))
+	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post /pts/v2/payments\ndigest: " + digest + "\nv-c-merchant-id: shop"))
+	r.Host = host
+	r.Header.Set("Date", date)
+	r.Header.Set("Digest", digest)
+	r.Header.Set("V-C-Merchant-Id", "shop")
+	r.Header.Set("Signature", `keyid="key", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="`+
+		base64.StdEncoding.EncodeToString(mac.Sum(nil))+`"`)
+	return r
+}
+
+const signedBody = `{"clientReferenceInformation":{"code":"A"},"paymentInformation":{"card":{"number":"4111111111111111",` +
+	`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
+
+// send sends the body; the answer must be an approval.
+func (s *signer) send(t *testing.T, body string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, s.request(t.Context(), body))
+	if w.Code != http.StatusCreated {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+}
+
+// deaf is a client that is gone: nothing can be written to it.
+type deaf struct{ header http.Header }
+
+var errGone = errors.New("gone")
+
+func (d deaf) Header() http.Header     { return d.header }
+func (deaf) WriteHeader(int)           {}
+func (deaf) Write([]byte) (int, error) { return 0, errGone }
+
+// lose sends the request and never gets the answer.
+func (s *signer) lose(t *testing.T) {
+	t.Helper()
+	s.handler.ServeHTTP(deaf{http.Header{}}, s.request(t.Context(), signedBody))
+}
+
+func TestDelivered(t *testing.T) {
+	t.Parallel()
+	canceled := func(s *signer) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.handler.ServeHTTP(httptest.NewRecorder(), s.request(ctx, signedBody))
+	}
+	for name, tt := range map[string]struct {
+		do   func(*testing.T, *signer)
+		want int
+	}{
+		"two in earnest": {func(t *testing.T, s *signer) {
+			s.send(t, signedBody)
+			s.send(t, signedBody)
+		}, 2},
+		"five in earnest": {func(t *testing.T, s *signer) {
+			for range 5 {
+				s.send(t, signedBody)
+			}
+		}, 5},
+		"again after a lost answer": {func(t *testing.T, s *signer) {
+			s.lose(t)
+			s.send(t, signedBody)
+		}, 1},
+		"again after several": {func(t *testing.T, s *signer) {
+			s.lose(t)
+			s.lose(t)
+			s.send(t, signedBody)
+		}, 1},
+		"again after the second was lost": {func(t *testing.T, s *signer) {
+			s.send(t, signedBody)
+			s.lose(t)
+			s.send(t, signedBody)
+		}, 2},
+		"again after hanging up": {func(t *testing.T, s *signer) {
+			canceled(s)
+			s.send(t, signedBody)
+		}, 1},
+		"another body": {func(t *testing.T, s *signer) {
+			s.lose(t)
+			s.send(t, strings.Replace(signedBody, `"A"`, `"B"`, 1))
+		}, 2},
+		"after it was forgotten": {func(t *testing.T, s *signer) {
+			s.send(t, signedBody)
+			s.clock.Advance(3 * time.Minute)
+			s.send(t, signedBody)
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustSigner(t)
+			tt.do(t, s)
+			if got := s.distinct(); got != tt.want {
+				t.Errorf("got %d payments, want %d: %q", got, tt.want, s.names)
+			}
+		})
+	}
+}
+
+// Another path to the same door knows what was delivered by the first.
+func TestDelivered_otherMount(t *testing.T) {
+	t.Parallel()
+	s := mustSigner(t)
+	s.send(t, signedBody)
+	s.handler = s.handler.At("")
+	s.send(t, signedBody)
+	if got := s.distinct(); got != 2 {
+		t.Errorf("got %d payments, want 2", got)
+	}
+}
+
+// Equal requests that are under way at once are one: neither answer has arrived when the other is asked for.
+func TestDelivered_atOnce(t *testing.T) {
+	t.Parallel()
+	s := mustSigner(t)
+	const n = 8
+	s.gate = &sync.WaitGroup{}
+	s.gate.Add(n)
+	var group sync.WaitGroup
+	for range n {
+		group.Go(func() { s.send(t, signedBody) })
+	}
+	group.Wait()
+	if got := s.distinct(); got != 1 {
+		t.Errorf("at once: got %d payments, want 1", got)
+	}
+	s.gate = nil
+	s.send(t, signedBody)
+	if got := s.distinct(); got != 2 {
+		t.Errorf("one after them: got %d payments, want 2", got)
+	}
+}
+
+// late is a client that reads its answer when it is let go.
+type late struct {
+	*httptest.ResponseRecorder
+
+	reading, released chan struct{}
+}
+
+func (l late) Write(b []byte) (int, error) {
+	close(l.reading)
+	<-l.released
+	return l.ResponseRecorder.Write(b)
+}
+
+// A repetition whose answer arrives late takes nothing back of what was counted meanwhile.
+func TestDelivered_late(t *testing.T) {
+	t.Parallel()
+	s := mustSigner(t)
+	l := late{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	var group sync.WaitGroup
+	group.Go(func() { s.handler.ServeHTTP(l, s.request(t.Context(), signedBody)) })
+	<-l.reading
+	s.send(t, signedBody) // the same as the late one
+	s.send(t, signedBody)
+	close(l.released)
+	group.Wait()
+	s.send(t, signedBody)
+	if got := s.distinct(); got != 3 {
+		t.Errorf("got %d payments, want 3: %q", got, s.names)
+	}
+}
+
+// A name of the client's own goes before what it logged in with: the first, by transactionId, whatever else differs.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	withID := strings.Replace(signedBody, `"code":"A"`, `"code":"A","transactionId":"T-1"`, 1)
+	s := mustSigner(t)
+	s.send(t, withID)
+	s.send(t, withID)
+	if got := s.distinct(); got != 1 {
+		t.Errorf("by transactionId: got %d payments, want 1: %q", got, s.names)
+	}
+	for _, header := range []string{"v-c-idempotency-id", "v-c-idempotency-key"} {
+		s := mustSigner(t)
+		for range 2 {
+			r := s.request(t.Context(), signedBody)
+			r.Header.Set(header, "K-1")
+			s.handler.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		if got := s.distinct(); got != 1 {
+			t.Errorf("by %s: got %d payments, want 1: %q", header, got, s.names)
+		}
+	}
+	bearer := &signer{}
+	h := mustHandler(t, bearer)
+	for range 2 {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", strings.NewReader(signedBody))
+		r.Header.Set("Authorization", "Bearer "+apiKey)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if got := bearer.names; !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("by a key alone: got names %q, want none", got)
+	}
+}
