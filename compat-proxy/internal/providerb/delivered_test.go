@@ -119,68 +119,51 @@ func (d deaf) Header() http.Header     { return d.header }
 func (deaf) WriteHeader(int)           {}
 func (deaf) Write([]byte) (int, error) { return 0, errGone }
 
-// lose sends the request and never gets the answer.
-func (s *signer) lose(t *testing.T) {
-	t.Helper()
-	s.handler.ServeHTTP(deaf{http.Header{}}, s.request(t.Context(), signedBody))
-}
-
+// TestDelivered sends the same signed request again and again: "s" is one whose answer arrives, "l" one whose answer is lost, "h" one whose
+// client hangs up, "o" one with another body, and "f" the time after which all is forgotten.
 func TestDelivered(t *testing.T) {
 	t.Parallel()
-	canceled := func(s *signer) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		s.handler.ServeHTTP(httptest.NewRecorder(), s.request(ctx, signedBody))
-	}
 	for name, tt := range map[string]struct {
-		do   func(*testing.T, *signer)
-		want int
+		steps string
+		want  int
 	}{
-		"two in earnest": {func(t *testing.T, s *signer) {
-			s.send(t, signedBody)
-			s.send(t, signedBody)
-		}, 2},
-		"five in earnest": {func(t *testing.T, s *signer) {
-			for range 5 {
-				s.send(t, signedBody)
-			}
-		}, 5},
-		"again after a lost answer": {func(t *testing.T, s *signer) {
-			s.lose(t)
-			s.send(t, signedBody)
-		}, 1},
-		"again after several": {func(t *testing.T, s *signer) {
-			s.lose(t)
-			s.lose(t)
-			s.send(t, signedBody)
-		}, 1},
-		"again after the second was lost": {func(t *testing.T, s *signer) {
-			s.send(t, signedBody)
-			s.lose(t)
-			s.send(t, signedBody)
-		}, 2},
-		"again after hanging up": {func(t *testing.T, s *signer) {
-			canceled(s)
-			s.send(t, signedBody)
-		}, 1},
-		"another body": {func(t *testing.T, s *signer) {
-			s.lose(t)
-			s.send(t, strings.Replace(signedBody, `"A"`, `"B"`, 1))
-		}, 2},
-		"after it was forgotten": {func(t *testing.T, s *signer) {
-			s.send(t, signedBody)
-			s.clock.Advance(3 * time.Minute)
-			s.send(t, signedBody)
-		}, 1},
+		"two in earnest":                  {"ss", 2},
+		"five in earnest":                 {"sssss", 5},
+		"again after a lost answer":       {"ls", 1},
+		"again after several":             {"lls", 1},
+		"again after the second was lost": {"sls", 2},
+		"again after hanging up":          {"hs", 1},
+		"another body":                    {"lo", 2},
+		"after it was forgotten":          {"sfs", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := mustSigner(t)
-			tt.do(t, s)
+			for _, step := range tt.steps {
+				s.step(t, step)
+			}
 			if got := s.distinct(); got != tt.want {
 				t.Errorf("got %d payments, want %d: %q", got, tt.want, s.names)
 			}
 		})
+	}
+}
+
+func (s *signer) step(t *testing.T, step rune) {
+	t.Helper()
+	switch step {
+	case 's':
+		s.send(t, signedBody)
+	case 'o':
+		s.send(t, strings.Replace(signedBody, `"A"`, `"B"`, 1))
+	case 'l':
+		s.handler.ServeHTTP(deaf{http.Header{}}, s.request(t.Context(), signedBody))
+	case 'h':
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.handler.ServeHTTP(httptest.NewRecorder(), s.request(ctx, signedBody))
+	case 'f':
+		s.clock.Advance(3 * time.Minute)
 	}
 }
 
