@@ -22,18 +22,26 @@ Usage:
   compat-proxy credentials map    --name NAME (--transaction-key-env VAR | --transaction-key-file PATH)
                                   (--api-key-env VAR | --api-key-file PATH) [flags]
         takes up a login that a client already has, so that the client changes nothing but where it points
-  compat-proxy credentials list
-  compat-proxy credentials revoke --name NAME
+  compat-proxy credentials list   [--provider NAME]
+  compat-proxy credentials revoke --name NAME [--provider NAME]
         the client is refused from then on; its API key goes on to exist
   compat-proxy credentials check
         reads the file as the proxy would, and says what is wrong
 
-No secret is written into the file: of a transaction key only a hash, of an API key only where it stands.
+The same for clients of provider-b, whose name is their merchant id:
+  compat-proxy credentials issue  --provider provider-b --name MERCHANT [--secret-file PATH] [--p12 PATH] (--api-key-env VAR | --api-key-file PATH)
+        makes a key id with a shared secret, which is written to one new file, or a certificate in a P12, which is another, or both
+  compat-proxy credentials map    --provider provider-b --name MERCHANT (--api-key-env VAR | --api-key-file PATH)
+                                  [--key-id ID (--secret-env VAR | --secret-file PATH)] [--certificate-file PATH]
+        takes up a key, a certificate or both that a client already has
+
+No secret is written into the file: of a transaction key only a hash, of an API key and a shared secret only where they stand.
 
 Examples:
   compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
   compat-proxy credentials map --name oldshop --transaction-key-file old-key.txt --api-key-file /run/secrets/oldshop-api-key
   compat-proxy credentials revoke --name shop-eu
+  compat-proxy credentials issue --provider provider-b --name shop_eu --secret-file /run/secrets/shop-eu --api-key-env SHOP_EU_API_KEY
 
 Exit codes:
   0  done
@@ -48,6 +56,8 @@ type credentialsFlags struct {
 	file, keyEnv, keyFile string
 	replace               bool
 	entry                 credentials.Entry
+	provider              string
+	b                     loginB
 }
 
 // Credentials runs a credentials command. The error is errUsage when the flags were wrong and that was said.
@@ -66,16 +76,23 @@ func (m *Main) Credentials(args []string) error {
 	if fs.NArg() > 0 {
 		return m.wrong("no argument is expected, got %q", fs.Arg(0))
 	}
+	of, known := map[string]credentials.List{"provider-a": credentials.ListA, "provider-b": credentials.ListB}[f.provider]
+	if !known {
+		return m.wrong("there is no provider %q", f.provider)
+	}
 	switch command {
 	case "issue", "map":
+		if of == credentials.ListB {
+			return m.addCredentialsB(command, f)
+		}
 		return m.addCredentials(command, f)
 	case "list":
-		return m.listCredentials(f.file)
+		return m.listCredentials(f.file, of)
 	case "revoke":
 		if f.entry.Name == "" {
 			return m.wrong("--name is required")
 		}
-		if err := credentials.Remove(f.file, f.entry.Name); err != nil {
+		if err := credentials.Remove(f.file, of, f.entry.Name); err != nil {
 			return err
 		}
 		_, _ = fmt.Fprintf(m.Stdout, "revoked %s\n", f.entry.Name)
@@ -97,7 +114,9 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet("credentials", flag.ContinueOnError)
 	fs.SetOutput(out)
 	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it is made if there is none")
-	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters")
+	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters; of provider-b its merchant id")
+	fs.StringVar(&f.provider, "provider", "provider-a", "whose clients' logins: provider-a or provider-b, the `dialect`")
+	f.b.set(fs)
 	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` that has the API key where the proxy runs")
 	fs.StringVar(&f.entry.APIKeyFile, "api-key-file", "", "`file` that has the API key where the proxy runs")
 	fs.StringVar(&f.keyEnv, "transaction-key-env", "", "map: environment `variable` that has the client's transaction key now")
@@ -105,7 +124,7 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.entry.Currency, "currency", "", "`code` of the currency of amounts that name none (default that of the proxy)")
 	fs.StringVar(&f.entry.TimeZone, "time-zone", "", "`name` of where the merchant's clocks hang, such as America/Los_Angeles (default UTC)")
 	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "take the elements of its requests in any order")
-	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "let it refund a card without naming the payment")
+	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "let it refund a card without naming the payment; of provider-b a credit")
 	fs.BoolVar(&f.replace, "replace", false, "issue, map: take the place of a login of that name")
 	fs.Usage = func() {
 		_, _ = io.WriteString(out, credentialsUsage)
@@ -171,8 +190,8 @@ func transactionKey(env, file string) (secret.String, error) {
 	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
-func (m *Main) listCredentials(file string) error {
-	names, err := credentials.Names(file)
+func (m *Main) listCredentials(file string, of credentials.List) error {
+	names, err := credentials.Names(file, of)
 	if err != nil {
 		return err
 	}
