@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	_ "embed"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -73,14 +75,20 @@ func greeting(u *up, colour bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, a := u.credentials.Keys, u.credentials.ProviderA
-	var b bytes.Buffer
-	err = t.Execute(&b, map[string]string{
+	k, a, b := u.credentials.Keys, u.credentials.ProviderA, u.credentials.ProviderB
+	secretBytes, err := base64.StdEncoding.DecodeString(b.SharedSecret.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = t.Execute(&text, map[string]string{
 		"http": u.http, "https": u.https, "ca": u.ca,
 		"sk_test": k.SKTest.Reveal(), "pk_test": k.PKTest.Reveal(), "sk_live": k.SKLive.Reveal(), "pk_live": k.PKLive.Reveal(),
 		"name": a.Name, "transaction_key": a.TransactionKey.Reveal(),
+		"merchant_id": b.MerchantID, "key_id": b.KeyID, "shared_secret": b.SharedSecret.Reveal(), "hex_secret": hex.EncodeToString(secretBytes),
+		"p12": u.p12, "p12_password": b.P12Password.Reveal(),
 	})
-	return b.Bytes(), err
+	return text.Bytes(), err
 }
 
 // isTerminal reports whether w shows colours to a person, who has not asked for none.

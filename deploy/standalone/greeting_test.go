@@ -36,11 +36,11 @@ func greet(tb testing.TB, dir string) (text string, p *process) {
 	return text, p
 }
 
-// pasted returns the blocks that a person would paste, indented as they are: from "curl" to an empty line.
+// pasted returns the blocks that a person would paste, indented as they are: from "curl", or the body that it sends, to an empty line.
 func pasted(text string) []string {
 	var blocks []string
 	for block := range strings.SplitSeq(text, "\n\n") {
-		if strings.HasPrefix(strings.TrimSpace(block), "curl ") {
+		if begin := strings.TrimSpace(block); strings.HasPrefix(begin, "curl ") || strings.HasPrefix(begin, "body=") {
 			blocks = append(blocks, strings.TrimRight(block, "\n"))
 		}
 	}
@@ -56,6 +56,7 @@ func TestEachPrintedRequestWorks(t *testing.T) {
 		{"v1 list", `"object":"list"`},
 		{"provider-a sale, xml", `<resultCode>Ok</resultCode>`},
 		{"provider-a sale, json", `"resultCode":"Ok"`},
+		{"provider-b sale, signed", `"status":"AUTHORIZED"`},
 		{"v1 health over https", `"status":"ok"`},
 	}
 	blocks := pasted(text)
@@ -78,8 +79,8 @@ func TestEachPrintedRequestWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := mustDecode[v1.TransactionList](t, answer{status: http.StatusOK, body: string(out)})
-	if got, want := len(all.Data), 6; got != want {
-		t.Errorf("listed = %d, want %d: two rounds of three payments", got, want)
+	if got, want := len(all.Data), 8; got != want {
+		t.Errorf("listed = %d, want %d: two rounds of four payments", got, want)
 	}
 	for _, txn := range all.Data {
 		if txn.Status != v1.TransactionStatusCaptured || txn.Amount != 1250 {
@@ -103,7 +104,8 @@ func TestGreetingIsPlainOffATerminal(t *testing.T) {
 		t.Errorf("something is missing in:\n%s", text)
 	}
 	p.stop(t)
-	if r := start(t, dir); !strings.Contains(text, r.Keys.SKTest) || !strings.Contains(text, r.ProviderA.TransactionKey) || !strings.Contains(text, r.CA) {
+	if r := start(t, dir); !strings.Contains(text, r.Keys.SKTest) || !strings.Contains(text, r.ProviderA.TransactionKey) ||
+		!strings.Contains(text, r.ProviderB.SharedSecret) || !strings.Contains(text, r.ProviderB.P12Password) || !strings.Contains(text, r.CA) {
 		t.Errorf("a person and a program read different credentials; person:\n%s", text)
 	}
 }

@@ -94,7 +94,9 @@ func TestNothingLeaks(t *testing.T) {
 	for name, answer := range answers {
 		checkAbsent(t, "the answer to "+name, answer, plantedCard, plantedBadCard)
 	}
-	secrets := []string{p.Keys.SKTest, p.Keys.PKTest, p.Keys.SKLive, p.Keys.PKLive, p.ProviderA.TransactionKey}
+	secrets := []string{
+		p.Keys.SKTest, p.Keys.PKTest, p.Keys.SKLive, p.Keys.PKLive, p.ProviderA.TransactionKey, p.ProviderB.SharedSecret, p.ProviderB.P12Password,
+	}
 	checkAbsent(t, "the log", p.stderr.String(), append(secrets, plantedCard, plantedBadCard)...)
 	checkAbsent(t, "the spans", string(to.Bytes()), append(secrets, plantedCard, plantedBadCard, p.ProviderA.Name)...)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
