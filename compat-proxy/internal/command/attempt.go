@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -170,9 +171,9 @@ func (a answer) result() Result {
 	return r
 }
 
-// decode reads a success into v. A success that can not be read is an effect whose answer was lost.
+// decode reads a success into v, which is zero. A success that can not be read is an effect whose answer was lost.
 func (a answer) decode(v any) error {
-	if err := json.Unmarshal(a.body, v); err != nil {
+	if err := plainjson.Unmarshal(a.body, v); err != nil {
 		return fmt.Errorf("read v1 answer: %w", err)
 	}
 	return nil
