@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -47,8 +48,10 @@ type Config struct {
 type Executor struct {
 	cfg    Config
 	client *v1.Client
-	keys   keyCache
-	places places
+	// payments is the address of v1's transactions.
+	payments string
+	keys     keyCache
+	places   places
 }
 
 // New returns an executor; nothing is opened or called yet. The error is for a V1 address that is none.
@@ -75,7 +78,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
-	return &Executor{cfg: cfg, client: client, keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}}, nil
+	return &Executor{cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions", keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}}, nil
 }
 
 // doer is an http.Client that follows no redirect, for that would carry a card number to an address nobody configured, and keeps no cookies.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -15,10 +16,7 @@ const contentType = "application/json"
 
 func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Result {
 	create.Metadata = s.marked(create.Metadata)
-	params := &v1.CreateTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, create, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.CreateTransactionWithBody(ctx, params, contentType, body, s.authorized)
-	})
+	a, ok := s.post(ctx, create, "", s.create)
 	var t v1.Transaction
 	switch {
 	case !ok:
@@ -31,6 +29,21 @@ func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Res
 	r := s.follow(ctx, authorized(&t), authorized)
 	r.replayed = a.replayed
 	return r
+}
+
+// create is the generated client's CreateTransactionWithBody, but for reading the address and styling the key anew each time: it is most of
+// what a proxy sends.
+func (s session) create(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.x.payments, body)
+	if err != nil {
+		return nil, fmt.Errorf("create a transaction: %w", err)
+	}
+	r.Header["Content-Type"] = []string{contentType}
+	r.Header["Idempotency-Key"] = []string{s.idempotencyKey}
+	if err := s.authorized(ctx, r); err != nil {
+		return nil, err
+	}
+	return s.x.client.Client.Do(r)
 }
 
 func (s session) capture(ctx context.Context, c Capture) Result {

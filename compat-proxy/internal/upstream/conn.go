@@ -19,7 +19,8 @@ const maxInformed = 5
 type conn struct {
 	net.Conn
 
-	raw    syscall.RawConn // nil when there is none to look at
+	raw    syscall.RawConn    // nil when there is none to look at
+	look   func(uintptr) bool // lookNow, made once
 	in     *bufio.Reader
 	out    *bufio.Writer
 	reused bool // an answer came over it before
@@ -35,6 +36,7 @@ func newConn(c net.Conn) *conn {
 	if s, ok := c.(syscall.Conn); ok {
 		made.raw, _ = s.SyscallConn() // without it a broken connection is noticed later
 	}
+	made.look = made.lookNow
 	made.in, made.out = bufio.NewReader(reader{made}), bufio.NewWriter(writer{made})
 	return made
 }
@@ -133,8 +135,8 @@ func (c *conn) alive() bool {
 	return c.peeked == nil
 }
 
-// look reads without waiting. What there is to read ends the connection: its end, or what nobody asked for.
-func (c *conn) look(fd uintptr) bool {
+// lookNow reads without waiting. What there is to read ends the connection: its end, or what nobody asked for.
+func (c *conn) lookNow(fd uintptr) bool {
 	var b [1]byte
 	switch n, err := readNow(fd, b[:]); {
 	case n > 0:
