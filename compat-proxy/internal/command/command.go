@@ -42,7 +42,9 @@ type Authorize struct {
 	Joins Number `json:"joins,omitempty"`
 	// ShipToCustomer has the payment shipped to where its customer's goods go.
 	ShipToCustomer bool `json:"ship_to_customer,omitzero"`
-	Once           Once `json:"once,omitzero"`
+	// Takes are the brands of stored cards that may be charged. With any, what the customer pays with is looked at before it is charged.
+	Takes []v1.CardBrand `json:"takes,omitempty"`
+	Once  Once           `json:"once,omitzero"`
 }
 
 // Capture takes money that was authorized.

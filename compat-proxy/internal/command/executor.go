@@ -112,6 +112,9 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		if r := s.address(ctx, &c); r != nil {
 			return *r
 		}
+		if r := s.stored(ctx, &c); r != nil {
+			return *r
+		}
 		if c.Joins != "" {
 			return s.join(ctx, c)
 		}

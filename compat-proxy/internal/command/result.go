@@ -29,6 +29,7 @@ const (
 	ConditionCurrency Condition = "currency"
 	ConditionSource   Condition = "source"   // another customer or payment method
 	ConditionShipping Condition = "shipping" // the customer has no shipping address
+	ConditionBrand    Condition = "brand"    // the stored card is of none that is taken; Methods has it
 	ConditionAmount   Condition = "amount"   // not a whole number of minor units, or not positive
 	ConditionRange    Condition = "range"    // beyond the greatest amount there is, so beyond the target's
 )
@@ -49,7 +50,8 @@ type Result struct {
 	Refund      *v1.Refund      `json:"refund,omitempty"`
 	// Group is what an order's payments are now, when the command was on one of several.
 	Group []v1.Transaction `json:"group,omitempty"`
-	// Customer is the one that was made; with Repeated, the one that there was. Methods are its payment methods in the order asked for.
+	// Customer is the one that was made; with Repeated, the one that there was. Methods are its payment methods in the order asked for, or
+	// the one that was not charged.
 	Customer *v1.Customer       `json:"customer,omitempty"`
 	Methods  []v1.PaymentMethod `json:"methods,omitempty"`
 	Token    *v1.Token          `json:"token,omitempty"`

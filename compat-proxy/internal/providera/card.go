@@ -30,6 +30,16 @@ var accounts = map[card.Brand]account{
 	card.Visa:       {"Visa", []int{13, 16}, ""},
 }
 
+// brandsTaken are the brands that a stored card may be of.
+var brandsTaken = func() []v1.CardBrand {
+	taken := make([]v1.CardBrand, 0, len(accounts))
+	for brand := range accounts {
+		taken = append(taken, v1.CardBrand(brand))
+	}
+	slices.Sort(taken)
+	return taken
+}()
+
 // brandOf finds the brand of a number that the dialect takes, and how it takes it; false for any other text.
 func brandOf(number secret.String) (account, bool) {
 	brand := card.BrandOf(number)

@@ -30,7 +30,7 @@ func (d *decoder) approval(body *v1.TransactionCreate) problem {
 	switch {
 	case body.BankAccount != nil:
 		return because(reasonNotForChecks)
-	case body.Card == nil:
+	case body.Card == nil && body.Customer == nil:
 		return because(reasonNotAccepted)
 	case code == "":
 		return because(reasonNoAuthCode)

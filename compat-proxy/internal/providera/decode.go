@@ -114,7 +114,11 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	return command.Authorize{Body: body, Joins: first, ShipToCustomer: d.echo.Profile.Address != "", Once: d.once()}, problem{}
+	c := command.Authorize{Body: body, Joins: first, ShipToCustomer: d.echo.Profile.Address != "", Once: d.once()}
+	if body.Customer != nil {
+		c.Takes = brandsTaken
+	}
+	return c, problem{}
 }
 
 // currency is that of an amount which names no payment.

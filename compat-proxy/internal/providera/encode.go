@@ -69,6 +69,9 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 	if account, kind := charged(r.Transaction); account != "" {
 		t.account, t.accountType = account, kind
 	}
+	if r.Unmet == command.ConditionBrand && len(r.Methods) == 1 {
+		t.account, _ = charged(&v1.Transaction{Card: r.Methods[0].Card})
+	}
 	switch {
 	case outcome.Reason == reasonAlreadyVoided || outcome.Reason == reasonAlreadyCaptured:
 		t.account = ""

@@ -36,7 +36,8 @@ var paramReasons = []struct {
 }{
 	{"amount", reasonAmount},
 	{"currency", reasonCurrency},
-	{"capture", reasonNotForChecks}, // of a stored bank account, which is only taken at once
+	{"capture", reasonNotForChecks},             // of a stored bank account, which is only taken at once
+	{"prior_authorization", reasonNotForChecks}, // of a stored bank account
 	{"card.number", reasonCardNumber},
 	{"card.exp_", reasonExpiration},
 	{"card.cvc", reasonCardCode},
@@ -126,6 +127,8 @@ func unmetReason(transactionType string, c command.Condition) reason {
 			return reasonOverCredit
 		}
 		return reasonOverCapture
+	case command.ConditionBrand:
+		return reasonCardNumber
 	case command.ConditionAmount, command.ConditionSource, command.ConditionShipping:
 	}
 	return reasonAmount
@@ -167,6 +170,9 @@ func refused(r command.Result) problem {
 		}
 		return refuse(apiAccessDenied)
 	case http.StatusBadRequest:
+		if r.Param == "payment_method" { // stored, and another customer's
+			return noProfile()
+		}
 		return because(paramReason(r.Param))
 	case http.StatusCreated:
 		return because(reasonProcessing) // made, and failed at the acquirer
