@@ -30,7 +30,12 @@ type desk struct {
 	to      string // certificate to encrypt to
 }
 
-func mustDesk(t *testing.T) *desk {
+// letIn is a v1 that knows the merchant's key.
+func letIn(w http.ResponseWriter, _ *http.Request) {
+	_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","scopes":["compat:use","payments:authorize"]}`))
+}
+
+func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 	t.Helper()
 	d := &desk{secret: []byte("a shared secret of thirty-two by")}
 	pair, err := credentials.NewEncryptionB(today)
@@ -51,9 +56,6 @@ func mustDesk(t *testing.T) *desk {
 	if d.store, err = credentials.Open(path, c, slog.New(slog.DiscardHandler), nil); err != nil {
 		t.Fatal(err)
 	}
-	v1 := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","scopes":["compat:use","payments:authorize"]}`))
-	})
 	d.handler = providerb.New(providerb.Config{
 		Executor: mustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), Openers: d.store, Clock: c, Currency: "usd",
 		MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
@@ -116,7 +118,7 @@ const (
 
 func TestEncryptedRequest(t *testing.T) {
 	t.Parallel()
-	d := mustDesk(t)
+	d := mustDesk(t, letIn)
 	good := d.wrapped(t, nothing, "requests")
 	// What was inside is missing a field: it was read.
 	if got := d.post(t, good, ""); got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), "MISSING_FIELD") {
@@ -137,7 +139,7 @@ func TestEncryptedRequest(t *testing.T) {
 
 func TestEncryptedAnswer(t *testing.T) {
 	t.Parallel()
-	d := mustDesk(t)
+	d := mustDesk(t, letIn)
 	w := d.post(t, nothing, "answers")
 	var body map[string]string
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body) != 1 || w.Code != http.StatusBadRequest {
@@ -156,5 +158,18 @@ func TestEncryptedAnswer(t *testing.T) {
 		if strings.Contains(plain.Body.String(), "encryptedResponse") {
 			t.Errorf("%s: %s, want it plain", name, plain.Body)
 		}
+	}
+}
+
+// A key that v1 no longer knows lets nobody in: the answer is as plain as to anybody else.
+func TestAnswerToARevokedKeyIsPlain(t *testing.T) {
+	t.Parallel()
+	d := mustDesk(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":{"type":"authentication_error","code":"api_key_invalid","message":"m","status":401,"request_id":"req_1"}}`))
+	})
+	w := d.post(t, nothing, "answers")
+	if got, want := w.Body.String(), `{"response":{"rmsg":"Authentication Failed"}}`; w.Code != http.StatusUnauthorized || got != want {
+		t.Errorf("got %d %s, want 401 %s", w.Code, got, want)
 	}
 }
