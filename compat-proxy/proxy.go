@@ -126,6 +126,7 @@ func New(cfg Config) (*Proxy, error) {
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
+	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send GET.", "GET, HEAD"))
 	limited := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(providera.Busy)), p.metrics.Served(p.providerA))
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {

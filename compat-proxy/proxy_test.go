@@ -141,6 +141,7 @@ func TestWrongTurn(t *testing.T) {
 		status                    int
 	}{
 		{http.MethodGet, path, "OPTIONS, POST", "method_not_allowed", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/compat/methods", "GET, HEAD", "method_not_allowed", http.StatusMethodNotAllowed},
 		{http.MethodPost, "/compat/provider-a/nothing", "", "route_not_found", http.StatusNotFound},
 		{http.MethodPost, "/compat/provider-a//xml", "", "route_not_found", http.StatusNotFound},
 		{http.MethodPost, "/compat/x/../provider-a/xml", "", "route_not_found", http.StatusNotFound},
@@ -163,6 +164,12 @@ func TestPreflight(t *testing.T) {
 	for _, p := range []string{path, dropIn} {
 		resp, _ := send(t, http.MethodOptions, proxy.URL+p, nil, nil)
 		preflight(t, resp)
+		for _, body := range []string{sale, "{", ""} { // what follows a preflight must be readable too
+			resp, _ = send(t, http.MethodPost, proxy.URL+p, strings.NewReader(body), nil)
+			if got, want := resp.header.Get("Access-Control-Allow-Origin"), "*"; got != want {
+				t.Errorf("%s %q: origin: got %q, want %q", p, body, got, want)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,9 @@ package providera
 
 import "strings"
 
+// validAccount reports whether v1 takes an account number. There is nothing else to check about one.
+func validAccount(number string) bool { return len(number) >= 4 && digits(number) }
+
 // leastAccountEnd is how many digits of an account number v1 shows at least: half of the shortest one.
 const leastAccountEnd = 2
 

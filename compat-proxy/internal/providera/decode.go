@@ -26,6 +26,9 @@ var transactionTypes = map[string]decodeType{
 	"authCaptureContinueTransaction": notAccepted,
 }
 
+// creating are the types that make a new transaction of no other. A reference means nothing to them.
+var creating = map[string]bool{typeSale: true, typeAuthorize: true, typeForced: true}
+
 // decoder holds what decoding one createTransactionRequest needs.
 type decoder struct {
 	txn   *wire.Node // transactionRequest
@@ -63,7 +66,9 @@ func decode(req *wire.Request, set setting) plan {
 
 // repeat collects what every answer repeats, refusals included.
 func (d *decoder) repeat() {
-	d.echo.Reference = d.txn.Get("refTransId")
+	if !creating[d.txn.Get("transactionType")] {
+		d.echo.Reference = d.reference()
+	}
 	d.echo.Test = truth(d.setting("testRequest"))
 	payment := d.txn.Child("payment")
 	number := payment.Get("creditCard", "cardNumber")
@@ -225,9 +230,12 @@ func (d *decoder) references() bool {
 	return d.txn.Child("refTransId") != nil || d.txn.Child("splitTenderId") != nil
 }
 
+// reference is the number of the transaction that the request is on, trimmed.
+func (d *decoder) reference() string { return d.txn.Get("refTransId") }
+
 // target is the referenced transaction's number.
 func (d *decoder) target() (command.Number, problem) {
-	switch ref := d.echo.Reference; {
+	switch ref := d.reference(); {
 	case ref == "":
 		return "", because(reasonBlank)
 	case !digits(ref):

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/money"
@@ -212,13 +212,12 @@ func printable(s string) string {
 	}, s)
 }
 
-// cut shortens s to at most n bytes, between characters.
+// cut shortens s to at most n UTF-16 units, in which the dialect measures texts, between characters.
 func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
+	for i, r := range s {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return s[:i]
+		}
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return s
 }

@@ -28,7 +28,7 @@ type plan struct {
 
 // echo is what the answer repeats of the request.
 type echo struct {
-	// Reference is refTransId, trimmed.
+	// Reference is refTransId, trimmed, for the types that are on another transaction.
 	Reference string `json:"reference,omitempty"`
 	// Account is the masked card number, "XXXX1111"; AccountType its brand's name. Either may be empty.
 	Account     string `json:"account,omitempty"`

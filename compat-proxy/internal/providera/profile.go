@@ -64,7 +64,7 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		if truth(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
 			p.Create.Default = i + 1
 		}
-		if mode != "" && mode != "none" {
+		if validated(mode) {
 			p.Checks = append(p.Checks, newCheck(profile, given, mode, set))
 		}
 	}
@@ -94,7 +94,7 @@ func newMethod(payment, billTo *wire.Node, set setting, mode string) (command.Ne
 	case payment.Child("creditCard") != nil:
 		p = storeCard(&m, payment.Child("creditCard"), set, mode)
 	case payment.Child("bankAccount") != nil:
-		p = storeBank(&m, payment.Child("bankAccount"))
+		p = storeBank(&m, payment.Child("bankAccount"), validated(mode))
 	case payment.Child("opaqueData") != nil:
 		p = refuse(apiOpaqueToken)
 	case payment == nil:
@@ -127,27 +127,29 @@ func storeCard(m *command.NewMethod, given *wire.Node, set setting, mode string)
 	text := given.Get("cardNumber")
 	number := secret.New(text)
 	month, year, hidden, ok := expiration(given.Get("expirationDate"))
-	validated := mode != "" && mode != "none" // what is wrong is then told with the direct response
 	switch {
 	case !digits(text) || len(text) < 13:
 		return refuse(apiCardLength)
 	case truth(given.Get("isPaymentToken")) || given.Has("cryptogram"):
 		return invalid("Payment")
-	case !validated && !card.Valid(number):
+	case !validated(mode) && !card.Valid(number):
 		return invalid("Card Number")
-	case !validated && (!ok || hidden || expired(month, year, set.now)):
+	case !validated(mode) && (!ok || hidden || expired(month, year, set.now)):
 		return invalid("Expiration Date")
 	}
 	m.Token.Body.Card = &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}
 	return problem{}
 }
 
-func storeBank(m *command.NewMethod, given *wire.Node) problem {
+// validated reports whether a mode has payment profiles checked, and what is wrong with a number or date told with a direct response.
+func validated(mode string) bool { return mode != "" && mode != "none" }
+
+func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
 	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), given.Get("nameOnAccount")
 	switch {
-	case !validRouting(routing):
+	case !checked && !validRouting(routing):
 		return invalid("Routing Number")
-	case len(number) < 4 || !digits(number):
+	case !checked && !validAccount(number):
 		return invalid("Account Number")
 	case holder == "":
 		return missing("Name on Account")
@@ -251,6 +253,9 @@ func refusedProfile(r command.Result) problem {
 	case 401:
 		return refuse(apiBadLogin)
 	case 403:
+		if r.Code == command.CodeMerchantDisabled {
+			return refuse(apiInactive)
+		}
 		return refuse(apiAccessDenied)
 	case 400:
 		if field, known := profileFields[r.Param]; known {

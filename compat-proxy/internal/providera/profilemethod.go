@@ -60,6 +60,10 @@ func lacking(granted, needed []string) problem {
 
 // profileAnswer is the document of a createCustomerProfileRequest.
 func profileAnswer(refID *string, m made, said []string, p problem) (*wire.Document, problem) {
+	switch p.API {
+	case apiBadLogin, apiInactive, apiAccessDenied: // v1's own refusal of the caller looks like ours
+		return refusal(createCustomerProfileResponse, refID, p), p
+	}
 	own := append(m.elements(), texts("validationDirectResponseList", "string", said))
 	if p.none() {
 		return document(createCustomerProfileResponse, refID, wire.ResultOK, refuse(apiOK), own...), p

@@ -150,7 +150,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) probl
 		return because(reasonCurrency)
 	case !validRouting(routing):
 		return because(reasonRouting)
-	case len(number) < 4 || !digits(number):
+	case !validAccount(number):
 		return because(reasonAccount)
 	case holder == "":
 		return blank("Bank account name")

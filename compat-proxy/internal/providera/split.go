@@ -20,7 +20,7 @@ func (d *decoder) splitTender() (command.Number, problem) {
 	switch n := strings.TrimLeft(given, "0"); {
 	case given == "":
 		return "", problem{}
-	case d.echo.Reference != "":
+	case d.reference() != "":
 		return "", because(reasonSplitAndReference)
 	case !digits(n):
 		return "", because(reasonSplitTender)

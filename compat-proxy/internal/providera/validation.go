@@ -37,6 +37,12 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 	}}
 	if bank := payment.Child("bankAccount"); bank != nil {
 		c.Said.method, c.Said.account, c.Said.accountType = "ECHECK", maskedAccount(bank.Get("accountNumber"), true), checkAccount
+		switch {
+		case !validRouting(bank.Get("routingNumber")):
+			c.Problem = because(reasonRouting)
+		case !validAccount(bank.Get("accountNumber")):
+			c.Problem = because(reasonAccount)
+		}
 		return c
 	}
 	number := payment.Get("creditCard", "cardNumber")
@@ -73,8 +79,14 @@ func verification(card *v1.CardInput, billing *v1.Contact, currency string) *com
 	}}
 }
 
-// validate runs the checks in order until one fails. It returns the direct responses and what failed.
+// validate runs the checks in order until one fails. It returns the direct responses and what failed. No issuer is asked when one of the
+// payment profiles lacks what its mode wants.
 func (h *Handler) validate(ctx context.Context, key secret.String, checks []profileCheck) ([]string, problem) {
+	for _, c := range checks {
+		if c.Problem.API != "" {
+			return nil, c.Problem
+		}
+	}
 	var said []string
 	for _, c := range checks {
 		outcome, paid := c.Problem, command.Result{}
