@@ -211,6 +211,35 @@ func TestDoorB_log(t *testing.T) {
 	}
 }
 
+// What came of a request is counted by its method and class.
+func TestDoorB_metrics(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(&v1{})
+	t.Cleanup(upstream.Close)
+	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{saleB, strings.Replace(saleB, pan, "4111111111111112", 1), "{}", strings.Replace(saleB, "24.50", "x", 1)} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(body))
+		asB(r)
+		p.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	}
+	p.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(saleB)))
+	w := httptest.NewRecorder()
+	p.Operations().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for _, want := range []string{
+		`causeway_compat_request_seconds_count{method="createPayment",outcome="approved"} 1`,
+		`causeway_compat_request_seconds_count{method="createPayment",outcome="declined"} 1`,
+		`causeway_compat_request_seconds_count{method="createPayment",outcome="refused"} 2`,
+		`causeway_compat_request_seconds_count{method="none",outcome="refused"} 1`,
+	} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+}
+
 // TestDoorB_http2 comes as OkHttp and libcurl do: by HTTP/2, with another's name for ours.
 func TestDoorB_http2(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package catalogue_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
@@ -34,6 +35,33 @@ func TestMethods(t *testing.T) {
 		if found, ok := catalogue.Find(m.Provider, m.Name); !ok || found.RPC != m.RPC {
 			t.Errorf("%s is not found by its name", m.Name)
 		}
+	}
+}
+
+// TestTable holds the catalogue to the published table, to the letter.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	const xml, rest = "/compat/provider-a/xml", "/compat/provider-b/pts/v2/payments"
+	want := [][]string{
+		{"provider-a", "createTransactionRequest", xml, "money_movement", "payment.authorize, payment.capture, payment.void, payment.refund", "payments:authorize, compat:use"},
+		{"provider-a", "getTransactionDetailsRequest", xml, "read_only", "transaction.get", "transactions:read, compat:use"},
+		{"provider-a", "createCustomerProfileRequest", xml, "write_safe", "customer.create, token.create", "customers:write, compat:use"},
+		{"provider-b", "createPayment", rest, "money_movement", "payment.authorize, payment.capture", "payments:authorize, compat:use"},
+		{"provider-b", "capturePayment", rest + "/{id}/captures", "money_movement", "payment.capture", "payments:capture, compat:use"},
+		{"provider-b", "reversePayment", rest + "/{id}/reversals", "money_movement", "payment.void", "payments:authorize, compat:use"},
+		{"provider-b", "refundPayment", rest + "/{id}/refunds", "money_movement", "payment.refund", "refunds:create, compat:use"},
+	}
+	var got [][]string
+	for _, m := range catalogue.Methods() {
+		got = append(got, []string{
+			m.Provider, m.Name, m.Path, string(m.SideEffect), strings.Join(m.MapsTo, ", "), strings.Join(m.Scopes, ", "),
+		})
+		if m.HTTPMethod != "POST" || !m.Available {
+			t.Errorf("%s: %s, available %v, want POST and true", m.Name, m.HTTPMethod, m.Available)
+		}
+	}
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
 

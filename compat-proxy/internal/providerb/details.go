@@ -1,7 +1,6 @@
 package providerb
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -32,7 +31,7 @@ const (
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	body.Reference = given(d.req.ClientReference.Code, maxCode)
 	body.Description = given(d.req.ClientReference.Comments, maxDescription)
-	body.StatementDescriptor = given(wire.Text(printable(string(d.req.Merchant.Descriptor.Name))), maxDescriptor)
+	body.StatementDescriptor = descriptor(d.req.Merchant.Descriptor.Name)
 	body.Billing = contact(&d.req.Order.BillTo)
 	body.Shipping = contact(&d.req.Order.ShipTo)
 	if m := d.metadata(); len(m) > 0 {
@@ -88,18 +87,31 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	return &o, problem{}
 }
 
-// v1 keeps unit prices as decimals of this size.
-var unitPriceForm = regexp.MustCompile(`^[0-9]{1,12}([.][0-9]{1,4})?$`)
+// unitPrice is a price as v1 keeps it: at most twelve digits and four decimals; further ones are cut off.
+func unitPrice(text wire.Text) (string, bool) {
+	const digits, decimals = 12, 4
+	if !amountForm.MatchString(string(text)) {
+		return "", false
+	}
+	whole, rest, _ := strings.Cut(string(text), ".")
+	if whole == "" {
+		whole = "0"
+	}
+	if rest = rest[:min(len(rest), decimals)]; rest != "" {
+		rest = "." + rest
+	}
+	return whole + rest, len(whole) <= digits
+}
 
 func lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 	items := make([]v1.LineItem, 0, len(in))
 	for i := range min(len(in), maxLineItems) {
 		item := &in[i]
-		price := item.UnitPrice
-		if price == "" {
+		price, ok := unitPrice(item.UnitPrice)
+		switch {
+		case item.UnitPrice == "":
 			price = "0"
-		}
-		if !unitPriceForm.MatchString(string(price)) {
+		case !ok:
 			return nil, invalid(itemField(i, "unitPrice"))
 		}
 		count, ok := quantity(item.Quantity)
@@ -114,7 +126,7 @@ func lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 		}
 		items = append(items, v1.LineItem{
 			ID: given(item.ProductSKU, maxOrderNumber), Name: cut(string(name), maxLine), Description: given(item.ProductDescription, maxLine),
-			Quantity: strconv.FormatInt(count, 10), UnitPrice: string(price),
+			Quantity: strconv.FormatInt(count, 10), UnitPrice: price,
 		})
 	}
 	return items, problem{}
@@ -196,6 +208,15 @@ func given(text wire.Text, n int) *string {
 		return nil
 	}
 	s := cut(string(text), n)
+	return &s
+}
+
+// descriptor is what the cardholder reads of the merchant; nil for nothing.
+func descriptor(name wire.Text) *string {
+	s := strings.TrimSpace(cut(strings.TrimSpace(printable(string(name))), maxDescriptor))
+	if s == "" {
+		return nil
+	}
 	return &s
 }
 
