@@ -126,15 +126,14 @@ func checkPaid(t *testing.T, m *merchant, want map[string]restPaid) {
 	}
 }
 
-// signed sends a payment as a client that signs its requests does, at the time given, and returns the number of what was made of it; "" when
-// the answer was lost.
-func (p *process) signed(t *testing.T, client *http.Client, base, body string, at time.Time) string {
+// signed sends a body to a path as a client that signs its requests does, at the time given. It returns the answer; none when that was lost.
+func (p *process) signed(t *testing.T, client *http.Client, url, path, body string, at time.Time) string {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(p.ProviderB.SharedSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, base+restPayments, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +141,7 @@ func (p *process) signed(t *testing.T, client *http.Client, base, body string, a
 	date, sum := at.UTC().Format(http.TimeFormat), sha256.Sum256([]byte(body))
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
 	mac := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(mac, "host: "+host+"\ndate: "+date+"\nrequest-target: post "+restPayments+"\ndigest: "+digest+"\nv-c-merchant-id: "+p.ProviderB.MerchantID)
+	_, _ = io.WriteString(mac, "host: "+host+"\ndate: "+date+"\nrequest-target: post "+path+"\ndigest: "+digest+"\nv-c-merchant-id: "+p.ProviderB.MerchantID)
 	r.Host = host
 	for name, value := range map[string]string{
 		"Date": date, "Digest": digest, "V-C-Merchant-Id": p.ProviderB.MerchantID, "Content-Type": "application/json",
@@ -160,9 +159,19 @@ func (p *process) signed(t *testing.T, client *http.Client, base, body string, a
 	if err != nil {
 		return ""
 	}
-	a := mustDecode[restAnswer](t, answer{status: http.StatusOK, body: string(text)})
+	return string(text)
+}
+
+// signedPayment is signed with a payment: its number, "" when the answer was lost.
+func (p *process) signedPayment(t *testing.T, client *http.Client, url, body string, at time.Time) string {
+	t.Helper()
+	text := p.signed(t, client, url, restPayments, body, at)
+	if text == "" {
+		return ""
+	}
+	a := mustDecode[restAnswer](t, answer{body: text})
 	if a.Status != "AUTHORIZED" {
-		t.Fatalf("got %d %s", got.StatusCode, text)
+		t.Fatalf("got %s", text)
 	}
 	return a.ID
 }
@@ -180,18 +189,18 @@ func TestSignedPaymentComesAgain(t *testing.T) {
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
 		way.fate, way.die = nthCall(n, diesAfter), doomed.kill
-		if id := p.signed(t, client, doomed.base, lost, now); id != "" {
+		if id := p.signedPayment(t, client, doomed.base, lost, now); id != "" {
 			t.Fatalf("call %d: the proxy answered", n)
 		}
 	}
-	first := p.signed(t, client, other.base, lost, now)
+	first := p.signedPayment(t, client, other.base, lost, now)
 	if got := len(m.transactions(t)); got != 1 {
 		t.Errorf("after three proxies died: got %d payments, want 1", got)
 	}
-	if second := p.signed(t, client, other.base, lost, now); second == first {
+	if second := p.signedPayment(t, client, other.base, lost, now); second == first {
 		t.Errorf("a request in earnest after one that was answered: got %s again", second)
 	}
-	if later := p.signed(t, client, other.base, lost, now.Add(time.Second)); later == first {
+	if later := p.signedPayment(t, client, other.base, lost, now.Add(time.Second)); later == first {
 		t.Errorf("a request of another second: got %s again", later)
 	}
 	if got := len(m.transactions(t)); got != 3 {
