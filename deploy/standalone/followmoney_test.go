@@ -61,8 +61,10 @@ func TestNoMoreThanThereIsAtOnce(t *testing.T) {
 		if told := d.manyAtOnce(t, 6, at+"/captures", restAmount(c.half, "")); told["PENDING"] > 2 {
 			t.Errorf("%s: captures: %v, want at most two done", c.currency, told)
 		}
-		for books(t, m, held.ID).AmountCapturable > 0 { // those that met another under way moved nothing
-			d.must(t, at+"/captures", restAmount(c.half, ""), "PENDING")
+		for range 2 { // those that met another under way moved nothing
+			if books(t, m, held.ID).AmountCapturable > 0 {
+				d.must(t, at+"/captures", restAmount(c.half, ""), "PENDING")
+			}
 		}
 		if told := d.manyAtOnce(t, 6, at+"/refunds", restAmount(c.half, "")); told["PENDING"] != 2 {
 			t.Errorf("%s: refunds: %v, want two done", c.currency, told)

@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// signedRequest is a request with an HTTP signature of the process's own login, ready to be sent any number of times.
+func signedRequest(tb testing.TB, p *process, base, path, body string) *http.Request {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, base+path, strings.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	key, err := base64.StdEncoding.DecodeString(p.ProviderB.SharedSecret)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(body))
+	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
+	date := clock.System().Now().UTC().Format(http.TimeFormat)
+	mac := hmac.New(sha256.New, key)
+	_, _ = fmt.Fprintf(mac, "host: %s\ndate: %s\nrequest-target: post %s\ndigest: %s\nv-c-merchant-id: %s", // it never fails
+		r.URL.Host, date, path, digest, p.ProviderB.MerchantID)
+	for name, value := range map[string]string{
+		"Date": date, "Digest": digest, "V-C-Merchant-Id": p.ProviderB.MerchantID, "Content-Type": "application/json",
+		"Signature": fmt.Sprintf(`keyid="%s", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="%s"`,
+			p.ProviderB.KeyID, base64.StdEncoding.EncodeToString(mac.Sum(nil))),
+	} {
+		r.Header.Set(name, value)
+	}
+	return r
+}
+
+// sendSigned sends the request once more and wants an answer that tells what is wanted.
+func sendSigned(tb testing.TB, client *http.Client, r *http.Request, want string) restAnswer {
+	tb.Helper()
+	again := r.Clone(tb.Context())
+	body, err := r.GetBody()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	again.Body = body
+	got, err := client.Do(again)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data, err := io.ReadAll(got.Body)
+	_ = got.Body.Close() // read to its end
+	a := restAnswer{HTTP: got.StatusCode, Body: string(data)}
+	if err != nil || json.Unmarshal(data, &a) != nil || a.told() != want {
+		tb.Errorf("%s = %d %s (%v), want %s", r.URL.Path, got.StatusCode, data, err, want)
+	}
+	return a
+}
+
+// sendAndLeave sends the request and goes away before any answer.
+func sendAndLeave(tb testing.TB, p *process, r *http.Request) {
+	tb.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(context.WithoutCancel(tb.Context()), "tcp", strings.TrimPrefix(p.HTTP, "http://"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	again := r.Clone(tb.Context())
+	if again.Body, err = r.GetBody(); err != nil {
+		tb.Fatal(err)
+	}
+	var raw bytes.Buffer
+	if err := again.Write(&raw); err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := conn.Write(raw.Bytes()); err != nil {
+		tb.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Of two requests that are equal to the byte and signed in the same second, the second counts for itself when the first was answered, and is
+// the same when its client never got the answer: nothing but the delivery tells them apart.
+func TestEqualSignedRefunds(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	client, m := patientClient(t), merchantOf(t, p)
+	sale := sendSigned(t, client, signedRequest(t, p, p.HTTP, restPayments, restPayment("20.00", "USD", true, "")), "AUTHORIZED")
+	refund := signedRequest(t, p, p.HTTP, restPayments+"/"+sale.ID+"/refunds", `{"orderInformation":{"amountDetails":{"totalAmount":"2.00"}}}`)
+	first := sendSigned(t, client, refund, "PENDING")
+	second := sendSigned(t, client, refund, "PENDING")
+	if first.ID == second.ID {
+		t.Errorf("two refunds share the id %s", first.ID)
+	}
+	before := books(t, m, sale.ID).AmountRefunded
+	if before != 400 {
+		t.Errorf("refunded %d, want 400", before)
+	}
+
+	lost := signedRequest(t, p, p.HTTP, restPayments+"/"+sale.ID+"/refunds", `{"orderInformation":{"amountDetails":{"totalAmount":"3.00"}}}`)
+	sendAndLeave(t, p, lost)
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for books(t, m, sale.ID).AmountRefunded == before { // it is executed though nobody waits for its answer
+		if soon.Err() != nil {
+			t.Fatal("the refund was not executed")
+		}
+	}
+	sendSigned(t, client, lost, "PENDING")
+	if got := books(t, m, sale.ID); got.AmountRefunded != before+300 {
+		t.Errorf("refunded %d, want %d: a repetition moved money", got.AmountRefunded, before+300)
+	}
+}
+
+// A login that was not given leave to pay out without a payment before it moves nothing that way.
+func TestSignedCredit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "--log", "error")
+	client, m := patientClient(t), merchantOf(t, p)
+	own, err := os.ReadFile(logins(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed, denied := []byte("unlinked_credits: true"), []byte("unlinked_credits: false")
+	if !bytes.Contains(own, allowed) {
+		t.Fatalf("the development login may give no credits:\n%s", own)
+	}
+	strict := filepath.Join(dir, "strict.yaml")
+	if err := os.WriteFile(strict, bytes.ReplaceAll(own, allowed, denied), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	credit := restPayment("5.00", "USD", false, "")
+	other := startReplica(t, p.HTTP, strict)
+	sendSigned(t, client, signedRequest(t, p, other.base, "/pts/v2/credits", credit), "ACCOUNT_NOT_ALLOWED_CREDIT")
+	given := func() int {
+		return len(mustDecode[v1.RefundList](t, m.must(t, http.MethodGet, "/v1/refunds", "", "")).Data)
+	}
+	if got := given(); got != 0 {
+		t.Errorf("refunds: got %d, want none", got)
+	}
+	sendSigned(t, client, signedRequest(t, p, p.HTTP, "/pts/v2/credits", credit), "PENDING")
+	if got := given(); got != 1 {
+		t.Errorf("refunds: got %d, want one", got)
+	}
+}
