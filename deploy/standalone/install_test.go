@@ -44,7 +44,7 @@ func installPython(t *testing.T) string {
 	if err != nil {
 		t.Fatalf("python3: %v (this test needs it on PATH)", err)
 	}
-	requirements := absolute(t, "sdktest/python/requirements.txt")
+	requirements := absolute(t, "sdktest/providera/python/requirements.txt")
 	// Some systems ship Python without pip but with venv, which brings one; some the other way round.
 	const script = `python3 -m pip --version >/dev/null 2>&1 || { python3 -m venv "$1/.venv" && PATH="$1/.venv/bin:$PATH"; }
 exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" --requirement "$2"`
@@ -56,7 +56,7 @@ exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --targ
 // installJava returns a folder of Java libraries, the client and all it pulls in.
 func installJava(t *testing.T) string {
 	t.Helper()
-	pom := absolute(t, "sdktest/java/pom.xml")
+	pom := absolute(t, "sdktest/providera/java/pom.xml")
 	return install(t, "java", pom, func(ctx context.Context, into string) *exec.Cmd {
 		return exec.CommandContext(ctx, "mvn", "--batch-mode", "--quiet", "--no-transfer-progress", "--file", pom,
 			"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+into)

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +23,10 @@ import (
 // values are what a client is asked for, or read, by name: a line that its program takes or prints. What is not there is "".
 type values map[string]string
 
-// sdkScript is sdktest/steps.json: what every client does, and what it must read.
+// sdkScript is a steps.json: what every client of a dialect does, and what it must read.
 type sdkScript struct {
+	Reads    values             `json:"reads"`    // what clients print of an answer: a name, and where it stands; for programs that are not told otherwise
+	Free     []string           `json:"free"`     // what of it may be anything where a step does not say
 	Requests map[string]values  `json:"requests"` // what steps begin from
 	Answers  map[string]values  `json:"answers"`  // what their wants begin from
 	Steps    []sdkStep          `json:"steps"`
@@ -58,84 +60,38 @@ type sdk struct {
 	env     []string
 }
 
-// TestClients sends unmodified clients of provider-a through the days of a merchant, side by side, over HTTPS by the development authority.
-func TestClients(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	p := start(t, data)
-	mapRefunder(t, p, filepath.Join(data, "compat-credentials.yaml"))
-	t.Run("node", func(t *testing.T) {
-		t.Parallel()
-		walk(t, p, nodeClient(t, p, "sdktest/node/walk.js"))
-	})
-	t.Run("python", func(t *testing.T) {
-		t.Parallel()
-		walk(t, p, pythonClient(t, p, "sdktest/python/walk.py"))
-	})
-	t.Run("java", func(t *testing.T) {
-		t.Parallel()
-		walk(t, p, javaClient(t, p, "sdktest/java/Walk.java"))
-	})
+// sdkDialect is what the clients of one dialect have in common.
+type sdkDialect interface {
+	// number is the field in which a client prints the number of what an answer is about.
+	number() string
+	// complete returns a request as it is sent, and what is wanted of its answer beside what the script says.
+	complete(w *sdkWalk, step string, send values) (sent, want values)
+	// check looks at what v1 has in the end, beside the script's books.
+	check(t *testing.T, w *sdkWalk, payments map[string]v1.Transaction)
 }
 
-// mapRefunder gives the running proxy a second login, which may refund a card without naming a payment.
-func mapRefunder(t *testing.T, p *process, logins string) {
+// script reads the script of a dialect.
+func script(t *testing.T, path string) *sdkScript {
 	t.Helper()
-	apiKey, own := filepath.Join(t.TempDir(), "api-key"), filepath.Join(t.TempDir(), "transaction-key")
-	for path, text := range map[string]string{apiKey: p.Keys.SKTest, own: "refunderKey00001"} {
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	credentialsOf(t, logins, "map", "--name", "refunder", "--transaction-key-file", own, "--api-key-file", apiKey, "--unlinked-refunds")
-	(&loginDesk{p: p, proxy: &replica{base: p.HTTP, stderr: p.stderr}}).until(t, "refunder", "refunderKey00001", "1/1")
-}
-
-func nodeClient(t *testing.T, p *process, program string) sdk {
-	t.Helper()
-	return sdk{
-		name: "node", command: []string{"node", absolute(t, program)},
-		env: []string{"NODE_PATH=" + installNode(t, "node", "sdktest/node"), "NODE_EXTRA_CA_CERTS=" + p.CA},
-	}
-}
-
-func pythonClient(t *testing.T, p *process, program string) sdk {
-	t.Helper()
-	return sdk{
-		name: "python", command: []string{"python3", absolute(t, program)},
-		env: []string{"PYTHONPATH=" + installPython(t), "PYTHONDONTWRITEBYTECODE=1", "REQUESTS_CA_BUNDLE=" + p.CA},
-	}
-}
-
-// javaClient makes a trust store of the development authority, as a user would.
-func javaClient(t *testing.T, p *process, program string) sdk {
-	t.Helper()
-	libraries := installJava(t)
-	store := t.TempDir() + "/trust.p12"
-	keytool := exec.CommandContext(t.Context(), "keytool", "-importcert", "-noprompt", "-alias", "causeway", "-file", p.CA,
-		"-keystore", store, "-storetype", "PKCS12", "-storepass", "changeit")
-	if out, err := keytool.CombinedOutput(); err != nil {
-		t.Fatalf("keytool: %v\n%s", err, out)
-	}
-	return sdk{name: "java", command: []string{
-		"java", "-XX:TieredStopAtLevel=1", "-Djavax.net.ssl.trustStore=" + store, "-Djavax.net.ssl.trustStorePassword=changeit",
-		"-cp", libraries + "/*", absolute(t, program),
-	}}
-}
-
-// walk has one client do all of the script, and looks at each step from both sides.
-func walk(t *testing.T, p *process, client sdk) {
-	t.Helper()
-	text, err := os.ReadFile("sdktest/steps.json")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var script sdkScript
-	if err := json.Unmarshal(text, &script, json.RejectUnknownMembers(true)); err != nil {
+	var s sdkScript
+	if err := json.Unmarshal(text, &s, json.RejectUnknownMembers(true)); err != nil {
 		t.Fatal(err)
 	}
-	w := &sdkWalk{script: &script, name: client.name, p: p, m: merchantOf(t, p), ask: client.open(t, p), read: map[string]values{}, ids: map[string]bool{}}
-	for _, s := range script.Steps {
+	return &s
+}
+
+// walk has one client do all of a script, and looks at each step from both sides.
+func walk(t *testing.T, p *process, client sdk, s *sdkScript, dialect sdkDialect) {
+	t.Helper()
+	w := &sdkWalk{
+		script: s, dialect: dialect, name: client.name, p: p, m: merchantOf(t, p), ask: client.open(t, p),
+		read: map[string]values{}, ids: map[string]bool{},
+	}
+	for _, s := range s.Steps {
 		switch {
 		case s.Settle != "":
 			w.befall(t, s.Settle, "settle")
@@ -151,19 +107,21 @@ func walk(t *testing.T, p *process, client sdk) {
 
 // sdkWalk is one client on its way through the script.
 type sdkWalk struct {
-	script *sdkScript
-	name   string
-	p      *process
-	m      *merchant
-	ask    func(values) values
-	read   map[string]values // what it read, by step
-	ids    map[string]bool   // the payment numbers it read
+	script  *sdkScript
+	dialect sdkDialect
+	name    string
+	p       *process
+	m       *merchant
+	ask     func(values) values
+	at      string            // the step it is at
+	read    map[string]values // what it read, by step
+	ids     map[string]bool   // the numbers that were new when it read them
 }
 
 // befall settles a step's payment, or lets it expire.
 func (w *sdkWalk) befall(t *testing.T, step, what string) {
 	t.Helper()
-	got := w.m.must(t, http.MethodPost, "/v1/test_helpers/transactions/"+txn(t, w.read[step]["trans_id"])+"/"+what, "", "")
+	got := w.m.must(t, http.MethodPost, "/v1/test_helpers/transactions/"+txn(t, w.read[step][w.dialect.number()])+"/"+what, "", "")
 	if got.status != http.StatusOK {
 		t.Fatalf("%s %s = %d %s", what, step, got.status, got.body)
 	}
@@ -176,22 +134,15 @@ func (w *sdkWalk) step(t *testing.T, s sdkStep) {
 	if !known || !answered {
 		t.Fatalf("%s: no request %q or answer %q", s.Step, s.Request, s.Answer)
 	}
-	ref := ("ref-" + s.Step)[:min(len(s.Step)+4, 20)]
-	send = w.filled(send, values{"login": w.p.ProviderA.Name, "key": w.p.ProviderA.TransactionKey, "step": s.Step, "ref_id": ref}, s.Send)
-	if (send["zip"] != "" || send["invoice"] != "") && send["method"] == "transaction" { // the client's own name for the payment
-		invoice := s.Step
-		if send["invoice"] != "" {
-			invoice = send["invoice"]
-		}
-		send["invoice"] = w.name + "-" + invoice
-	}
+	w.at = s.Step
+	send, more := w.dialect.complete(w, s.Step, w.filled(send, s.Send))
 	got := w.ask(send)
 	w.read[s.Step] = got
-	want = w.filled(values{"step": s.Step, "ref_id": ref}, want, s.Want)
+	want = w.filled(values{"step": s.Step}, more, want, s.Want)
 	all := maps.Clone(want)
 	maps.Copy(all, got)
 	for field := range all {
-		if field == "text" && want[field] == "" {
+		if want[field] == "" && slices.Contains(w.script.Free, field) {
 			continue
 		}
 		if !w.fits(got[field], want[field]) {
@@ -200,28 +151,33 @@ func (w *sdkWalk) step(t *testing.T, s sdkStep) {
 	}
 }
 
-// filled merges lines, the later ones first, and puts what earlier steps read in the place of ${step} and ${step.field}, and the client's
-// name in that of ${client}.
+// filled merges lines, the later ones first, and puts what earlier steps read in the place of ${step} and ${step.field}, the client's
+// name in that of ${client}, and the step's own in that of ${this}.
 func (w *sdkWalk) filled(lines ...values) values {
 	out := values{}
 	for _, line := range lines {
 		for field, value := range line {
-			value = os.Expand(value, func(name string) string {
-				if name == "client" {
-					return w.name
-				}
-				step, of, found := strings.Cut(name, ".")
-				if !found {
-					of = "trans_id"
-				}
-				return w.read[step][of]
-			})
-			if out[field] = value; value == "" {
+			if out[field] = os.Expand(value, w.known); out[field] == "" {
 				delete(out, field)
 			}
 		}
 	}
 	return out
+}
+
+// known is what stands for a name between ${ and }.
+func (w *sdkWalk) known(name string) string {
+	switch name {
+	case "client":
+		return w.name
+	case "this":
+		return w.at
+	}
+	step, of, found := strings.Cut(name, ".")
+	if !found {
+		of = w.dialect.number()
+	}
+	return w.read[step][of]
 }
 
 // sdkPatterns are the wants that differ from run to run.
@@ -265,7 +221,7 @@ func (w *sdkWalk) checkBooks(t *testing.T) {
 		byID[x.ID] = x
 	}
 	for step, want := range w.script.Books {
-		x := byID[txn(t, w.read[step]["trans_id"])]
+		x := byID[txn(t, w.read[step][w.dialect.number()])]
 		got := sdkBook{x.Status, x.Amount, x.AmountAuthorized, x.AmountCaptured, x.AmountRefunded, x.Settlement}
 		if got != want {
 			t.Errorf("%s = %+v, want %+v", step, got, want)
@@ -277,25 +233,7 @@ func (w *sdkWalk) checkBooks(t *testing.T) {
 			t.Errorf("%s: billing = %+v, want the client's name in it, unbroken", step, x.Billing)
 		}
 	}
-	for id := range w.ids {
-		if byID[txn(t, id)].ID != "" {
-			delete(w.ids, id)
-		}
-	}
-	if got, want := len(w.ids), w.refunds(); got != want {
-		t.Errorf("numbers that are no payment in v1 = %d, want those of the %d refunds", got, want)
-	}
-}
-
-// refunds is how many refunds the client made.
-func (w *sdkWalk) refunds() int {
-	n := 0
-	for _, s := range w.script.Steps {
-		if s.Answer == "refunded" {
-			n++
-		}
-	}
-	return n
+	w.dialect.check(t, w, byID)
 }
 
 // checkNoTrace wants no word of the legacy side in any payment v1 shows. (The scope compat:use, which a key may have, is v1's own.)
@@ -321,7 +259,7 @@ func (s sdk) open(t *testing.T, p *process) func(values) values {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute) // it ends by itself, in the cleanup
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Dir = t.TempDir() // clients leave log files where they run
-	cmd.Env = append(os.Environ(), append(s.env, "SDK_GATEWAY="+p.HTTPS+"/xml/v1/request.api")...)
+	cmd.Env = append(os.Environ(), s.env...)
 	stderr := &lockedBuffer{}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()

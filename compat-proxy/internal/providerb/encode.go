@@ -92,7 +92,7 @@ func processor(t *v1.Transaction) *wire.Processor {
 		return nil
 	}
 	out := &wire.Processor{
-		ApprovalCode: text(a.Code), ResponseCode: a.ResponseCode,
+		ApprovalCode: text(a.Code), ResponseCode: responseCode(t),
 		NetworkTransactionID: text(a.NetworkTransactionID), TransactionID: text(a.NetworkTransactionID),
 	}
 	if letter := avsLetter(t); letter != "" {
@@ -105,6 +105,15 @@ func processor(t *v1.Transaction) *wire.Processor {
 		out.ConsumerAuth = &wire.Code{Code: *a.CavvResultCode, Raw: *a.CavvResultCode}
 	}
 	return out
+}
+
+// responseCode is the acquirer's, but of an approval of less than was asked for always that which clients know it by.
+func responseCode(t *v1.Transaction) string {
+	const whole, part = "00", "10"
+	if t.Authorization.ResponseCode == whole && 0 < t.AmountAuthorized && t.AmountAuthorized < t.Amount {
+		return part
+	}
+	return t.Authorization.ResponseCode
 }
 
 // account is what was paid with, in both of the places where clients look.

@@ -1,0 +1,150 @@
+'use strict';
+// The official Node client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
+// itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+
+const readline = require('readline');
+const api = require('cybersource-rest-client');
+
+const logins = JSON.parse(process.env.SDK_LOGINS); // the client's own settings, by name
+const reads = Object.entries(JSON.parse(process.env.SDK_READS)); // what is looked at in an answer: a name, and the way there
+
+// make sets what there is of the values on a new object of the client's; nothing when there is none of them.
+const make = (Type, values) => {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return given.length ? Object.assign(new Type(), Object.fromEntries(given)) : undefined;
+};
+
+const reference = (Type, r) => make(Type, {code: r.code, transactionId: r.transaction_id});
+
+const amounts = (Type, r) => make(Type, {totalAmount: r.amount, currency: r.currency});
+
+const bankOf = (r) => r.account && make(api.Ptsv2paymentsPaymentInformationBank, {
+  account: make(api.Ptsv2paymentsPaymentInformationBankAccount, {type: 'C', number: r.account}), routingNumber: r.routing,
+});
+
+const address = (r) => r.zip && make(api.Ptsv2paymentsOrderInformationBillTo, {
+  firstName: 'Ana', lastName: 'Wåhlin', address1: '1 Elm St', locality: 'Bellevue', administrativeArea: 'WA', postalCode: r.zip, country: 'US',
+  email: 'ana@example.org',
+});
+
+const authorization = (r) => make(api.ProcessingInfoAuthorizationOptions, {
+  partialAuthIndicator: r.partial && true, ignoreAvsResult: r.ignore_avs && true, ignoreCvResult: r.ignore_cv && true, initiator: initiator(r),
+});
+
+// initiator says who asks, and that the card is kept or was.
+const initiator = (r) => make(api.ProcessingInfoAuthorizationOptionsInitiator, {
+  type: r.initiator, credentialStoredOnFile: r.stores && true, storedCredentialUsed: r.previous && true,
+  merchantInitiatedTransaction: make(api.ProcessingInfoAuthorizationOptionsInitiatorMerchantInitiatedTransaction, {
+    previousTransactionId: r.previous,
+  }),
+});
+
+const payment = (r) => make(api.CreatePaymentRequest, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsClientReferenceInformation, r),
+  processingInformation: make(api.Ptsv2paymentsProcessingInformation, {
+    capture: r.capture && true, commerceIndicator: r.commerce, authorizationOptions: authorization(r),
+  }),
+  paymentInformation: make(api.Ptsv2paymentsPaymentInformation, {
+    card: make(api.Ptsv2paymentsPaymentInformationCard, {
+      number: r.number, expirationMonth: r.month, expirationYear: r.year, securityCode: r.security_code, type: r.card_type,
+    }),
+    bank: bankOf(r), customer: make(api.Ptsv2paymentsPaymentInformationCustomer, {id: r.customer}),
+  }),
+  orderInformation: make(api.Ptsv2paymentsOrderInformation, {
+    amountDetails: amounts(api.Ptsv2paymentsOrderInformationAmountDetails, r), billTo: address(r),
+  }),
+  consumerAuthenticationInformation: make(api.Ptsv2paymentsConsumerAuthenticationInformation, {
+    cavv: r.cavv, xid: r.xid, eciRaw: r.eci, directoryServerTransactionId: r.ds_transaction, paSpecificationVersion: r.cavv && '2.2.0',
+  }),
+});
+
+const capture = (r) => make(api.CapturePaymentRequest, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsClientReferenceInformation, r),
+  processingInformation: make(api.Ptsv2paymentsidcapturesProcessingInformation, {
+    captureOptions: make(api.Ptsv2paymentsidcapturesProcessingInformationCaptureOptions, {
+      captureSequenceNumber: r.sequence && Number(r.sequence), totalCaptureCount: r.captures && Number(r.captures),
+    }),
+  }),
+  orderInformation: make(api.Ptsv2paymentsidcapturesOrderInformation, {
+    amountDetails: amounts(api.Ptsv2paymentsidcapturesOrderInformationAmountDetails, r),
+  }),
+});
+
+const refund = (Type) => (r) => make(Type, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsidrefundsClientReferenceInformation, r),
+  orderInformation: make(api.Ptsv2paymentsidrefundsOrderInformation, {
+    amountDetails: amounts(api.Ptsv2paymentsidcapturesOrderInformationAmountDetails, r),
+  }),
+});
+
+const reversal = (r) => make(api.AuthReversalRequest, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsidreversalsClientReferenceInformation, r),
+  reversalInformation: make(api.Ptsv2paymentsidreversalsReversalInformation, {
+    amountDetails: amounts(api.Ptsv2paymentsidreversalsReversalInformationAmountDetails, r), reason: 'the order was cancelled',
+  }),
+});
+
+const timeoutReversal = (r) => make(api.MitReversalRequest, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsClientReferenceInformation, r),
+  reversalInformation: make(api.Ptsv2paymentsidreversalsReversalInformation, {
+    amountDetails: amounts(api.Ptsv2paymentsidreversalsReversalInformationAmountDetails, r), reason: 'no answer',
+  }),
+});
+
+// voiding names nothing but the client's own reference: the rest is in the path.
+const voiding = (Type) => (r) => make(Type, {clientReferenceInformation: reference(api.Ptsv2paymentsidreversalsClientReferenceInformation, r)});
+
+const credit = (r) => make(api.CreateCreditRequest, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsClientReferenceInformation, r),
+  paymentInformation: make(api.Ptsv2paymentsidrefundsPaymentInformation, {
+    card: make(api.Ptsv2paymentsidrefundsPaymentInformationCard, {number: r.number, expirationMonth: r.month, expirationYear: r.year}),
+  }),
+  orderInformation: make(api.Ptsv2paymentsidrefundsOrderInformation, {
+    amountDetails: amounts(api.Ptsv2paymentsidcapturesOrderInformationAmountDetails, r),
+  }),
+});
+
+// calls are the client's methods, each with how its request is made and the order of its arguments.
+const calls = {
+  payment: (client, done, r) => new api.PaymentsApi(...client).createPayment(payment(r), done),
+  capture: (client, done, r) => new api.CaptureApi(...client).capturePayment(capture(r), r.id, done),
+  reversal: (client, done, r) => new api.ReversalApi(...client).authReversal(r.id, reversal(r), done),
+  'timeout-reversal': (client, done, r) => new api.ReversalApi(...client).mitReversal(timeoutReversal(r), done),
+  refund: (client, done, r) => new api.RefundApi(...client).refundPayment(refund(api.RefundPaymentRequest)(r), r.id, done),
+  'refund-capture': (client, done, r) => new api.RefundApi(...client).refundCapture(refund(api.RefundCaptureRequest)(r), r.id, done),
+  void: (client, done, r) => new api.VoidApi(...client).voidPayment(voiding(api.VoidPaymentRequest)(r), r.id, done),
+  'void-capture': (client, done, r) => new api.VoidApi(...client).voidCapture(voiding(api.VoidCaptureRequest)(r), r.id, done),
+  'void-refund': (client, done, r) => new api.VoidApi(...client).voidRefund(voiding(api.VoidRefundRequest)(r), r.id, done),
+  'timeout-void': (client, done, r) => new api.VoidApi(...client).mitVoid(voiding(api.MitVoidRequest)(r), done),
+  credit: (client, done, r) => new api.CreditApi(...client).createCredit(credit(r), done),
+  details: (client, done, r) => new api.TransactionDetailsApi(...client).getTransaction(r.id, done),
+};
+
+// at is what an object has at a path; nothing when the path ends before.
+const at = (object, path) => path.split('.').reduce((inner, key) => inner?.[key], object);
+
+// execute sends one request. What the client cannot read it takes for a fault of its own, without a status.
+const execute = (r) => new Promise((resolve, reject) => {
+  const done = (error, data, response) => {
+    if (error && !error.status) {
+      reject(error);
+      return;
+    }
+    const line = {step: r.step, http: (error || response).status};
+    const body = JSON.parse((error ? error.response : response).text);
+    for (const [name, path] of reads) line[name] = at(data, path) ?? at(body, path); // its models leave some of the answer out
+    resolve(line);
+  };
+  calls[r.method]([logins[r.login], new api.ApiClient()], done, r);
+});
+
+const strings = (line) => Object.fromEntries(Object.entries(line).filter(([, v]) => v !== undefined && v !== null).map(([k, v]) => [k, String(v)]));
+
+(async () => {
+  for await (const line of readline.createInterface({input: process.stdin})) {
+    process.stdout.write(`${JSON.stringify(strings(await execute(JSON.parse(line))))}\n`);
+  }
+})().catch((error) => {
+  process.stderr.write(`${error.stack || error}\n`);
+  process.exit(1);
+});
