@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -114,6 +115,28 @@ func (d *decoder) lineItems() ([]v1.LineItem, problem) {
 	return items, problem{}
 }
 
+// The names of metadata that parts of the dialect's own are kept under; the first two follow an extended amount's.
+const (
+	nameKey             = "_name"
+	descriptionKey      = "_description"
+	taxAfterDiscountKey = "tax_after_discount"
+	billingEmailKey     = "billing_email" // only when it is the customer's too, which v1 has one field for
+)
+
+// extendedAmounts are the amounts that come with a name and a description.
+var extendedAmounts = []string{"tax", "duty", "shipping", "tip", "surcharge"}
+
+// marketRetail is the type of a market where cards are present, and the default of what is said to be retail.
+const marketRetail = "2"
+
+// market is the market type, "" for what says nothing of it. A stripe is read where its card is.
+func (d *decoder) market() string {
+	if d.txn.Has("retail") || d.txn.Has("payment", "trackData") {
+		return cmp.Or(d.txn.Get("retail", "marketType"), marketRetail)
+	}
+	return ""
+}
+
 // metadata is what later answers must give back and v1 has no field for, under names that say nothing of the dialect.
 func (d *decoder) metadata() map[string]string {
 	m := d.ownMetadata()
@@ -129,7 +152,17 @@ func (d *decoder) metadata() map[string]string {
 	add("client_ip", d.txn.Get("customerIP"))
 	add("tip_amount", amountText(d.txn.Child("tip")))
 	add("surcharge_amount", amountText(d.txn.Child("surcharge")))
-	add("market_type", d.txn.Get("retail", "marketType"))
+	for _, name := range extendedAmounts {
+		add(name+nameKey, d.txn.Get(name, "name"))
+		add(name+descriptionKey, d.txn.Get(name, "description"))
+	}
+	add("market_type", d.market())
+	if truth(d.txn.Get("order", "taxIsAfterDiscount")) {
+		add(taxAfterDiscountKey, "true")
+	}
+	if email := d.txn.Get("billTo", "email"); email == d.txn.Get("customer", "email") {
+		add(billingEmailKey, email)
+	}
 	add("echeck_type", d.txn.Get("payment", "bankAccount", "echeckType"))
 	add("bank_name", d.txn.Get("payment", "bankAccount", "bankName"))
 	add("check_number", d.txn.Get("payment", "bankAccount", "checkNumber"))

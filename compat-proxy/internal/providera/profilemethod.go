@@ -60,8 +60,7 @@ func lacking(granted, needed []string) problem {
 
 // profileAnswer is the document of a createCustomerProfileRequest.
 func profileAnswer(refID *string, m made, said []string, p problem) (*wire.Document, problem) {
-	switch p.API {
-	case apiBadLogin, apiInactive, apiAccessDenied: // v1's own refusal of the caller looks like ours
+	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied { // v1's own refusal of the caller looks like ours
 		return refusal(createCustomerProfileResponse, refID, p), p
 	}
 	own := append(m.elements(), texts("validationDirectResponseList", "string", said))

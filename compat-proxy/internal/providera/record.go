@@ -174,7 +174,8 @@ func (r record) order() []*wire.Element {
 	if r.refund != nil {
 		invoice, description = value(r.refund.Reference), ""
 	}
-	if invoice == "" && description == "" && o.DiscountAmount == nil && o.PurchaseOrderNumber == nil {
+	after := r.refund == nil && r.metadata[taxAfterDiscountKey] == "true"
+	if invoice == "" && description == "" && o.DiscountAmount == nil && o.PurchaseOrderNumber == nil && !after {
 		return nil
 	}
 	discount := "0.0"
@@ -185,7 +186,7 @@ func (r record) order() []*wire.Element {
 	l.text("invoiceNumber", cut(invoice, 20))
 	l.text("description", cut(description, 255))
 	l.raw("discountAmount", discount)
-	l.raw("taxIsAfterDiscount", "false")
+	l.raw("taxIsAfterDiscount", strconv.FormatBool(after))
 	l.text("purchaseOrderNumber", value(o.PurchaseOrderNumber))
 	return first(l, "purchaseOrderNumber")
 }
@@ -224,7 +225,7 @@ func (r record) amounts(l *leaves) {
 		amount *v1.Money
 	}{{"tax", t.Order.TaxAmount}, {"shipping", t.Order.ShippingAmount}, {"duty", t.Order.DutyAmount}} {
 		if extra.amount != nil {
-			l.group(extra.name, wire.RawElement("amount", r.amount(*extra.amount)))
+			l.group(extra.name, r.extended(extra.name, r.amount(*extra.amount))...)
 		}
 	}
 }
@@ -272,57 +273,6 @@ func (r record) source() *wire.Element {
 // accountKinds are the dialect's names of bank accounts.
 var accountKinds = map[v1.BankAccountType]string{
 	v1.BankAccountTypeChecking: "checking", v1.BankAccountTypeSavings: "savings", v1.BankAccountTypeBusinessChecking: "businessChecking",
-}
-
-// parties are the payer's own data.
-func (r record) parties(l *leaves) {
-	if r.refund != nil {
-		return
-	}
-	var customer leaves
-	customer.text("type", r.metadata["customer_type"])
-	customer.text("id", cut(r.metadata["customer_reference"], 20))
-	customer.text("email", r.metadata["customer_email"])
-	l.group("customer", customer...)
-	l.group("billTo", r.billTo()...)
-	l.group("shipTo", address(r.payment.Shipping)...)
-}
-
-func (r record) billTo() []*wire.Element {
-	l := leaves(address(r.payment.Billing))
-	if r.payment.Billing != nil {
-		l.text("phoneNumber", value(r.payment.Billing.Phone))
-	}
-	l.text("faxNumber", r.metadata["billing_fax"])
-	if b := r.payment.Billing; b != nil && value(b.Email) != r.metadata["customer_email"] { // else it is the customer's, and shown there
-		l.text("email", value(b.Email))
-	}
-	return first(l, "phoneNumber", "faxNumber", "email")
-}
-
-// address is a contact's name and address.
-func address(c *v1.Contact) []*wire.Element {
-	if c == nil {
-		return nil
-	}
-	a := v1.Address{}
-	if c.Address != nil {
-		a = *c.Address
-	}
-	street := value(a.Line1)
-	if second := value(a.Line2); second != "" {
-		street += "\n" + second
-	}
-	var l leaves
-	l.text("firstName", value(c.FirstName))
-	l.text("lastName", value(c.LastName))
-	l.text("company", value(c.Company))
-	l.text("address", street)
-	l.text("city", value(a.City))
-	l.text("state", value(a.State))
-	l.text("zip", value(a.PostalCode))
-	l.text("country", value(a.Country))
-	return l
 }
 
 // amountForm is a decimal that is safe to show as a number: metadata is whatever a v1 merchant wrote there.
@@ -389,8 +339,17 @@ func (r record) profile() []*wire.Element {
 // extra is an extended amount that was kept as text.
 func (r record) extra(l *leaves, name, key string) {
 	if amount := r.metadata[key]; amountForm.MatchString(amount) {
-		l.group(name, wire.RawElement("amount", decimals(amount, 2)))
+		l.group(name, r.extended(name, decimals(amount, 2))...)
 	}
+}
+
+// extended is an amount with what it is called.
+func (r record) extended(name, amount string) []*wire.Element {
+	var l leaves
+	l.raw("amount", amount)
+	l.text("name", cut(r.metadata[name+nameKey], 31))
+	l.text("description", cut(r.metadata[name+descriptionKey], 255))
+	return l
 }
 
 // amount writes minor units with two decimals at least.

@@ -1,0 +1,57 @@
+package providera
+
+import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// parties are the payer's own data.
+func (r record) parties(l *leaves) {
+	if r.refund != nil {
+		return
+	}
+	var customer leaves
+	customer.text("type", r.metadata["customer_type"])
+	customer.text("id", cut(r.metadata["customer_reference"], 20))
+	customer.text("email", r.metadata["customer_email"])
+	l.group("customer", customer...)
+	l.group("billTo", r.billTo()...)
+	l.group("shipTo", address(r.payment.Shipping)...)
+}
+
+func (r record) billTo() []*wire.Element {
+	l := leaves(address(r.payment.Billing))
+	if r.payment.Billing != nil {
+		l.text("phoneNumber", value(r.payment.Billing.Phone))
+	}
+	l.text("faxNumber", r.metadata["billing_fax"])
+	if b := r.payment.Billing; b != nil && (value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
+		l.text("email", value(b.Email)) // else it is the customer's alone, and shown there
+	}
+	return first(l, "phoneNumber", "faxNumber", "email")
+}
+
+// address is a contact's name and address.
+func address(c *v1.Contact) []*wire.Element {
+	if c == nil {
+		return nil
+	}
+	a := v1.Address{}
+	if c.Address != nil {
+		a = *c.Address
+	}
+	street := value(a.Line1)
+	if second := value(a.Line2); second != "" {
+		street += "\n" + second
+	}
+	var l leaves
+	l.text("firstName", value(c.FirstName))
+	l.text("lastName", value(c.LastName))
+	l.text("company", value(c.Company))
+	l.text("address", street)
+	l.text("city", value(a.City))
+	l.text("state", value(a.State))
+	l.text("zip", value(a.PostalCode))
+	l.text("country", value(a.Country))
+	return l
+}
