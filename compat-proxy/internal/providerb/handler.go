@@ -115,7 +115,9 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 		Method: r.Method, Host: r.Host, Target: target, Prefix: h.cfg.Prefix, Header: r.Header, Body: body,
 	})
 	if err != nil {
-		return OperationNone, unauthenticated()
+		out := unauthenticated()
+		out.outcome = "unauthenticated: " + auth.Reason(err)
+		return OperationNone, out
 	}
 	operation, out := h.known(r, body, caller, now)
 	return operation, sealed(out, caller, now)

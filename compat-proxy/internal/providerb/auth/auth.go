@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rsa"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -101,7 +100,21 @@ func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
 	return c, nil
 }
 
-func refuse(reason error) error { return fmt.Errorf("%w: %w", ErrUnauthenticated, reason) }
+// refusal is ErrUnauthenticated with its reason.
+type refusal struct{ reason error }
+
+func (r *refusal) Error() string   { return ErrUnauthenticated.Error() + ": " + r.reason.Error() }
+func (r *refusal) Unwrap() []error { return []error{ErrUnauthenticated, r.reason} }
+
+func refuse(reason error) error { return &refusal{reason} }
+
+// Reason tells in words why Verify let nobody in, for the log. It repeats nothing of the request.
+func Reason(err error) string {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.reason.Error()
+	}
+	return ""
+}
 
 // bearer judges what an Authorization header carries: a v1 API key, or a JWT.
 func (v *Verifier) bearer(ctx context.Context, r Request, carried string) (Caller, error) {

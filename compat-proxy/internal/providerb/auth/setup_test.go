@@ -141,6 +141,9 @@ func refused(t *testing.T, v *auth.Verifier, r auth.Request) {
 	if !errors.Is(err, auth.ErrUnauthenticated) {
 		t.Fatalf("error = %v, want %v", err, auth.ErrUnauthenticated)
 	}
+	if auth.Reason(err) == "" {
+		t.Error("no reason for the log")
+	}
 	if c.Merchant != "" || !c.Grant.APIKey.IsZero() {
 		t.Errorf("caller = %+v, want nobody", c)
 	}
