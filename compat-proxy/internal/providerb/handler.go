@@ -155,6 +155,7 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	if c.caller.Evidence != "" && !c.caller.Nonce {
 		from.earlier = h.delivered.before(evidenceOf(c.caller))
 	}
+	from.target = op.name + "/" + c.id
 	c.req, c.name = req, from.name(req)
 	out := op.run(h, c)
 	if c.name.counted {

@@ -31,6 +31,8 @@ func transactionName(caller auth.Caller, transactionID string) string {
 type origin struct {
 	header http.Header
 	caller auth.Caller
+	// target is the operation with the number in its path. What a header names is told apart by it.
+	target string
 	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
 	place string
 	// earlier is how many answers to a login that may be repeated in earnest have reached their client.
@@ -46,7 +48,7 @@ func (o origin) name(req *wire.Request) name {
 	}
 	for _, h := range nameHeaders {
 		if value := o.header.Get(h); value != "" {
-			return name{text: "header/" + caller.Merchant + "/" + value + o.place, reused: invalid()}
+			return name{text: "header/" + caller.Merchant + "/" + o.target + "/" + value + o.place, reused: invalid()}
 		}
 	}
 	switch {
