@@ -45,8 +45,8 @@ type Config struct {
 	Currency string
 	// LenientOrder takes the elements of a provider-a request in any order.
 	LenientOrder bool
-	// SignatureAge is how far from now the date of a provider-b client's signature may be, either way. Zero means 15 hours, which is more than
-	// any time zone is off and less than v1 knows a repetition for; less than zero, any.
+	// SignatureAge is how far from now the date of a provider-b client's signature may be, either way. Zero means 11 and
+	// a half hours: then none is taken for longer than v1 knows a repetition. Less than zero means any.
 	SignatureAge time.Duration
 	// SignatureHosts are names that provider-b clients sign as their host, beside that of the Host header and the provider's own.
 	SignatureHosts []string
