@@ -148,6 +148,33 @@ func TestEnsureHealsAFirstStartThatDied(t *testing.T) {
 	}
 }
 
+// A folder of before there was a provider-b gets a login of it, and keeps all else.
+func TestEnsureAddsWhatAnOlderFolderLacks(t *testing.T) {
+	t.Parallel()
+	path, s := filepath.Join(t.TempDir(), "credentials.json"), newStore()
+	first := mustEnsure(t, path, s)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(data), `,
+  "provider_b"`)
+	if at < 0 {
+		t.Fatalf("no provider_b in %s", data)
+	}
+	if err := os.WriteFile(path, append(data[:at:at], "}"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := mustEnsure(t, path, s)
+	if second.ProviderB.MerchantID == "" || second.ProviderB.KeyID == first.ProviderB.KeyID {
+		t.Errorf("provider-b = %v, want a new login", second.ProviderB.MerchantID)
+	}
+	second.ProviderB = first.ProviderB
+	if !same(first, second) {
+		t.Error("something else has changed")
+	}
+}
+
 func TestEnsureReplacesOnlyARevokedKey(t *testing.T) {
 	t.Parallel()
 	path, s := filepath.Join(t.TempDir(), "credentials.json"), newStore()
