@@ -57,6 +57,9 @@ type Capture struct {
 	Reference string            `json:"reference,omitempty"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 	Require   Require           `json:"require,omitzero"`
+	// Seen tells that the caller has just seen the payment, so that nobody looks at it again. Then Amount and Require are empty, and the result
+	// has no Transaction but that of a refusal.
+	Seen bool `json:"seen,omitzero"`
 }
 
 // Void cancels a payment that has not settled.

@@ -47,6 +47,9 @@ func (s session) create(ctx context.Context, body *bytes.Reader) (*http.Response
 }
 
 func (s session) capture(ctx context.Context, c Capture) Result {
+	if txn, ok := transactionID(c.Target); ok && c.Seen {
+		return s.captureID(ctx, c, txn, nil, nil)
+	}
 	t, r := s.target(ctx, c.Target)
 	if t == nil {
 		return r
@@ -55,19 +58,24 @@ func (s session) capture(ctx context.Context, c Capture) Result {
 	if unmet != "" {
 		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
 	}
+	return s.captureID(ctx, c, t.ID, t, amount)
+}
+
+// captureID captures of the payment with that id, nil for all of it. t is what is known of the payment; it may be nil.
+func (s session) captureID(ctx context.Context, c Capture, txn string, t *v1.Transaction, amount *int64) Result {
 	body := v1.CaptureCreate{Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata)}
 	if c.Final {
 		body.Final = &c.Final
 	}
 	params := &v1.CreateCaptureParams{IdempotencyKey: &s.idempotencyKey}
 	a, ok := s.post(ctx, body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.CreateCaptureWithBody(ctx, t.ID, params, contentType, body, s.authorized)
+		return s.x.client.CreateCaptureWithBody(ctx, txn, params, contentType, body, s.authorized)
 	})
 	var made v1.Capture
 	if r, done := s.settled(a, ok, t, &made); !done {
 		return r
 	}
-	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: &made}
+	r := Result{Outcome: Done, Status: a.status, Transaction: t, Capture: &made}
 	if made.Status == v1.CaptureStatusFailed {
 		r.Outcome = Refused
 	}
