@@ -1,0 +1,54 @@
+package jwe
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Alg is a key management algorithm of JWE. Every key is bound to one.
+type Alg string
+
+// The algorithms there are; all else is refused before any key is touched.
+const (
+	RSAOAEP256   Alg = "RSA-OAEP-256"   // RSA keys of 2048 to 4096 bits
+	ECDHESA256KW Alg = "ECDH-ES+A256KW" // P-256
+)
+
+// enc is the content encryption there is.
+const enc = jose.A256GCM
+
+// What the parts of a message under enc measure, in bytes.
+const (
+	cekSize     = 32
+	ivSize      = 12
+	tagSize     = 16
+	wrappedSize = cekSize + 8 // a content key under A256KW
+)
+
+// The bounds of an RSA modulus, in bits.
+const (
+	minModulus = 2048
+	maxModulus = 4096
+)
+
+// errKey is an own key that its algorithm cannot use: the fault of whoever keeps keys.
+var errKey = errors.New("jwe: the key is not one of its algorithm")
+
+// Known reports whether messages under the algorithm are taken.
+func (a Alg) Known() bool { return a == RSAOAEP256 || a == ECDHESA256KW }
+
+// fits reports whether a public key is one of the algorithm, and of a size that is taken.
+func (a Alg) fits(public any) bool {
+	switch key := public.(type) {
+	case *rsa.PublicKey:
+		bits := key.N.BitLen()
+		return a == RSAOAEP256 && bits >= minModulus && bits <= maxModulus
+	case *ecdsa.PublicKey:
+		return a == ECDHESA256KW && key.Curve == elliptic.P256()
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package jwe
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// Limits bound a message, in bytes.
+type Limits struct {
+	Header    int // of the protected header, decoded
+	Plaintext int
+}
+
+const segments = 5 // header, encrypted key, iv, ciphertext, tag
+
+// lowBits are the bits of a segment's last character that belong to no byte, by the segment's length modulo 4.
+var lowBits = [4]int{0, 0, 0x0f, 0x03}
+
+// split cuts a message into its segments and sees to it that there is one way only to write it. go-jose reads several: with line breaks, with
+// stray bits in a last character, with the border between ciphertext and tag moved. It does refuse characters that are not base64url.
+func split(token []byte) (parts [segments][]byte, err error) {
+	if bytes.IndexByte(token, '\n') >= 0 || bytes.IndexByte(token, '\r') >= 0 {
+		return parts, refuse(ReasonEncoding, "The body holds a line break; send the compact JWE alone.")
+	}
+	rest := token
+	for i := range segments - 1 {
+		var found bool
+		if parts[i], rest, found = bytes.Cut(rest, []byte{'.'}); !found {
+			return parts, refuse(ReasonEncoding, "The body is not a compact JWE: it must have five segments.")
+		}
+	}
+	if parts[segments-1] = rest; bytes.IndexByte(rest, '.') >= 0 {
+		return parts, refuse(ReasonEncoding, "The body is not a compact JWE: it must have five segments.")
+	}
+	for _, part := range parts {
+		if !canonical(part) {
+			return parts, refuse(ReasonEncoding, "A segment of the body is not unpadded base64url in its canonical form.")
+		}
+	}
+	if len(parts[2]) != encodedLen(ivSize) || len(parts[4]) != encodedLen(tagSize) {
+		return parts, refuse(ReasonEncoding, "The IV must have 12 bytes and the tag 16.")
+	}
+	return parts, nil
+}
+
+// canonical reports whether a segment could be what an encoder writes, given that it holds no line break and that its characters are looked
+// at by the decoder.
+func canonical(segment []byte) bool {
+	if len(segment) == 0 {
+		return true
+	}
+	over := len(segment) % 4
+	if over == 1 {
+		return false
+	}
+	value := bytes.IndexByte([]byte(alphabet), segment[len(segment)-1])
+	return value >= 0 && value&lowBits[over] == 0
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+func encodedLen(n int) int { return base64.RawURLEncoding.EncodedLen(n) }
+
+func decodedLen(segment []byte) int { return base64.RawURLEncoding.DecodedLen(len(segment)) }

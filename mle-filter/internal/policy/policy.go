@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Level is how much encryption a body needs.
+type Level string
+
+// The levels there are. The zero Level stands for Optional.
+const (
+	Off      Level = "off"      // refused
+	Optional Level = "optional" // as the client likes
+	Required Level = "required"
+)
+
+// Rule is what holds for a request.
+type Rule struct {
+	Request  Level // of the request's body
+	Response Level // of the answer's; Off exactly where Request is
+}
+
+// Config is the table as it stands in the configuration file.
+type Config struct {
+	Routes    []Route             `yaml:"routes"`
+	Merchants map[string]Merchant `yaml:"merchants"`
+}
+
+// Route is what holds for the requests with a method and a path.
+type Route struct {
+	Method   string `yaml:"method"` // empty for any
+	Path     string `yaml:"path"`   // {name} stands for any one segment, /** at the end for all that follows
+	MLE      Level  `yaml:"mle"`
+	Response Level  `yaml:"response_mle"`
+}
+
+// Merchant is what a merchant demands of all its requests, on top of what the routes demand.
+type Merchant struct {
+	MLE      Level `yaml:"mle"`
+	Response Level `yaml:"response_mle"`
+}
+
+// Table answers which rule holds. It is safe for concurrent use.
+type Table struct {
+	routes    []route
+	merchants map[string]Rule
+}
+
+type route struct {
+	method string
+	path   template
+	rule   Rule
+}
+
+// New checks a table. The zero Config gives one in which everything is optional.
+func New(cfg Config) (*Table, error) {
+	t := &Table{merchants: make(map[string]Rule, len(cfg.Merchants))}
+	for i, r := range cfg.Routes {
+		read, err := r.read()
+		if err != nil {
+			return nil, fmt.Errorf("policy: route %d: %w", i+1, err)
+		}
+		if slices.ContainsFunc(t.routes, func(other route) bool { return other.hides(read) }) {
+			return nil, fmt.Errorf("policy: route %d: one above it takes all of its requests", i+1)
+		}
+		t.routes = append(t.routes, read)
+	}
+	for id, m := range cfg.Merchants {
+		rule, err := m.rule(id)
+		if err != nil {
+			return nil, fmt.Errorf("policy: merchant %q: %w", id, err)
+		}
+		t.merchants[id] = rule
+	}
+	return t, nil
+}
+
+// Rule returns what holds for a request: the first route of the table that matches, made stricter for its merchant. A merchant can lift
+// nothing, and what is off stays off. The path is the one of the request, without its query.
+func (t *Table) Rule(method, path, merchant string) Rule {
+	rule := Rule{Request: Optional, Response: Optional}
+	segments := split(clean(path))
+	for _, r := range t.routes {
+		if (r.method == "" || r.method == method) && r.path.match(segments) {
+			rule = r.rule
+			break
+		}
+	}
+	if rule.Request == Off {
+		return rule
+	}
+	return rule.and(t.merchants[merchant])
+}
+
+// ByMerchant reports whether a rule can depend on whose request it is.
+func (t *Table) ByMerchant() bool { return len(t.merchants) > 0 }
+
+// and is the stricter of two rules neither of which is off.
+func (r Rule) and(other Rule) Rule {
+	if other.Request == Required {
+		r.Request = Required
+	}
+	if other.Response == Required {
+		r.Response = Required
+	}
+	return r
+}
+
+func (l Level) orOptional() Level {
+	if l == "" {
+		return Optional
+	}
+	return l
+}
+
+func (l Level) known() bool { return l == Off || l == Optional || l == Required }
+
+func (r Route) read() (route, error) {
+	path, err := parse(r.Path)
+	if err != nil {
+		return route{}, err
+	}
+	if !validMethod(r.Method) {
+		return route{}, errors.New("method is not the upper-case name of one")
+	}
+	rule := Rule{Request: r.MLE.orOptional(), Response: r.Response.orOptional()}
+	if !rule.Request.known() || !rule.Response.known() {
+		return route{}, errors.New("a level is off, optional or required")
+	}
+	if rule.Request == Off && r.Response == "" {
+		rule.Response = Off
+	}
+	if (rule.Request == Off) != (rule.Response == Off) {
+		return route{}, errors.New("mle and response_mle are off together or not at all")
+	}
+	return route{method: r.Method, path: path, rule: rule}, nil
+}
+
+func (m Merchant) rule(id string) (Rule, error) {
+	rule := Rule{Request: m.MLE.orOptional(), Response: m.Response.orOptional()}
+	if id == "" || !rule.Request.known() || !rule.Response.known() {
+		return Rule{}, errors.New("a merchant has an id, and levels that are optional or required")
+	}
+	if rule.Request == Off || rule.Response == Off {
+		return Rule{}, errors.New("a merchant can be stricter than the routes, and no less strict")
+	}
+	return rule, nil
+}
+
+func validMethod(m string) bool {
+	for i := range len(m) {
+		if m[i] < 'A' || m[i] > 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// hides reports whether the route takes every request that the other could.
+func (r route) hides(other route) bool {
+	return (r.method == "" || r.method == other.method) && r.path.covers(other.path)
+}

@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"errors"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// template is a path in which some segments stand for any.
+type template struct {
+	segments []string // "" for any one
+	rest     bool     // whatever follows, also nothing
+}
+
+const rest = "**"
+
+var errTemplate = errors.New("path is not a template: it begins with /, its segments are text or {name}, and ** stands at its end only")
+
+func parse(text string) (template, error) {
+	var t template
+	if !strings.HasPrefix(text, "/") || clean(text) != text {
+		return t, errTemplate
+	}
+	for _, segment := range split(text) {
+		switch {
+		case t.rest:
+			return t, errTemplate
+		case segment == rest:
+			t.rest = true
+		case strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") && strings.Count(segment, "{")+strings.Count(segment, "}") == 2:
+			t.segments = append(t.segments, "")
+		case strings.ContainsAny(segment, "{}*"):
+			return t, errTemplate
+		default:
+			t.segments = append(t.segments, segment)
+		}
+	}
+	return t, nil
+}
+
+// match reports whether the segments of a clean path fit.
+func (t template) match(segments []string) bool {
+	if len(segments) < len(t.segments) || len(segments) > len(t.segments) && !t.rest {
+		return false
+	}
+	for i, want := range t.segments {
+		if want != "" && want != segments[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether the template matches all that the other matches.
+func (t template) covers(other template) bool {
+	if other.rest && !t.rest {
+		return false
+	}
+	if len(other.segments) < len(t.segments) || len(other.segments) > len(t.segments) && !t.rest {
+		return false
+	}
+	for i, want := range t.segments {
+		if want != "" && want != other.segments[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// clean is the path that a lenient server may take a path for: escapes read, dots resolved, doubled slashes and one at the end gone. A
+// request cannot get around the table by another spelling.
+func clean(text string) string {
+	if read, err := url.PathUnescape(text); err == nil {
+		text = read
+	}
+	return path.Clean("/" + strings.ReplaceAll(text, `\`, "/"))
+}
+
+// split is the segments of a clean path; the root has none.
+func split(clean string) []string {
+	if clean == "/" {
+		return nil
+	}
+	return strings.Split(clean[1:], "/")
+}
