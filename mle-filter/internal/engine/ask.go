@@ -1,0 +1,69 @@
+package engine
+
+import "strings"
+
+// ask is what a request's header fields say about encryption.
+type ask struct {
+	jose     bool // the body is a JWE
+	response bool // the answer must be one
+	kid      string
+}
+
+func (a ask) any() bool { return a.jose || a.response }
+
+// present reports whether any field of the protocol was sent, or its media type.
+func present(f Fields) bool {
+	return isJOSE(f) || len(f.Values(FieldMLE)) > 0 || len(f.Values(FieldResponse)) > 0 || len(f.Values(FieldResponseKID)) > 0
+}
+
+// readAsk reads the fields of the protocol. What it cannot make sense of is refused, never taken for a request in the clear.
+func readAsk(head RequestHead) (a ask, p *Problem) {
+	a.jose = isJOSE(head.Fields)
+	versions := head.Fields.Values(FieldMLE)
+	switch {
+	case len(versions) > 1 || len(versions) == 1 && versions[0] != version:
+		return a, mediaType("X-SVC-MLE", "X-SVC-MLE must be v1, once.")
+	case a.jose && len(versions) == 0:
+		return a, mediaType("X-SVC-MLE", "A body of application/jose must come with X-SVC-MLE: v1.")
+	case a.jose && len(head.Fields.Values(fieldType)) > 1:
+		return a, mediaType("Content-Type", "Send one Content-Type.")
+	case a.jose && len(head.Fields.Values(fieldCode)) > 0:
+		return a, mediaType("Content-Encoding", "A body of application/jose must not be packed.")
+	case !a.jose && len(versions) > 0 && head.Body:
+		return a, mediaType("Content-Type", "With X-SVC-MLE: v1 the body must be application/jose.")
+	}
+	responses, kids := head.Fields.Values(FieldResponse), head.Fields.Values(FieldResponseKID)
+	if len(responses) > 1 || len(responses) == 1 && responses[0] != required {
+		return a, invalid("X-SVC-MLE-Response", "X-SVC-MLE-Response must be required, once, or not be sent.")
+	}
+	if a.response = len(responses) == 1; len(kids) > 1 || len(kids) == 1 && !a.response {
+		return a, invalid("X-SVC-MLE-Response-Kid", "X-SVC-MLE-Response-Kid goes once, and with X-SVC-MLE-Response: required.")
+	}
+	if len(kids) == 1 {
+		a.kid = kids[0]
+	}
+	return a, nil
+}
+
+// isJOSE reports whether any Content-Type is application/jose; parameters, which it has none of, change nothing.
+func isJOSE(f Fields) bool {
+	for _, value := range f.Values(fieldType) {
+		if mediaTypeOf(value) == typeJOSE {
+			return true
+		}
+	}
+	return false
+}
+
+func mediaTypeOf(value string) string {
+	name, _, _ := strings.Cut(value, ";")
+	return strings.ToLower(strings.TrimSpace(name))
+}
+
+func mediaType(param, message string) *Problem {
+	return problem(CodeMediaType, "media_type", message).at(param)
+}
+
+func invalid(param, message string) *Problem {
+	return problem(CodeInvalidValue, "field", message).at(param)
+}

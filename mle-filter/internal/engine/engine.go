@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Policy says what must be encrypted. *policy.Table is one.
+type Policy interface {
+	Rule(method, path, merchant string) policy.Rule
+	// ByMerchant reports whether a rule can depend on the merchant.
+	ByMerchant() bool
+}
+
+// Caller finds out whose request it is. It is called only where that matters, and at most once for an exchange. A problem, when the request
+// is nobody's or that cannot be found out, goes to the client as it is.
+type Caller func(ctx context.Context) (merchant string, problem *Problem)
+
+// Config is what an engine is made of. Settings may be the zero value.
+type Config struct {
+	Settings
+	Keys   Keys
+	Policy Policy
+	Clock  clock.Clock
+}
+
+// Engine decides. It is safe for concurrent use.
+type Engine struct {
+	settings Settings
+	keys     Keys
+	policy   Policy
+	clock    clock.Clock
+	slots    slots
+}
+
+// New makes an engine.
+func New(cfg Config) (*Engine, error) {
+	settings, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Keys == nil || cfg.Policy == nil || cfg.Clock == nil {
+		return nil, errors.New("mle: an engine needs keys, a policy and a clock")
+	}
+	return &Engine{
+		settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
+		slots: slots{free: make(chan struct{}, settings.Concurrency), patience: settings.Queue},
+	}, nil
+}
+
+// Settings are what the engine goes by, defaults filled in. A shell reads no more of a body than they say.
+func (e *Engine) Settings() Settings { return e.settings }
+
+// Exchange is one request on its way through. It belongs to one goroutine at a time.
+type Exchange struct {
+	engine   *Engine
+	head     RequestHead
+	ask      ask
+	merchant string
+	ops      []HeaderOp
+	reply    *jwe.Recipient // nil when the answer goes in the clear
+	answer   ResponseHead
+	kid      string
+	alg      Alg
+}
+
+// NeedsBody reports whether the request's body is a JWE: the shell then reads all of it, and calls Unwrap.
+func (x *Exchange) NeedsBody() bool { return x.ask.jose }
+
+// Ops are the changes to the request's header fields when it is not unwrapped.
+func (x *Exchange) Ops() []HeaderOp { return x.ops }
+
+// Merchant is whose request it is, "" when that did not matter.
+func (x *Exchange) Merchant() string { return x.merchant }
+
+// Key is which key the request was encrypted for, "" until it is unwrapped.
+func (x *Exchange) Key() (kid string, alg Alg) { return x.kid, x.alg }
+
+// WrapsResponse reports whether the answer was asked for encrypted.
+func (x *Exchange) WrapsResponse() bool { return x.reply != nil }
+
+// slots bound how many private operations run at a time.
+type slots struct {
+	free     chan struct{}
+	patience time.Duration
+}
+
+// take waits for a slot, but not long. Give it back with give.
+func (s slots) take(ctx context.Context) bool {
+	select {
+	case s.free <- struct{}{}:
+		return true
+	default:
+	}
+	timer := time.NewTimer(s.patience)
+	defer timer.Stop()
+	select {
+	case s.free <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (s slots) give() { <-s.free }

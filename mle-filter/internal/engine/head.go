@@ -1,0 +1,82 @@
+package engine
+
+// Fields are the header fields of a message. http.Header is one.
+type Fields interface {
+	// Values returns the values of a field, whatever the case of its name, in order.
+	Values(name string) []string
+}
+
+// RequestHead is what is known of a request before its body.
+type RequestHead struct {
+	Method string
+	Path   string // as sent, without the query
+	Fields Fields
+	Body   bool  // whether a body follows; one that is known to be empty does not
+	Length int64 // what it is said to measure; -1 when that is not said
+}
+
+// ResponseHead is what is known of an answer before its body.
+type ResponseHead struct {
+	Status int
+	Fields Fields
+	Body   bool  // whether a body follows; one that is known to be empty does not
+	Length int64 // what it is said to measure; -1 when that is not said
+}
+
+// HeaderOp is a change to header fields: it sets one, in place of all of that name, or deletes it.
+type HeaderOp struct {
+	Name  string // in lower case
+	Value string
+	Del   bool
+}
+
+// Set makes a field have one value.
+func Set(name, value string) HeaderOp { return HeaderOp{Name: name, Value: value} }
+
+// Del takes a field away.
+func Del(name string) HeaderOp { return HeaderOp{Name: name, Del: true} }
+
+// Body is a body to send on in place of the one that came, and the changes to the header fields that go with it, to be made in order.
+type Body struct {
+	Bytes []byte
+	Ops   []HeaderOp
+}
+
+// The header fields of the protocol, and those around it.
+const (
+	FieldMLE         = "x-svc-mle"
+	FieldResponse    = "x-svc-mle-response"
+	FieldResponseKID = "x-svc-mle-response-kid"
+	// FieldInternal tells core what was encrypted. A client's own never gets through.
+	FieldInternal = "x-svc-int-mle"
+
+	version   = "v1"
+	required  = "required"
+	typeJOSE  = "application/jose"
+	typeJSON  = "application/json"
+	fieldType = "content-type"
+	fieldSize = "content-length"
+	fieldVary = "vary"
+	fieldCode = "content-encoding"
+)
+
+// unasked are the request fields that core must not see when the answer is to be encrypted: they would have it compress, answer in parts, or
+// not answer at all.
+var unasked = []string{"accept-encoding", "range", "if-range", "if-none-match", "if-modified-since"}
+
+// ofCiphertext are the request fields that are about the body as it was sent.
+var ofCiphertext = []string{fieldCode, "content-digest", "repr-digest", "digest", "content-md5"}
+
+// ofPlaintext are the response fields that are about the body as core sent it.
+var ofPlaintext = []string{
+	"etag", "last-modified", fieldCode, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges", "content-range",
+	"content-language",
+}
+
+func dels(names ...string) []HeaderOp {
+	ops := make([]HeaderOp, len(names))
+	for i, name := range names {
+		ops[i] = Del(name)
+	}
+	return ops
+}

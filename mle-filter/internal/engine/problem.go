@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// ErrorTypeMLE is the type of the errors that are about encryption itself.
+const ErrorTypeMLE v1.ErrorType = "mle_error"
+
+// The codes of the engine's problems.
+const (
+	CodeRequired      = "mle_required"
+	CodeKIDUnknown    = "mle_kid_unknown"
+	CodeDecryptFailed = "mle_decrypt_failed"
+	CodeNotSupported  = "mle_not_supported" // on routes where the policy is off
+	CodeUnavailable   = "mle_unavailable"
+	CodeMediaType     = "unsupported_media_type"
+	CodeTooLarge      = "body_too_large"
+	CodeInvalidValue  = "invalid_value"
+	CodeInternal      = "internal_error"
+)
+
+// kinds is THE table from code to type and status.
+var kinds = map[string]struct {
+	kind   v1.ErrorType
+	status int
+}{
+	CodeRequired:      {ErrorTypeMLE, 400},
+	CodeKIDUnknown:    {ErrorTypeMLE, 400},
+	CodeDecryptFailed: {ErrorTypeMLE, 400},
+	CodeNotSupported:  {ErrorTypeMLE, 400},
+	CodeInvalidValue:  {v1.ErrorTypeInvalidRequestError, 400},
+	CodeMediaType:     {v1.ErrorTypeInvalidRequestError, 415},
+	CodeTooLarge:      {v1.ErrorTypeInvalidRequestError, 413},
+	CodeUnavailable:   {v1.ErrorTypeAPIError, 503},
+	CodeInternal:      {v1.ErrorTypeAPIError, 500},
+}
+
+// Codes lists the codes of the engine's problems.
+func Codes() []string {
+	codes := make([]string, 0, len(kinds))
+	for code := range kinds {
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+// Problem is a refusal on its way to the client, in the terms of the v1 error body. It is always answered in the clear, and holds nothing of
+// the request and nothing that a private key decided.
+type Problem struct {
+	Status     int
+	Type       v1.ErrorType
+	Code       string
+	Message    string
+	Param      string // the header field at fault, or ""
+	RetryAfter int    // seconds; 0 for no such field
+	Reason     string // one of a few words, for logs and metrics
+	Cause      error  // for the log only; nil unless the fault is ours
+}
+
+func problem(code, reason, message string) *Problem {
+	k := kinds[code]
+	return &Problem{Status: k.status, Type: k.kind, Code: code, Message: message, Reason: reason}
+}
+
+func (p *Problem) at(param string) *Problem {
+	p.Param = param
+	return p
+}
+
+// Body is the problem as the body of an answer, application/json.
+func (p *Problem) Body(requestID string) []byte {
+	e := v1.Error{Type: p.Type, Code: p.Code, Message: p.Message, Status: p.Status, RequestID: requestID}
+	if p.Param != "" {
+		e.Param = &p.Param
+	}
+	body, err := json.Marshal(v1.ErrorBody{Error: e})
+	if err != nil { // a request id that is not UTF-8
+		return p.Body("")
+	}
+	return append(body, '\n')
+}
+
+// Ops are the header fields of the answer, on none.
+func (p *Problem) Ops(body []byte) []HeaderOp {
+	ops := []HeaderOp{
+		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))), Set("cache-control", "no-store"),
+	}
+	if p.RetryAfter > 0 {
+		ops = append(ops, Set("retry-after", strconv.Itoa(p.RetryAfter)))
+	}
+	return ops
+}
+
+// unavailable is a problem of ours that passes.
+func unavailable(reason string, seconds int, cause error) *Problem {
+	p := problem(CodeUnavailable, reason, "Encrypted requests cannot be taken at the moment. Nothing was changed; try again.")
+	p.RetryAfter, p.Cause = seconds, cause
+	return p
+}
+
+// broken is a problem after core has answered: what core did stays done.
+func broken(reason string, cause error) *Problem {
+	p := problem(CodeInternal, reason, "The answer could not be encrypted. The request may have been carried out: send it again with the same Idempotency-Key.")
+	p.Cause = cause
+	return p
+}

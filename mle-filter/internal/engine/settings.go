@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"errors"
+	"runtime"
+	"time"
+)
+
+// Settings are the engine's part of the configuration file, which says what each means. Zero stands for the default.
+type Settings struct {
+	MaxBody      int           `yaml:"max_body"`      // of an encrypted request as sent, in bytes
+	MaxPlaintext int           `yaml:"max_plaintext"` // of what is in it
+	MaxHeader    int           `yaml:"max_header"`    // of its protected header, decoded
+	MaxResponse  int           `yaml:"max_response"`  // of an answer to encrypt
+	RequireIAT   bool          `yaml:"require_iat"`
+	MaxAge       time.Duration `yaml:"max_age"` // how far iat may be from now, either way
+	Concurrency  int           `yaml:"decryptions"`
+	Queue        time.Duration `yaml:"decryption_wait"`
+}
+
+// The defaults of Settings.
+const (
+	defaultMaxBody      = 256 << 10
+	defaultMaxPlaintext = 192 << 10
+	defaultMaxHeader    = 2 << 10
+	defaultMaxResponse  = 1 << 20
+	defaultMaxAge       = 5 * time.Minute
+	defaultQueue        = 100 * time.Millisecond
+)
+
+// maxSize is above what any limit can sensibly be, and keeps sums of them from overflowing.
+const maxSize = 64 << 20
+
+// complete fills in the defaults and checks what was set.
+func (s Settings) complete() (Settings, error) {
+	for _, size := range []struct {
+		value    *int
+		standard int
+	}{
+		{&s.MaxBody, defaultMaxBody},
+		{&s.MaxPlaintext, defaultMaxPlaintext},
+		{&s.MaxHeader, defaultMaxHeader},
+		{&s.MaxResponse, defaultMaxResponse},
+		{&s.Concurrency, 2 * runtime.GOMAXPROCS(0)},
+	} {
+		if *size.value == 0 {
+			*size.value = size.standard
+		}
+		if *size.value < 0 || *size.value > maxSize {
+			return s, errors.New("mle: a limit is negative, or above 64 MiB")
+		}
+	}
+	if s.MaxAge == 0 {
+		s.MaxAge = defaultMaxAge
+	}
+	if s.Queue == 0 {
+		s.Queue = defaultQueue
+	}
+	if s.MaxAge < time.Second || s.Queue < 0 {
+		return s, errors.New("mle: max_age is under a second, or decryption_wait is negative")
+	}
+	return s, nil
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+)
+
+// Unwrap decrypts the request's body, all of it. The cheap tests come first: what is sent here costs its sender nothing, and the private
+// operation is the dearest thing the filter does.
+func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
+	e := x.engine
+	if len(sent) > e.settings.MaxBody {
+		return nil, tooLarge()
+	}
+	message, err := jwe.Parse(sent, jwe.Limits{Header: e.settings.MaxHeader, Plaintext: e.settings.MaxPlaintext})
+	if err != nil {
+		return nil, refused(err)
+	}
+	if p := x.judge(&message.Header); p != nil {
+		return nil, p
+	}
+	if p := x.bind(ctx, message); p != nil {
+		return nil, p
+	}
+	if !e.slots.take(ctx) {
+		return nil, unavailable("busy", retryBusy, nil)
+	}
+	plaintext, err := message.Open()
+	e.slots.give()
+	if err != nil {
+		return nil, refused(err)
+	}
+	x.kid, x.alg = message.Header.KID, message.Header.Alg
+	return &Body{Bytes: plaintext, Ops: x.unwrapOps(len(plaintext))}, nil
+}
+
+// retryBusy is how many seconds to wait when too much is being decrypted.
+const retryBusy = 1
+
+// judge applies the rules on a header that are not those of JWE.
+func (x *Exchange) judge(h *jwe.Header) *Problem {
+	if h.KID == "" {
+		return failed(jwe.ReasonKID, "The protected header has no kid.")
+	}
+	if p := x.judgeTime(h.IssuedAt); p != nil {
+		return p
+	}
+	if h.Method != "" && h.Method != x.head.Method {
+		return failed("htm", "The protected header's htm is not the method of the request.")
+	}
+	if h.Path != "" && h.Path != x.head.Path {
+		return failed("htu", "The protected header's htu is not the path of the request.")
+	}
+	return nil
+}
+
+func (x *Exchange) judgeTime(iat *int64) *Problem {
+	settings := x.engine.settings
+	if iat == nil {
+		if settings.RequireIAT {
+			return failed("iat", "The protected header has no iat, which is required here: the time in seconds.")
+		}
+		return nil
+	}
+	off := x.engine.clock.Now().Sub(time.Unix(*iat, 0)) // it saturates
+	if off > settings.MaxAge || off < -settings.MaxAge {
+		return failed("iat", "The protected header's iat, in seconds, is too far from now.")
+	}
+	return nil
+}
+
+// bind finds the key that the message names.
+func (x *Exchange) bind(ctx context.Context, message *jwe.Message) *Problem {
+	private, alg, err := x.engine.keys.Private(ctx, x.merchant, message.Header.KID)
+	switch {
+	case errors.Is(err, ErrNoKey):
+		return problem(CodeKIDUnknown, "kid", "There is no such key. Fetch the current one: GET /v1/mle/keys/current.")
+	case err != nil:
+		return unavailable("keys", retryKeys, err)
+	}
+	err = message.Bind(private, alg)
+	var refusal *jwe.Error
+	switch {
+	case errors.As(err, &refusal):
+		return refused(err)
+	case err != nil:
+		return unavailable("keys", retryKeys, err)
+	}
+	return nil
+}
+
+// refused is what a client is told of a message that package jwe refuses.
+func refused(err error) *Problem {
+	refusal := &jwe.Error{Reason: jwe.ReasonDecrypt}
+	errors.As(err, &refusal)
+	if refusal.Reason == jwe.ReasonSize {
+		return tooLarge()
+	}
+	return failed(refusal.Reason, refusal.Hint)
+}
+
+// unwrapOps are the changes to a request that is unwrapped.
+func (x *Exchange) unwrapOps(length int) []HeaderOp {
+	ops := dels(FieldMLE, FieldResponse, FieldResponseKID)
+	ops = append(ops, dels(ofCiphertext...)...)
+	ops = append(ops, dels(unasked...)...)
+	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Answer says what becomes of an answer.
+type Answer struct {
+	Wrap bool       // its body, all of it, goes through Wrap
+	Ops  []HeaderOp // else these are the changes to its header fields
+}
+
+// BeginResponse judges an answer by its head.
+func (x *Exchange) BeginResponse(head ResponseHead) (Answer, *Problem) {
+	x.answer = head
+	plain := Answer{Ops: []HeaderOp{Del(FieldMLE)}}
+	if x.reply == nil {
+		return plain, nil
+	}
+	if head.Status == 101 {
+		return Answer{}, broken("upgrade", errors.New("mle: core changed the protocol"))
+	}
+	if bodiless(x.head.Method, head) {
+		return Answer{Ops: append(plain.Ops, x.answerOps()...)}, nil
+	}
+	for _, value := range head.Fields.Values(fieldCode) {
+		if !strings.EqualFold(value, "identity") {
+			return Answer{}, broken("encoding", errors.New("mle: core packed an answer, which nobody asked it to"))
+		}
+	}
+	if x.contentType() == "text/event-stream" {
+		return Answer{}, broken("stream", errors.New("mle: core answered with a stream"))
+	}
+	if head.Length > int64(x.engine.settings.MaxResponse) {
+		return Answer{}, x.longAnswer()
+	}
+	return Answer{Wrap: true}, nil
+}
+
+// bodiless reports whether there is nothing to encrypt.
+func bodiless(method string, head ResponseHead) bool {
+	return method == "HEAD" || head.Status < 200 || head.Status == 204 || head.Status == 304 || !head.Body
+}
+
+// Wrap encrypts an answer's body. After a problem nothing of the answer may be sent.
+func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
+	if x.reply == nil {
+		return nil, broken("key", errors.New("mle: nobody asked for this answer to be encrypted"))
+	}
+	if len(received) > x.engine.settings.MaxResponse {
+		return nil, x.longAnswer()
+	}
+	sealed, err := x.reply.Seal(received, x.contentType(), x.engine.clock.Now())
+	if err != nil {
+		return nil, broken("seal", err)
+	}
+	ops := append([]HeaderOp{}, x.answerOps()...)
+	ops = append(ops, dels(ofPlaintext...)...)
+	ops = append(ops, Set(fieldType, typeJOSE), Set(fieldSize, strconv.Itoa(len(sealed))), Set(FieldMLE, version))
+	return &Body{Bytes: sealed, Ops: ops}, nil
+}
+
+func (x *Exchange) longAnswer() *Problem {
+	return broken("response_size", errors.New("mle: core's answer is larger than max_response"))
+}
+
+// contentType is the media type of core's answer without its parameters, "" when it has none.
+func (x *Exchange) contentType() string {
+	values := x.answer.Fields.Values(fieldType)
+	if len(values) == 0 {
+		return ""
+	}
+	return mediaTypeOf(values[0])
+}
+
+// answerOps keep an answer that belongs to one key out of caches.
+func (x *Exchange) answerOps() []HeaderOp {
+	vary := append([]string{}, x.answer.Fields.Values(fieldVary)...)
+	vary = append(vary, "X-SVC-MLE", "X-SVC-MLE-Response")
+	return []HeaderOp{Set("cache-control", "no-store"), Set(fieldVary, strings.Join(vary, ", "))}
+}
