@@ -37,18 +37,19 @@ func installNode(t *testing.T, name, folder string) string {
 	return filepath.Join(dir, "node_modules")
 }
 
-// installPython returns a folder of Python packages, some of them compiled for one version of Python.
-func installPython(t *testing.T) string {
+// installPython returns a folder of the Python packages that the requirements.txt in a folder of this one wants, under a name of their own.
+// Some of them are compiled for one version of Python.
+func installPython(t *testing.T, name, folder string) string {
 	t.Helper()
 	version, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").Output()
 	if err != nil {
 		t.Fatalf("python3: %v (this test needs it on PATH)", err)
 	}
-	requirements := absolute(t, "sdktest/providera/python/requirements.txt")
+	requirements := filepath.Join(absolute(t, folder), "requirements.txt")
 	// Some systems ship Python without pip but with venv, which brings one; some the other way round.
 	const script = `python3 -m pip --version >/dev/null 2>&1 || { python3 -m venv "$1/.venv" && PATH="$1/.venv/bin:$PATH"; }
 exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" --requirement "$2"`
-	return install(t, "python"+strings.TrimSpace(string(version)), requirements, func(ctx context.Context, into string) *exec.Cmd {
+	return install(t, name+strings.TrimSpace(string(version)), requirements, func(ctx context.Context, into string) *exec.Cmd {
 		return exec.CommandContext(ctx, "sh", "-c", script, "sh", into, requirements)
 	})
 }

@@ -57,7 +57,7 @@ func pythonClient(t *testing.T, p *process, program string) sdk {
 	t.Helper()
 	return sdk{
 		name: "python", command: []string{"python3", absolute(t, program)},
-		env: []string{"PYTHONPATH=" + installPython(t), "PYTHONDONTWRITEBYTECODE=1", "REQUESTS_CA_BUNDLE=" + p.CA, gatewayA(p)},
+		env: []string{"PYTHONPATH=" + installPython(t, "python", "sdktest/providera/python"), "PYTHONDONTWRITEBYTECODE=1", "REQUESTS_CA_BUNDLE=" + p.CA, gatewayA(p)},
 	}
 }
 

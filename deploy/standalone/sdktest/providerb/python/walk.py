@@ -1,0 +1,248 @@
+"""The official Python client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
+itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+"""
+
+import json
+import os
+import sys
+
+import CyberSource as api
+from CyberSource.logging.log_configuration import LogConfiguration
+from CyberSource.rest import ApiException
+
+LOGINS = json.loads(os.environ["SDK_LOGINS"])  # the client's own settings, by name
+READS = json.loads(os.environ["SDK_READS"])  # what is looked at in an answer: a name, and the way there
+
+
+def logging():
+    """As the client's own examples have it. Without a log, it takes no settings that are true or false."""
+    log = LogConfiguration()
+    log.set_enable_log(True)
+    log.set_log_directory(os.getcwd())
+    return log
+
+
+def make(kind, **values):
+    """An object of the client's with what there is of the values; nothing when there is none of them."""
+    given = {name: value for name, value in values.items() if value}
+    return kind(**given) if given else None
+
+
+def reference(kind, r):
+    return make(kind, code=r.get("code"), transaction_id=r.get("transaction_id"))
+
+
+def amounts(kind, r):
+    return make(kind, total_amount=r.get("amount"), currency=r.get("currency"))
+
+
+def bank_of(r):
+    if "account" not in r:
+        return None
+    account = make(api.Ptsv2paymentsPaymentInformationBankAccount, type="C", number=r["account"])
+    return make(api.Ptsv2paymentsPaymentInformationBank, account=account, routing_number=r["routing"])
+
+
+def address(r):
+    if "zip" not in r:
+        return None
+    return make(
+        api.Ptsv2paymentsOrderInformationBillTo,
+        first_name="Ana",
+        last_name="Wåhlin",
+        address1="1 Elm St",
+        locality="Bellevue",
+        administrative_area="WA",
+        postal_code=r["zip"],
+        country="US",
+        email="ana@example.org",
+    )
+
+
+def initiator(r):
+    """Who asks, and that the card is kept or was."""
+    return make(
+        api.ProcessingInfoAuthorizationOptionsInitiator,
+        type=r.get("initiator"),
+        credential_stored_on_file="stores" in r,
+        stored_credential_used="previous" in r,
+        merchant_initiated_transaction=make(
+            api.ProcessingInfoAuthorizationOptionsInitiatorMerchantInitiatedTransaction,
+            previous_transaction_id=r.get("previous"),
+        ),
+    )
+
+
+def processing(r):
+    options = make(
+        api.ProcessingInfoAuthorizationOptions,
+        partial_auth_indicator="partial" in r,
+        ignore_avs_result="ignore_avs" in r,
+        ignore_cv_result="ignore_cv" in r,
+        initiator=initiator(r),
+    )
+    return make(
+        api.Ptsv2paymentsProcessingInformation,
+        capture="capture" in r,
+        commerce_indicator=r.get("commerce"),
+        authorization_options=options,
+    )
+
+
+def payment(r):
+    card = make(
+        api.Ptsv2paymentsPaymentInformationCard,
+        number=r.get("number"),
+        expiration_month=r.get("month"),
+        expiration_year=r.get("year"),
+        security_code=r.get("security_code"),
+        type=r.get("card_type"),
+    )
+    secure = make(
+        api.Ptsv2paymentsConsumerAuthenticationInformation,
+        cavv=r.get("cavv"),
+        xid=r.get("xid"),
+        eci_raw=r.get("eci"),
+        directory_server_transaction_id=r.get("ds_transaction"),
+        pa_specification_version="cavv" in r and "2.2.0",
+    )
+    return make(
+        api.CreatePaymentRequest,
+        client_reference_information=reference(api.Ptsv2paymentsClientReferenceInformation, r),
+        processing_information=processing(r),
+        payment_information=make(
+            api.Ptsv2paymentsPaymentInformation,
+            card=card,
+            bank=bank_of(r),
+            customer=make(api.Ptsv2paymentsPaymentInformationCustomer, id=r.get("customer")),
+        ),
+        order_information=make(
+            api.Ptsv2paymentsOrderInformation,
+            amount_details=amounts(api.Ptsv2paymentsOrderInformationAmountDetails, r),
+            bill_to=address(r),
+        ),
+        consumer_authentication_information=secure,
+    )
+
+
+def capture(r):
+    options = make(
+        api.Ptsv2paymentsidcapturesProcessingInformationCaptureOptions,
+        capture_sequence_number=int(r.get("sequence", 0)),
+        total_capture_count=int(r.get("captures", 0)),
+    )
+    return make(
+        api.CapturePaymentRequest,
+        client_reference_information=reference(api.Ptsv2paymentsClientReferenceInformation, r),
+        processing_information=make(api.Ptsv2paymentsidcapturesProcessingInformation, capture_options=options),
+        order_information=make(
+            api.Ptsv2paymentsidcapturesOrderInformation,
+            amount_details=amounts(api.Ptsv2paymentsidcapturesOrderInformationAmountDetails, r),
+        ),
+    )
+
+
+def reversal(kind, referred, reason):
+    return lambda r: make(
+        kind,
+        client_reference_information=reference(referred, r),
+        reversal_information=make(
+            api.Ptsv2paymentsidreversalsReversalInformation,
+            amount_details=amounts(api.Ptsv2paymentsidreversalsReversalInformationAmountDetails, r),
+            reason=reason,
+        ),
+    )
+
+
+def giving_back(kind, referred):
+    """A refund, or a credit, which says to which card."""
+    return lambda r: make(
+        kind,
+        client_reference_information=reference(referred, r),
+        payment_information=make(
+            api.Ptsv2paymentsidrefundsPaymentInformation,
+            card=make(
+                api.Ptsv2paymentsidrefundsPaymentInformationCard,
+                number=r.get("number"),
+                expiration_month=r.get("month"),
+                expiration_year=r.get("year"),
+            ),
+        ),
+        order_information=make(
+            api.Ptsv2paymentsidrefundsOrderInformation,
+            amount_details=amounts(api.Ptsv2paymentsidcapturesOrderInformationAmountDetails, r),
+        ),
+    )
+
+
+def voiding(kind):
+    """It names nothing but the client's own reference: the rest is in the path."""
+    return lambda r: make(
+        kind, client_reference_information=reference(api.Ptsv2paymentsidreversalsClientReferenceInformation, r)
+    )
+
+
+REFUND = api.Ptsv2paymentsidrefundsClientReferenceInformation
+REVERSAL = api.Ptsv2paymentsidreversalsClientReferenceInformation
+PAYMENT = api.Ptsv2paymentsClientReferenceInformation
+
+# By the method's name: the client's own, how its request is made, and whether the number of what it is about goes "before" or "after" it.
+CALLS = {
+    "payment": (api.PaymentsApi, "create_payment", payment, None),
+    "capture": (api.CaptureApi, "capture_payment", capture, "after"),
+    "reversal": (api.ReversalApi, "auth_reversal", reversal(api.AuthReversalRequest, REVERSAL, "cancelled"), "before"),
+    "timeout-reversal": (api.ReversalApi, "mit_reversal", reversal(api.MitReversalRequest, PAYMENT, "no answer"), None),
+    "refund": (api.RefundApi, "refund_payment", giving_back(api.RefundPaymentRequest, REFUND), "after"),
+    "refund-capture": (api.RefundApi, "refund_capture", giving_back(api.RefundCaptureRequest, REFUND), "after"),
+    "void": (api.VoidApi, "void_payment", voiding(api.VoidPaymentRequest), "after"),
+    "void-capture": (api.VoidApi, "void_capture", voiding(api.VoidCaptureRequest), "after"),
+    "void-refund": (api.VoidApi, "void_refund", voiding(api.VoidRefundRequest), "after"),
+    "timeout-void": (api.VoidApi, "mit_void", voiding(api.MitVoidRequest), None),
+    "credit": (api.CreditApi, "create_credit", giving_back(api.CreateCreditRequest, PAYMENT), None),
+    "details": (api.TransactionDetailsApi, "get_transaction", lambda r: None, "after"),
+}
+
+
+def at(inner, path):
+    """What an answer has at a path; nothing when the path ends before."""
+    for key in path.split("."):
+        if isinstance(inner, list):
+            inner = inner[int(key)] if int(key) < len(inner) else None
+        elif isinstance(inner, dict):
+            inner = inner.get(key)
+        else:  # one of the client's own objects
+            names = {wire: name for name, wire in getattr(inner, "attribute_map", {}).items()}
+            inner = getattr(inner, names.get(key, ""), None)
+    return inner
+
+
+def plain(inner):
+    """A request as the client's own examples have it: without what was not set."""
+    if isinstance(inner, dict):
+        return {name: plain(value) for name, value in inner.items() if value is not None}
+    return plain(inner.__dict__) if hasattr(inner, "__dict__") else inner
+
+
+def execute(r):
+    of, method, request_of, place = CALLS[r["method"]]
+    request = request_of(r)
+    arguments = [] if request is None else [json.dumps(plain(request))]
+    if place == "before":
+        arguments.insert(0, r["id"])
+    elif place == "after":
+        arguments.append(r["id"])
+    try:
+        data, status, body = getattr(of({**LOGINS[r["login"]], "log_config": LOG}), method)(*arguments)
+    except ApiException as refusal:
+        data, status, body = None, refusal.status, refusal.body
+    raw = json.loads(body)
+    line = {"step": r["step"], "http": status}
+    for name, path in READS.items():
+        value = at(data, path)
+        line[name] = at(raw, path) if value is None else value  # its models leave some of the answer out
+    return {name: str(value) for name, value in line.items() if value is not None}
+
+
+LOG = logging()
+for text in sys.stdin:
+    print(json.dumps(execute(json.loads(text))), flush=True)
