@@ -21,30 +21,49 @@ func TestClients_readme(t *testing.T) {
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir()) // one for each, for all send the same sale
-		runExample(t, p, nodeClient(t, p, writeExample(t, p, string(text), "js", "sale.js")))
+		runExample(t, p, nodeClient(t, p, writeExample(t, p, string(text), "js", "authorizenet", "sale.js")), "1")
 	})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, pythonClient(t, p, writeExample(t, p, string(text), "python", "sale.py")))
+		runExample(t, p, pythonClient(t, p, writeExample(t, p, string(text), "python", "authorizenet", "sale.py")), "1")
 	})
 	t.Run("java", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, javaClient(t, p, writeExample(t, p, string(text), "java", "Sale.java")))
+		runExample(t, p, javaClient(t, p, writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")), "1")
+	})
+	t.Run("node-providerb", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir())
+		client := nodeClientB(t, p, writeExample(t, p, string(text), "js", "cybersource", "sale.js")).sdk
+		client.env = append(client.env, "NODE_EXTRA_CA_CERTS="+p.CA)
+		runExample(t, p, client, "AUTHORIZED")
+	})
+	t.Run("python-providerb", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir())
+		runExample(t, p, pythonClientB(t, p, writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).sdk, "AUTHORIZED")
 	})
 }
 
-// writeExample writes the one program of a language in a document into a file, with a running system's address and login in it.
-func writeExample(t *testing.T, p *process, document, language, file string) string {
+// writeExample writes the one program of a language and a client in a document into a file, with a running system's address and login in it.
+func writeExample(t *testing.T, p *process, document, language, client, file string) string {
 	t.Helper()
-	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(document, -1)
+	found := []string{}
+	for _, block := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
+		if strings.Contains(block[1], client) {
+			found = append(found, block[1])
+		}
+	}
 	if len(found) != 1 {
-		t.Fatalf("programs in %s = %d, want 1", language, len(found))
+		t.Fatalf("programs in %s for %s = %d, want 1", language, client, len(found))
 	}
 	program := strings.NewReplacer(
-		"https://pay.example.com", p.HTTPS, "your-login", p.ProviderA.Name, "your-key", p.ProviderA.TransactionKey,
-	).Replace(found[0][1])
+		"https://pay.example.com", p.HTTPS, "pay.example.com", strings.TrimPrefix(p.HTTPS, "https://"),
+		"your-login", p.ProviderA.Name, "your-key-id", p.ProviderB.KeyID, "your-key", p.ProviderA.TransactionKey,
+		"your-merchant-id", p.ProviderB.MerchantID, "your-shared-secret", p.ProviderB.SharedSecret,
+	).Replace(found[0])
 	path := filepath.Join(t.TempDir(), file)
 	if err := os.WriteFile(path, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
@@ -52,8 +71,8 @@ func writeExample(t *testing.T, p *process, document, language, file string) str
 	return path
 }
 
-// runExample wants the program to be told of an approval.
-func runExample(t *testing.T, p *process, client sdk) {
+// runExample wants the program to be told of an approval, and to print what its dialect calls one.
+func runExample(t *testing.T, p *process, client sdk, approval string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
@@ -64,7 +83,7 @@ func runExample(t *testing.T, p *process, client sdk) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	code, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if err != nil || code != "1" || txn(t, number) == "" {
+	if err != nil || code != approval || txn(t, number) == "" {
 		t.Errorf("%s printed %q, %v, want an approval and its number\n%s\n%s", client.name, out, err, stderr.String(), p.stderr)
 	}
 }
