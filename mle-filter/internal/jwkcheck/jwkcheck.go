@@ -1,0 +1,171 @@
+package jwkcheck
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+)
+
+// maxSize is the length of the longest JWK in bytes; that of an RSA key of 4096 bits has about 800.
+const maxSize = 8 << 10
+
+// MemberError is why a JWK is refused. Both texts are ours: nothing of the JWK is in them.
+type MemberError struct {
+	Member  string // of the JWK; "" for the JWK as such
+	Message string
+}
+
+func (f *MemberError) Error() string { return "jwk: " + f.Member + ": " + f.Message }
+
+func refuse(member, message string) error { return &MemberError{member, message} }
+
+// members are those that a public JWK for encryption may have. Ext is what browsers add.
+type members struct {
+	Kty    string         `json:"kty"`
+	Use    *string        `json:"use"`
+	KeyOps *[]string      `json:"key_ops"`
+	Alg    *string        `json:"alg"`
+	Kid    *string        `json:"kid"`
+	Crv    string         `json:"crv"`
+	X      string         `json:"x"`
+	Y      string         `json:"y"`
+	N      string         `json:"n"`
+	E      string         `json:"e"`
+	Ext    jsontext.Value `json:"ext"`
+}
+
+// Parse reads a public JWK, of which every fault is a *MemberError. The key has its algorithm, use "enc", and the thumbprint of RFC 7638 for an id
+// if thumbprint gives that.
+func Parse(text []byte, thumbprint func(jose.JSONWebKey) (string, error)) (jose.JSONWebKey, engine.Alg, error) {
+	var none jose.JSONWebKey
+	m, err := read(text)
+	if err != nil {
+		return none, "", err
+	}
+	alg, key, err := m.key()
+	if err != nil {
+		return none, "", err
+	}
+	if err := m.purpose(alg); err != nil {
+		return none, "", err
+	}
+	out := jose.JSONWebKey{Key: key, Algorithm: string(alg), Use: "enc"}
+	if out.KeyID, err = thumbprint(out); err != nil {
+		return none, "", err
+	}
+	if m.Kid != nil && *m.Kid != out.KeyID {
+		return none, "", refuse("kid", "A kid is the RFC 7638 thumbprint of the key by SHA-256. Leave it out, and it is computed.")
+	}
+	return out, alg, nil
+}
+
+func read(text []byte) (*members, error) {
+	if len(text) > maxSize {
+		return nil, refuse("", "The JWK is larger than 8 KiB.")
+	}
+	if jsontext.Value(text).Kind() != '{' {
+		return nil, refuse("", "A JWK is a JSON object.")
+	}
+	m := &members{}
+	err := json.Unmarshal(text, m, json.RejectUnknownMembers(true))
+	var e *json.SemanticError
+	switch {
+	case err == nil:
+		return m, nil
+	case errors.As(err, &e) && errors.Is(e.Err, json.ErrUnknownName):
+		return nil, strange(e.JSONPointer.LastToken())
+	case errors.As(err, &e):
+		return nil, refuse(e.JSONPointer.LastToken(), "The member has the wrong type.")
+	}
+	return nil, refuse("", "The JWK is not a JSON object whose members stand once each.")
+}
+
+// strange refuses what has no place in a public key. The members of a private key are named, for whoever sends one by mistake has to know.
+func strange(name string) error {
+	switch name {
+	case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
+		return refuse(name, "This is a private or a secret key, which nobody may know but you. Make another one, and send its public half.")
+	case "x5u", "x5c", "x5t", "x5t#S256":
+		return refuse(name, "Certificates are not taken. Send the bare key.")
+	}
+	return refuse(name, "There is no such member in a public key for encryption.")
+}
+
+// key checks the key itself.
+func (m *members) key() (engine.Alg, any, error) {
+	switch {
+	case m.Kty == "oct":
+		return "", nil, refuse("kty", "A symmetric key cannot be registered.")
+	case m.Kty != "EC" && m.Kty != "RSA":
+		return "", nil, refuse("kty", "A key is \"EC\" on P-256, or \"RSA\".")
+	case m.Kty == "EC" && m.Crv != "P-256":
+		return "", nil, refuse("crv", "The curve is P-256.")
+	case m.Kty == "EC" && (m.N != "" || m.E != ""), m.Kty == "RSA" && (m.Crv != "" || m.X != "" || m.Y != ""):
+		return "", nil, refuse("kty", "The members are those of two kinds of key.")
+	}
+	var jwk jose.JSONWebKey
+	if err := jwk.UnmarshalJSON(m.bare()); err != nil {
+		if m.Kty == "EC" {
+			return "", nil, refuse("x", "x and y are not a point on P-256, in base64url of 32 bytes each.")
+		}
+		return "", nil, refuse("n", "n and e are not an RSA key of at most 4096 bits, in base64url.")
+	}
+	switch key := jwk.Key.(type) {
+	case *ecdsa.PublicKey:
+		if key.Curve != elliptic.P256() {
+			return "", nil, refuse("crv", "The curve is P-256.")
+		}
+		if _, err := key.ECDH(); err != nil { // on the curve, and not at infinity
+			return "", nil, refuse("x", "x and y are not a point on P-256, in base64url of 32 bytes each.")
+		}
+		return engine.ECDHESA256KW, key, nil
+	case *rsa.PublicKey:
+		return engine.RSAOAEP256, key, checkRSA(key)
+	}
+	return "", nil, refuse("kty", "A key is \"EC\" on P-256, or \"RSA\".")
+}
+
+// bare is the key with nothing but what makes it a key.
+func (m *members) bare() []byte {
+	fields := map[string]string{"kty": m.Kty}
+	if m.Kty == "EC" {
+		fields["crv"], fields["x"], fields["y"] = m.Crv, m.X, m.Y
+	} else {
+		fields["n"], fields["e"] = m.N, m.E
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return nil // text that was read is text that can be written
+	}
+	return b
+}
+
+// purpose checks what the key says that it is for.
+func (m *members) purpose(alg engine.Alg) error {
+	if m.Use != nil && *m.Use != "enc" {
+		return refuse("use", "The key is to encrypt to: \"enc\", or leave it out.")
+	}
+	if m.Alg != nil && *m.Alg != string(alg) {
+		return refuse("alg", "A key of this kind is for \""+string(alg)+"\". Name that, or leave it out.")
+	}
+	if m.KeyOps == nil {
+		return nil
+	}
+	allowed := map[string]bool{"encrypt": true, "wrapKey": true}
+	if alg == engine.ECDHESA256KW {
+		allowed = map[string]bool{"deriveKey": true, "deriveBits": true} // of public keys there need not be any
+	}
+	for _, op := range *m.KeyOps {
+		if !allowed[op] {
+			return refuse("key_ops", "The operations are not those of a public key for encryption.")
+		}
+	}
+	return nil
+}

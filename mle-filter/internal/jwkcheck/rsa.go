@@ -1,0 +1,64 @@
+package jwkcheck
+
+import (
+	"crypto/rsa"
+	"math/big"
+)
+
+// The sizes of RSA moduli, in bits.
+const (
+	minBits = 2048
+	maxBits = 4096
+)
+
+func checkRSA(key *rsa.PublicKey) error {
+	switch bits := key.N.BitLen(); {
+	case bits < minBits || bits > maxBits:
+		return refuse("n", "The modulus has 2048 to 4096 bits.")
+	case key.E < 3 || key.E%2 == 0:
+		return refuse("e", "The exponent is odd, and 3 or more; 65537 is usual.")
+	case key.N.Bit(0) == 0:
+		return refuse("n", "The modulus is even.")
+	case weak(key.N):
+		return refuse("n", "The modulus has the mark of the ROCA weakness (CVE-2017-15361): its private key can be computed. Make the key elsewhere.")
+	case divides(key.N):
+		return refuse("n", "The modulus has a small factor, so it is no RSA key.")
+	}
+	return nil
+}
+
+// marked are the small primes by which the keys of one maker of chips can be told: modulo each of them such a modulus is a power of 65537,
+// and few numbers are. Of other keys one in 2^27 looks the same.
+var marked = []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}
+
+// weak reports whether a modulus has the fingerprint of ROCA (Nemec et al., "The Return of Coppersmith's Attack", 2017).
+func weak(n *big.Int) bool {
+	for _, p := range marked {
+		if !powerOf65537(new(big.Int).Mod(n, big.NewInt(p)).Int64(), p) {
+			return false
+		}
+	}
+	return true
+}
+
+// powerOf65537 reports whether v is a power of 65537 modulo p.
+func powerOf65537(v, p int64) bool {
+	x := int64(1)
+	for range p {
+		if x == v {
+			return true
+		}
+		x = x * 65537 % p
+	}
+	return false
+}
+
+// divides reports whether a small prime divides n.
+func divides(n *big.Int) bool {
+	for p := int64(3); p < 2000; p += 2 {
+		if new(big.Int).Mod(n, big.NewInt(p)).Sign() == 0 {
+			return true
+		}
+	}
+	return false
+}

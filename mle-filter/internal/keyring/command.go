@@ -1,0 +1,123 @@
+package keyring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+// List returns all keys that a tenant ever had, the oldest first; those of all tenants for "". It reads the store.
+func (r *Keyring) List(ctx context.Context, tenant string) ([]Key, error) {
+	tenants := []string{tenant}
+	if tenant == "" {
+		var err error
+		if tenants, err = r.db.Tenants(ctx); err != nil {
+			return nil, err
+		}
+	}
+	now := r.clock.Now()
+	var out []Key
+	for _, t := range tenants {
+		keys, err := r.db.Keys(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range keys {
+			shown, err := r.stored(k, now)
+			if err != nil {
+				return nil, fmt.Errorf("keyring: stored key %s: %w", k.Kid, err)
+			}
+			out = append(out, shown)
+		}
+	}
+	return out, nil
+}
+
+// Revoke ends a key at once and for good: what is encrypted to it can never be read again. If it is current, the next key takes its place,
+// or a new one; the other way round there would be none to encrypt to. Done already, it changes nothing. The error is engine.ErrNoKey for a
+// key that there is not.
+func (r *Keyring) Revoke(ctx context.Context, kid string) (Rotated, error) {
+	return r.end(ctx, kid, r.revoke)
+}
+
+// Retire ends a previous key before its time; of other keys it refuses to: ErrState. Done already, it changes nothing.
+func (r *Keyring) Retire(ctx context.Context, kid string) (Rotated, error) {
+	return r.end(ctx, kid, func(tx *keystore.Tx, k *keystore.Key, _ []*keystore.Key) (*keystore.Key, error) {
+		switch stateOf(k, tx.Now) {
+		case Retired, Revoked:
+			return nil, nil
+		case Previous:
+			k.RetireAt = tx.Now
+			wipe(k)
+			return nil, tx.UpdateKey(k)
+		default:
+			return nil, ErrState
+		}
+	})
+}
+
+// end ends a key, after which another one may be current.
+func (r *Keyring) end(ctx context.Context, kid string, how func(*keystore.Tx, *keystore.Key, []*keystore.Key) (*keystore.Key, error)) (Rotated, error) {
+	found, err := r.db.Key(ctx, kid)
+	if errors.Is(err, keystore.ErrNotFound) {
+		return Rotated{}, engine.ErrNoKey
+	}
+	if err != nil {
+		return Rotated{}, err
+	}
+	var out Rotated
+	err = r.db.Update(ctx, func(tx *keystore.Tx) error {
+		keys, err := tx.Keys(found.Tenant)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if k.Kid == kid {
+				found = k
+			}
+		}
+		cur, err := how(tx, found, keys)
+		if err != nil {
+			return err
+		}
+		if cur == nil {
+			cur = found
+		}
+		out, err = r.rotated(tx, cur, found)
+		return err
+	})
+	r.changed(ctx, found.Tenant)
+	return out, err
+}
+
+func (r *Keyring) revoke(tx *keystore.Tx, k *keystore.Key, keys []*keystore.Key) (cur *keystore.Key, err error) {
+	alg := engine.Alg(k.Alg)
+	was, gap := stateOf(k, tx.Now), time.Time{}
+	if was == Revoked {
+		return nil, nil
+	}
+	if was == Current {
+		cur, err = r.replace(tx, k.Tenant, alg, keys, 0)
+		if errors.Is(err, ErrNotReady) { // no spare RSA key: the next one that is made will be current
+			supersede(k, tx.Now, 0)
+			cur, err, gap = nil, nil, tx.Now
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c := find(keys, alg, Current, tx.Now); was == Next && c != nil {
+		c.DueAt = later(tx.Now, c.RotateAt.Add(-r.cfg.Schedule.PublishAhead)) // another one is to be published
+		if err := tx.UpdateKey(c); err != nil {
+			return nil, err
+		}
+	}
+	k.RevokedAt = tx.Now
+	wipe(k)
+	k.DueAt = gap
+	return cur, tx.UpdateKey(k)
+}

@@ -1,0 +1,151 @@
+package keyring
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Errors besides engine.ErrNoKey.
+var (
+	// ErrNotReady: a key cannot be given out yet, since making one takes a moment. Trying again helps.
+	ErrNotReady = errors.New("keyring: the key is being made")
+	// ErrState: the key is not in a state that allows it.
+	ErrState = errors.New("keyring: not in this state of the key")
+	// ErrKeyReused: the Idempotency-Key was used with another request.
+	ErrKeyReused = errors.New("keyring: the idempotency key was used with another request")
+)
+
+// Config is what a keyring is made of. Store and KEK are required.
+type Config struct {
+	Store *keystore.DB
+	KEK   []byte      // the key-encryption key, KEKSize bytes; all filters on a store have the same
+	Clock clock.Clock // nil for the system's
+	Log   *slog.Logger
+
+	Schedule     Schedule      // zero fields for the usual times
+	RefreshEvery time.Duration // how often the store is asked what has changed; 5 seconds
+	MaxStale     time.Duration // how long keys are used when the store cannot be asked; 5 minutes
+	RSABits      int           // of new RSA keys; 3072
+	Spares       int           // how many RSA keys are kept ready; 4
+}
+
+// Keyring implements engine.Keys. It is safe for concurrent use.
+type Keyring struct {
+	cfg    Config
+	db     *keystore.DB
+	clock  clock.Clock
+	log    *slog.Logger
+	sealer *sealer
+	fill   chan struct{} // holds one wish for spare keys
+	load   singleflight.Group
+
+	mu        sync.RWMutex
+	held      map[string]*held // guarded by mu; by tenant
+	seen      int64            // guarded by mu; the revision that held is not behind
+	checkedAt time.Time        // guarded by mu; when seen was read
+	missed    map[string]int   // guarded by mu; questions for unknown keys in this second, by tenant
+	second    int64            // guarded by mu
+}
+
+var _ engine.Keys = (*Keyring)(nil)
+
+// Open returns a keyring on a store. Run keeps it going.
+func Open(ctx context.Context, cfg Config) (*Keyring, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &cfg.Schedule
+	s.RotateEvery, s.PublishAhead = cmp.Or(s.RotateEvery, 90*day), cmp.Or(s.PublishAhead, 14*day)
+	s.KeepPrevious = cmp.Or(s.KeepPrevious, 30*day)
+	cfg.RefreshEvery, cfg.MaxStale = cmp.Or(cfg.RefreshEvery, 5*time.Second), cmp.Or(cfg.MaxStale, 5*time.Minute)
+	cfg.RSABits, cfg.Spares = cmp.Or(cfg.RSABits, 3072), cmp.Or(cfg.Spares, 4)
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	sealer, err := openSealer(ctx, cfg.Store, cfg.KEK)
+	if err != nil {
+		return nil, err
+	}
+	r := &Keyring{
+		cfg: cfg, db: cfg.Store, clock: cfg.Clock, log: cfg.Log, sealer: sealer, fill: make(chan struct{}, 1),
+		held: map[string]*held{}, missed: map[string]int{},
+	}
+	return r, r.Refresh(ctx)
+}
+
+// validate refuses times that would make a rotation fail requests.
+func (c *Config) validate() error {
+	s := c.Schedule
+	switch {
+	case s.PublishAhead >= s.RotateEvery:
+		return fmt.Errorf("keys are published %s ahead, which must be less than the %s that they are current", s.PublishAhead, s.RotateEvery)
+	case c.RefreshEvery <= 0 || c.MaxStale < c.RefreshEvery:
+		return fmt.Errorf("keys are refreshed every %s and used for %s without: want the second to be longer", c.RefreshEvery, c.MaxStale)
+	case c.MaxStale >= s.PublishAhead || c.MaxStale >= s.KeepPrevious:
+		return fmt.Errorf("keys may be used for %s without asking the store, which must be less than they are published ahead and kept", c.MaxStale)
+	case c.RSABits < 2048 || c.RSABits > 4096:
+		return fmt.Errorf("rsa keys of %d bits: want 2048 to 4096", c.RSABits)
+	case c.Spares < 0:
+		return fmt.Errorf("%d rsa keys to be kept ready: want 0 or more", c.Spares)
+	}
+	return nil
+}
+
+// Schedule returns how long keys live.
+func (r *Keyring) Schedule() Schedule { return r.cfg.Schedule }
+
+// Ping says whether the store can be reached.
+func (r *Keyring) Ping(ctx context.Context) error { return r.db.Ping(ctx) }
+
+// IsUnavailable reports whether err says that the store could not be reached just now.
+func (r *Keyring) IsUnavailable(err error) bool {
+	return errors.Is(err, errStale) || r.db.IsUnavailable(err)
+}
+
+// Run keeps the keyring going until ctx ends: it learns of changes, rotates by schedule and makes spare keys.
+func (r *Keyring) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { r.every(ctx, r.cfg.RefreshEvery, nil, "refresh keys", r.Refresh) })
+	wg.Go(func() { r.every(ctx, maintainEvery, nil, "rotate keys", r.Maintain) })
+	wg.Go(func() { r.every(ctx, maintainEvery, r.fill, "make spare keys", r.Fill) })
+	wg.Wait()
+}
+
+// every does something now, whenever it is wished for, and at an interval.
+func (r *Keyring) every(ctx context.Context, d time.Duration, wish <-chan struct{}, what string, do func(context.Context) error) {
+	tick := time.NewTicker(d)
+	defer tick.Stop()
+	for {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			r.log.ErrorContext(ctx, "keyring", slog.String("what", what), slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wish:
+		case <-tick.C:
+		}
+	}
+}
+
+// notReady is err, or ErrNotReady for a key that is not there.
+func notReady(err error) error {
+	if errors.Is(err, keystore.ErrNotFound) {
+		return ErrNotReady
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package keyring
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+// Algs are the algorithms that a merchant can have keys for, the usual one first.
+func Algs() []engine.Alg { return []engine.Alg{engine.ECDHESA256KW, engine.RSAOAEP256} }
+
+// generate makes a key pair. For RSA that takes the better part of a second: never while a request waits.
+func (r *Keyring) generate(alg engine.Alg) (private crypto.Signer, err error) {
+	if alg == engine.RSAOAEP256 {
+		private, err = rsa.GenerateKey(rand.Reader, r.cfg.RSABits)
+	} else {
+		private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keyring: make a key: %w", err)
+	}
+	return private, nil
+}
+
+// newKey makes a key of a tenant, or a spare one for the tenant "".
+func (r *Keyring) newKey(tenant string, alg engine.Alg) (*keystore.Key, error) {
+	private, err := r.generate(alg)
+	if err != nil {
+		return nil, err
+	}
+	jwk := jose.JSONWebKey{Key: private.Public(), Algorithm: string(alg), Use: "enc"}
+	if jwk.KeyID, err = Thumbprint(jwk); err != nil {
+		return nil, err
+	}
+	k := &keystore.Key{Kid: jwk.KeyID, Tenant: tenant, Alg: string(alg)}
+	if k.JWK, err = jwk.MarshalJSON(); err != nil {
+		return nil, fmt.Errorf("keyring: write a key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, fmt.Errorf("keyring: write a key: %w", err)
+	}
+	k.Sealed, err = r.sealer.seal(der, tenant, k.Kid, alg)
+	clear(der)
+	return k, err
+}
+
+// Thumbprint is the id of a key: that of RFC 7638, by SHA-256.
+func Thumbprint(jwk jose.JSONWebKey) (string, error) {
+	sum, err := jwk.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return "", fmt.Errorf("keyring: thumbprint: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(sum), nil
+}
+
+// obtain gets a new key for a tenant inside a write: a fresh one for P-256, a spare one for RSA, or ErrNotReady when there is none.
+func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
+	if alg != engine.RSAOAEP256 {
+		k, err := r.newKey(tenant, alg)
+		if err == nil {
+			k.CreatedAt = tx.Now
+		}
+		return k, err
+	}
+	k, err := r.takeSpare(tx, tenant, alg)
+	if err != nil {
+		return nil, err
+	}
+	k.CreatedAt = tx.Now
+	return k, nil
+}
+
+// takeSpare takes a spare key and seals its private half for the tenant.
+func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
+	k, err := tx.TakeSpare(string(alg))
+	r.fillSoon()
+	if err != nil {
+		return nil, notReady(err)
+	}
+	der, err := r.sealer.open(k)
+	if err != nil {
+		return nil, err
+	}
+	k.Tenant = tenant
+	k.Sealed, err = r.sealer.seal(der, tenant, k.Kid, alg)
+	clear(der)
+	return k, err
+}
+
+// parse reads a private key back.
+func parse(der []byte) (any, error) {
+	private, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, errSealed // the cause may speak of the key
+	}
+	return private, nil
+}

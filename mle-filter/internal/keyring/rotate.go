@@ -1,0 +1,183 @@
+package keyring
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+// Once is a request that is carried out once however often it is sent. With the zero Key it is carried out each time.
+type Once struct {
+	Key         string // its Idempotency-Key
+	Fingerprint []byte
+}
+
+// Answer is what a request is answered, and was if it is a replay.
+type Answer struct {
+	Status   int
+	Body     []byte
+	Replayed bool
+}
+
+// Rotate is what to rotate and how.
+type Rotate struct {
+	Tenant string
+	Alg    engine.Alg
+	// From is the key id of the current key that is to be replaced. If it is not current any more, nothing is done. "" for the key that is
+	// current when the request comes, so that of two at once one rotates.
+	From string
+	// Keep is for how long the replaced key decrypts; nil for as long as planned.
+	Keep *time.Duration
+	Once Once
+}
+
+// Rotated is what a rotation came to.
+type Rotated struct {
+	Current  Key
+	Previous *Key // the key that was replaced; nil when none was
+}
+
+// Rotate puts another key in the place of the current one: the next one if there is one, else a new one. show makes the answer, inside the
+// write. The error is engine.ErrNoKey when From is no key of the tenant's, or ErrNotReady.
+func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answer) (Answer, error) {
+	if in.From == "" {
+		keys, err := r.db.Keys(ctx, in.Tenant)
+		if err != nil {
+			return Answer{}, err
+		}
+		if k := find(keys, in.Alg, Current, r.clock.Now()); k != nil {
+			in.From = k.Kid
+		}
+	}
+	var out Answer
+	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
+		answer, err := once(tx, in.Tenant, in.Once, func() (Answer, error) {
+			done, err := r.rotateFrom(tx, in)
+			if err != nil {
+				return Answer{}, err
+			}
+			return show(done), nil
+		})
+		out = answer
+		return err
+	})
+	r.changed(ctx, in.Tenant)
+	return out, err
+}
+
+// once carries a request out, or returns what it was answered before.
+func once(tx *keystore.Tx, tenant string, o Once, do func() (Answer, error)) (Answer, error) {
+	if o.Key == "" {
+		return do()
+	}
+	before, err := tx.Answer(tenant, o.Key)
+	switch {
+	case err == nil && subtle.ConstantTimeCompare(before.Fingerprint, o.Fingerprint) != 1:
+		return Answer{}, ErrKeyReused
+	case err == nil:
+		return Answer{Status: before.Status, Body: before.Body, Replayed: true}, nil
+	case !errors.Is(err, keystore.ErrNotFound):
+		return Answer{}, err
+	}
+	out, err := do()
+	if err != nil {
+		return Answer{}, err
+	}
+	return out, tx.KeepAnswer(tenant, o.Key, keystore.Answer{Fingerprint: o.Fingerprint, Status: out.Status, Body: out.Body})
+}
+
+// rotateFrom rotates if in.From is current.
+func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
+	keys, err := tx.Keys(in.Tenant)
+	if err != nil {
+		return Rotated{}, err
+	}
+	if in.From != "" && !has(keys, in.From, in.Alg) {
+		return Rotated{}, engine.ErrNoKey
+	}
+	cur := find(keys, in.Alg, Current, tx.Now)
+	if cur != nil && cur.Kid != in.From {
+		return r.rotated(tx, cur, nil)
+	}
+	keep := r.cfg.Schedule.KeepPrevious
+	if in.Keep != nil {
+		keep = *in.Keep
+	}
+	next, err := r.replace(tx, in.Tenant, in.Alg, keys, keep)
+	if err != nil {
+		return Rotated{}, err
+	}
+	return r.rotated(tx, next, cur)
+}
+
+// replace supersedes the current key, if there is one, and makes another one current.
+func (r *Keyring) replace(tx *keystore.Tx, tenant string, alg engine.Alg, keys []*keystore.Key, keep time.Duration) (*keystore.Key, error) {
+	cur, next := find(keys, alg, Current, tx.Now), find(keys, alg, Next, tx.Now)
+	fresh := next == nil
+	if fresh {
+		var err error
+		if next, err = r.obtain(tx, tenant, alg); err != nil {
+			return nil, err
+		}
+	}
+	if cur != nil {
+		supersede(cur, tx.Now, keep)
+		if err := tx.UpdateKey(cur); err != nil {
+			return nil, err
+		}
+	}
+	next.NotBefore = tx.Now
+	r.cfg.Schedule.activate(next, tx.Now)
+	write := tx.UpdateKey
+	if fresh {
+		write = tx.InsertKey
+	}
+	if err := write(next); err != nil {
+		return nil, err
+	}
+	if cur == nil {
+		cur = last(keys, alg)
+	}
+	if cur == nil {
+		return next, nil // the first one: nobody knew another
+	}
+	return next, r.announce(tx, next, cur)
+}
+
+// last is the key that was current last and is not any more, nil when none was.
+func last(keys []*keystore.Key, alg engine.Alg) (out *keystore.Key) {
+	for _, k := range keys {
+		if k.Alg == string(alg) && !k.SupersededAt.IsZero() && (out == nil || k.SupersededAt.After(out.SupersededAt)) {
+			out = k
+		}
+	}
+	return out
+}
+
+func (r *Keyring) rotated(tx *keystore.Tx, cur, previous *keystore.Key) (out Rotated, err error) {
+	if out.Current, err = r.stored(cur, tx.Now); err != nil || previous == nil {
+		return out, err
+	}
+	p, err := r.stored(previous, tx.Now)
+	out.Previous = &p
+	return out, err
+}
+
+// stored shows a key as it was read.
+func (r *Keyring) stored(k *keystore.Key, now time.Time) (Key, error) {
+	out := r.shown(k, now)
+	return out, out.JWK.UnmarshalJSON(k.JWK)
+}
+
+func has(keys []*keystore.Key, kid string, alg engine.Alg) bool {
+	for _, k := range keys {
+		if k.Kid == kid && k.Alg == string(alg) {
+			return true
+		}
+	}
+	return false
+}

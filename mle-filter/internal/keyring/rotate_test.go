@@ -1,0 +1,367 @@
+package keyring_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// TestRotateNow: a new key works in a filter that has never heard of it, and the one before goes on for as long as was said.
+func TestRotateNow(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			a, b := two(t, source)
+			first := a.current(t, ec).Current
+			if err := b.works(t, shop, first); err != nil {
+				t.Fatal(err)
+			}
+			keep := time.Hour
+			done := a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &keep})
+			if done.Previous == nil || done.Previous.Kid != first.Kid || !done.Previous.ExpiresAt.Equal(birth.Add(keep)) || done.Current.Kid == first.Kid {
+				t.Fatalf("got %+v", done)
+			}
+			for _, k := range []keyring.Key{first, done.Current} {
+				if err := b.works(t, shop, k); err != nil {
+					t.Errorf("%s: %v", k.Kid, err)
+				}
+			}
+			b.must(t, b.Refresh)
+			b.clock.Advance(keep - time.Millisecond)
+			if err := b.works(t, shop, first); err != nil {
+				t.Error(err)
+			}
+			b.clock.Advance(time.Millisecond)
+			if err := b.works(t, shop, first); !errors.Is(err, engine.ErrNoKey) {
+				t.Errorf("after its time: got %v", err)
+			}
+			none := time.Duration(0)
+			second := a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none})
+			if err := a.works(t, shop, done.Current); !errors.Is(err, engine.ErrNoKey) || second.Previous.State != keyring.Retired {
+				t.Errorf("kept for no time: got %v, %s", err, second.Previous.State)
+			}
+		})
+	}
+}
+
+// TestRotateTheNext: a rotation on demand takes the key that merchants have seen already.
+func TestRotateTheNext(t *testing.T) {
+	t.Parallel()
+	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
+	f.current(t, ec)
+	f.clock.Advance(80 * day)
+	f.must(t, f.Maintain)
+	next := f.current(t, ec).Next
+	if got := f.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec}); got.Current.Kid != next.Kid || !got.Current.NotBefore.Equal(birth.Add(80*day)) {
+		t.Errorf("got %+v, want %s", got.Current, next.Kid)
+	}
+	f.clock.Advance(76 * day)
+	f.must(t, f.Maintain)
+	if p := f.current(t, ec); p.Next == nil || p.Current.Kid != next.Kid {
+		t.Errorf("the schedule goes on from the rotation: got %+v", p)
+	}
+}
+
+// TestRotateTogether: however many rotate at once, by schedule or on demand, there is one rotation and one event.
+func TestRotateTogether(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			a, b := two(t, source)
+			first := a.current(t, ec).Current
+			var wg sync.WaitGroup
+			var made atomic.Int32
+			start := make(chan struct{})
+			for i := range 8 {
+				f := []filter{a, b}[i%2]
+				wg.Go(func() {
+					<-start
+					_, err := f.Rotate(t.Context(), keyring.Rotate{Tenant: shop, Alg: ec, From: first.Kid}, func(r keyring.Rotated) keyring.Answer {
+						if r.Previous != nil {
+							made.Add(1)
+						}
+						if r.Current.Kid == first.Kid {
+							t.Error("the key that was to be replaced is current")
+						}
+						return keyring.Answer{}
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			close(start)
+			wg.Wait()
+			if got := made.Load(); got != 1 {
+				t.Errorf("rotations: got %d, want 1", got)
+			}
+			a.clock.Advance(90 * day)
+			a.must(t, a.Maintain)
+			a.clock.Advance(14 * day)
+			for _, f := range []filter{a, b, a, b} {
+				wg.Go(func() {
+					if err := f.Maintain(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			keys, err := a.List(t.Context(), shop)
+			if err != nil || len(keys) != 3 {
+				t.Errorf("got %d keys, %v, want 3", len(keys), err)
+			}
+			if n, err := a.db.Undelivered(t.Context()); err != nil || n != 2 {
+				t.Errorf("events: got %d, %v, want 2", n, err)
+			}
+		})
+	}
+}
+
+// TestFirstTogether: of all filters that meet a merchant at once, one makes its key.
+func TestFirstTogether(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			a, b := two(t, source)
+			kids := make([]string, 8)
+			var wg sync.WaitGroup
+			for i := range kids {
+				f := []filter{a, b}[i%2]
+				wg.Go(func() {
+					p, err := f.Current(t.Context(), shop, ec)
+					if err != nil {
+						t.Error(err)
+					}
+					kids[i] = p.Current.Kid
+				})
+			}
+			wg.Wait()
+			for _, kid := range kids {
+				if kid != kids[0] {
+					t.Errorf("got %v", kids)
+				}
+			}
+		})
+	}
+}
+
+// TestRotateUnderUse: while keys rotate again and again, what was encrypted to the key that was current can always be read, in all filters.
+func TestRotateUnderUse(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			a, b := two(t, source)
+			a.current(t, ec)
+			var wg sync.WaitGroup
+			stop := make(chan struct{})
+			for _, pair := range [][2]filter{{a, b}, {b, a}, {a, a}, {b, b}} {
+				wg.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						p, err := pair[0].Current(t.Context(), shop, ec)
+						if err == nil {
+							_, _, err = pair[1].Private(t.Context(), shop, p.Current.Kid)
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			for i := range 10 {
+				[]filter{a, b}[i%2].rotate(t, keyring.Rotate{Tenant: shop, Alg: ec})
+				a.clock.Advance(time.Second)
+			}
+			close(stop)
+			wg.Wait()
+		})
+	}
+}
+
+// TestRotateOnce: a request that is sent again under its Idempotency-Key is answered as it was, and another one under it is refused.
+func TestRotateOnce(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			a, b := two(t, source)
+			first := a.current(t, ec).Current
+			rotate := func(f filter, tenant, print string) (keyring.Answer, error) {
+				return f.Rotate(t.Context(), keyring.Rotate{Tenant: tenant, Alg: ec, Once: keyring.Once{Key: "k", Fingerprint: []byte(print)}},
+					func(r keyring.Rotated) keyring.Answer {
+						return keyring.Answer{Status: 200, Body: []byte(r.Current.Kid)}
+					})
+			}
+			answer, err := rotate(a, shop, "one")
+			if err != nil || answer.Replayed || string(answer.Body) == first.Kid {
+				t.Fatalf("got %+v, %v", answer, err)
+			}
+			again, err := rotate(b, shop, "one")
+			if err != nil || !again.Replayed || again.Status != 200 || string(again.Body) != string(answer.Body) {
+				t.Errorf("got %+v, %v, want the same", again, err)
+			}
+			if _, err := rotate(b, shop, "two"); !errors.Is(err, keyring.ErrKeyReused) {
+				t.Errorf("another request: got %v", err)
+			}
+			if got, err := rotate(b, other, "two"); err != nil || got.Replayed {
+				t.Errorf("another merchant: got %+v, %v", got, err)
+			}
+			a.clock.Advance(24*time.Hour - time.Millisecond)
+			if got, err := rotate(a, shop, "one"); err != nil || !got.Replayed {
+				t.Errorf("just within 24 hours: got %+v, %v", got, err)
+			}
+			a.clock.Advance(time.Millisecond)
+			if got, err := rotate(a, shop, "two"); err != nil || got.Replayed {
+				t.Errorf("after 24 hours: got %+v, %v", got, err)
+			}
+			if _, err := a.Rotate(t.Context(), keyring.Rotate{Tenant: other, Alg: ec, From: first.Kid}, nil); !errors.Is(err, engine.ErrNoKey) {
+				t.Errorf("from another merchant's key: got %v", err)
+			}
+		})
+	}
+}
+
+// TestRevoke: a revoked key is refused where it was revoked at once, elsewhere after a refresh, and another one takes its place.
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			a, b := two(t, source)
+			first := b.current(t, ec).Current
+			done, err := a.Revoke(t.Context(), first.Kid)
+			if err != nil || done.Previous.State != keyring.Revoked || done.Current.Kid == first.Kid {
+				t.Fatalf("got %+v, %v", done, err)
+			}
+			b.must(t, b.Refresh)
+			for i, f := range []filter{a, b} {
+				if err := f.works(t, shop, first); !errors.Is(err, engine.ErrNoKey) {
+					t.Errorf("filter %d: got %v", i, err)
+				}
+				if got := f.current(t, ec).Current.Kid; got != done.Current.Kid {
+					t.Errorf("filter %d: got %s, want %s", i, got, done.Current.Kid)
+				}
+			}
+			if again, err := b.Revoke(t.Context(), first.Kid); err != nil || again.Previous.State != keyring.Revoked {
+				t.Errorf("again: got %+v, %v", again, err)
+			}
+			stored, err := a.db.Key(t.Context(), first.Kid)
+			if err != nil || stored.Sealed != nil {
+				t.Errorf("the private half: got %d bytes, %v", len(stored.Sealed), err)
+			}
+			if n, err := a.db.Undelivered(t.Context()); err != nil || n != 1 {
+				t.Errorf("events: got %d, %v, want 1", n, err)
+			}
+			if _, err := a.Revoke(t.Context(), "no key"); !errors.Is(err, engine.ErrNoKey) {
+				t.Errorf("no key: got %v", err)
+			}
+		})
+	}
+}
+
+// TestRevokeNext: another key is published in the place of a next key that was revoked.
+func TestRevokeNext(t *testing.T) {
+	t.Parallel()
+	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
+	f.current(t, ec)
+	f.clock.Advance(80 * day)
+	f.must(t, f.Maintain)
+	next := *f.current(t, ec).Next
+	if _, err := f.Revoke(t.Context(), next.Kid); err != nil {
+		t.Fatal(err)
+	}
+	f.must(t, f.Maintain)
+	p := f.current(t, ec)
+	if p.Next == nil || p.Next.Kid == next.Kid || !p.Next.NotBefore.Equal(birth.Add(94*day)) {
+		t.Errorf("got %+v", p.Next)
+	}
+}
+
+// TestRevokeRSA: where no RSA key is ready, there is none until one was made.
+func TestRevokeRSA(t *testing.T) {
+	t.Parallel()
+	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
+	f.must(t, f.Fill)
+	first := f.current(t, rsa).Current
+	if _, err := f.Revoke(t.Context(), first.Kid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Current(t.Context(), shop, rsa); !errors.Is(err, keyring.ErrNotReady) {
+		t.Errorf("got %v", err)
+	}
+	f.must(t, f.Maintain)
+	f.must(t, f.Fill)
+	f.must(t, f.Maintain)
+	if got := f.current(t, rsa).Current; got.Kid == first.Kid || f.works(t, shop, got) != nil {
+		t.Errorf("got %+v", got)
+	}
+	if n, err := f.db.Undelivered(t.Context()); err != nil || n != 1 {
+		t.Errorf("events: got %d, %v, want 1", n, err)
+	}
+	f.must(t, f.Maintain)
+	if due, err := f.db.Due(t.Context(), f.clock.Now()); err != nil || len(due) != 0 {
+		t.Errorf("still due: %v, %v", due, err)
+	}
+}
+
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
+	first := f.current(t, ec).Current
+	if _, err := f.Retire(t.Context(), first.Kid); !errors.Is(err, keyring.ErrState) {
+		t.Errorf("a current key: got %v", err)
+	}
+	f.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec})
+	for range 2 {
+		if _, err := f.Retire(t.Context(), first.Kid); err != nil {
+			t.Error(err)
+		}
+		if err := f.works(t, shop, first); !errors.Is(err, engine.ErrNoKey) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestUnknownKeys: whoever asks for keys that do not exist gets to the store a few times a second and no more.
+func TestUnknownKeys(t *testing.T) {
+	t.Parallel()
+	a, b := two(t, storetest.SQLite(t))
+	a.current(t, ec)
+	b.current(t, ec)
+	for i := range 100 {
+		if _, _, err := b.Private(t.Context(), shop, fmt.Sprint("k", i)); !errors.Is(err, engine.ErrNoKey) {
+			t.Fatal(err)
+		}
+	}
+	made := a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec}).Current
+	if err := b.works(t, shop, made); !errors.Is(err, engine.ErrNoKey) {
+		t.Errorf("within that second: got %v", err)
+	}
+	b.clock.Advance(time.Second)
+	if err := b.works(t, shop, made); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,139 @@
+package keyring_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+const (
+	shop  = "mer_01jd8m3k2q4r5/live"
+	other = "mer_01jd8m3k2q4r6/live"
+	ec    = engine.ECDHESA256KW
+	rsa   = engine.RSAOAEP256
+	day   = 24 * time.Hour
+)
+
+// filter is one of the filters on a store.
+type filter struct {
+	*keyring.Keyring
+	db    *keystore.DB
+	clock *clock.Fake
+}
+
+func kek(fill byte) []byte { return bytes.Repeat([]byte{fill}, keyring.KEKSize) }
+
+// open starts a filter on a store.
+func open(t *testing.T, source string, c *clock.Fake, change ...func(*keyring.Config)) filter {
+	t.Helper()
+	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := keyring.Config{Store: db, KEK: kek(1), Clock: c, RSABits: 2048, Spares: 1}
+	for _, f := range change {
+		f(&cfg)
+	}
+	r, err := keyring.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filter{r, db, c}
+}
+
+// two starts two filters that share a store and see the same time.
+func two(t *testing.T, source string) (a, b filter) {
+	t.Helper()
+	c := clock.NewFake(birth)
+	return open(t, source, c), open(t, source, c)
+}
+
+func (f filter) current(t *testing.T, alg engine.Alg) keyring.Pair {
+	t.Helper()
+	p, err := f.Current(t.Context(), shop, alg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (f filter) must(t *testing.T, do func(context.Context) error) {
+	t.Helper()
+	if err := do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rotate rotates and returns what came of it.
+func (f filter) rotate(t *testing.T, in keyring.Rotate) keyring.Rotated {
+	t.Helper()
+	var out keyring.Rotated
+	if _, err := f.Rotate(t.Context(), in, func(r keyring.Rotated) keyring.Answer { out = r; return keyring.Answer{} }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// works reports whether what is encrypted to a key can be read: nil, or why not.
+func (f filter) works(t *testing.T, tenant string, k keyring.Key) error {
+	t.Helper()
+	private, alg, err := f.Private(t.Context(), tenant, k.Kid)
+	if err != nil {
+		return err
+	}
+	if alg != k.Alg {
+		t.Errorf("alg: got %s, want %s", alg, k.Alg)
+	}
+	if got := opened(t, MustSeal(t, k.JWK, "secret"), private); got != "secret" {
+		t.Errorf("got %q, want what was encrypted", got)
+	}
+	return nil
+}
+
+func MustSeal(tb testing.TB, jwk jose.JSONWebKey, text string) string {
+	tb.Helper()
+	e, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(jwk.Algorithm), Key: jwk.Key, KeyID: jwk.KeyID}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	obj, err := e.Encrypt([]byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := obj.CompactSerialize()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+func opened(tb testing.TB, jwe string, private any) string {
+	tb.Helper()
+	obj, err := jose.ParseEncryptedCompact(jwe, []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text, err := obj.Decrypt(private)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,174 @@
+package keyring
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+// Private implements engine.Keys.
+func (r *Keyring) Private(ctx context.Context, tenant, kid string) (any, engine.Alg, error) {
+	h, err := r.of(ctx, tenant)
+	if err != nil {
+		return nil, "", err
+	}
+	k := h.key(kid)
+	if k == nil {
+		if h, err = r.again(ctx, tenant, h); err != nil {
+			return nil, "", err
+		}
+		if h != nil {
+			k = h.key(kid)
+		}
+	}
+	if k == nil || !stateOf(k.Key, r.clock.Now()).Decrypts() {
+		return nil, "", engine.ErrNoKey
+	}
+	private, err := k.open()
+	if err != nil {
+		return nil, "", err
+	}
+	return private, engine.Alg(k.Alg), nil
+}
+
+// Response implements engine.Keys.
+func (r *Keyring) Response(ctx context.Context, tenant, kid string) (jose.JSONWebKey, error) {
+	h, err := r.of(ctx, tenant)
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	if jwk, ok := h.responseKey(kid); ok {
+		return jwk, nil
+	}
+	h, err = r.again(ctx, tenant, h)
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	if h != nil {
+		if jwk, ok := h.responseKey(kid); ok {
+			return jwk, nil
+		}
+	}
+	return jose.JSONWebKey{}, engine.ErrNoKey
+}
+
+func (h *held) responseKey(kid string) (jose.JSONWebKey, bool) {
+	for _, k := range h.response {
+		if kid == "" || k.kid == kid {
+			return k.jwk, true
+		}
+	}
+	return jose.JSONWebKey{}, false
+}
+
+// Key is a key of ours as merchants may see it. Times that do not apply are zero.
+type Key struct {
+	Tenant, Kid string
+	Alg         engine.Alg
+	State       State
+	JWK         jose.JSONWebKey
+	CreatedAt   time.Time
+	NotBefore   time.Time // from when on it is to be encrypted to
+	RotateAfter time.Time // from when on another is current
+	ExpiresAt   time.Time // from when on it does not decrypt any more
+}
+
+// Pair is the key to encrypt to, and the one that will be after it, if it is published.
+type Pair struct {
+	Current Key
+	Next    *Key
+}
+
+// Current returns the key that a tenant is to encrypt to. The first time it makes one: at once for P-256; an RSA key is taken from those
+// made ahead, and the error is ErrNotReady while there is none.
+func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (Pair, error) {
+	h, err := r.of(ctx, tenant)
+	if err != nil {
+		return Pair{}, err
+	}
+	now := r.clock.Now()
+	if h.find(alg, Current, now) == nil {
+		if err := r.first(ctx, tenant, alg); err != nil {
+			return Pair{}, err
+		}
+		if h, err = r.of(ctx, tenant); err != nil {
+			return Pair{}, err
+		}
+		now = r.clock.Now()
+	}
+	k := h.find(alg, Current, now)
+	if k == nil { // revoked in this moment
+		return Pair{}, ErrNotReady
+	}
+	p := Pair{Current: r.show(k, now)}
+	if n := h.find(alg, Next, now); n != nil {
+		next := r.show(n, now)
+		p.Next, p.Current.RotateAfter = &next, next.NotBefore
+		p.Current.ExpiresAt = next.NotBefore.Add(r.cfg.Schedule.KeepPrevious)
+	}
+	return p, nil
+}
+
+// first makes a tenant's first key, unless another filter just did.
+func (r *Keyring) first(ctx context.Context, tenant string, alg engine.Alg) error {
+	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
+		keys, err := tx.Keys(tenant)
+		if err != nil || find(keys, alg, Current, tx.Now) != nil {
+			return err
+		}
+		_, err = r.replace(tx, tenant, alg, keys, 0)
+		return err
+	})
+	r.changed(ctx, tenant)
+	return err
+}
+
+// Keys returns all keys of a tenant that decrypt, the usual algorithm first, and of each the current one, the next and the previous ones.
+func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
+	h, err := r.of(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	now := r.clock.Now()
+	var out []Key
+	for _, alg := range Algs() {
+		for _, s := range []State{Current, Next, Previous} {
+			for _, k := range h.keys {
+				if k.Alg == string(alg) && stateOf(k.Key, now) == s {
+					out = append(out, r.show(k, now))
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func (r *Keyring) show(k *heldKey, now time.Time) Key {
+	out := r.shown(k.Key, now)
+	out.JWK = k.jwk
+	return out
+}
+
+// shown is a key without its JWK.
+func (r *Keyring) shown(k *keystore.Key, now time.Time) Key {
+	s := r.cfg.Schedule
+	out := Key{
+		Tenant: k.Tenant, Kid: k.Kid, Alg: engine.Alg(k.Alg), State: stateOf(k, now), CreatedAt: k.CreatedAt, NotBefore: k.NotBefore,
+	}
+	switch out.State {
+	case Next:
+		out.RotateAfter = k.NotBefore.Add(s.RotateEvery)
+		out.ExpiresAt = out.RotateAfter.Add(s.KeepPrevious)
+	case Current:
+		out.RotateAfter, out.ExpiresAt = k.RotateAt, k.RotateAt.Add(s.KeepPrevious)
+	case Previous, Retired:
+		out.RotateAfter, out.ExpiresAt = k.SupersededAt, k.RetireAt
+	case Revoked:
+		out.RotateAfter, out.ExpiresAt = k.SupersededAt, k.RevokedAt
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package keystore
+
+import (
+	"context"
+	"time"
+)
+
+// Key is a key of ours. Times that have not come are zero.
+type Key struct {
+	Kid, Tenant, Alg string
+	JWK              []byte // the public key
+	Sealed           []byte // the private key; nil when it was wiped
+
+	CreatedAt    time.Time
+	NotBefore    time.Time // when a next key is due to become current
+	RotateAt     time.Time // when a current key is due to be superseded
+	ActivatedAt  time.Time
+	SupersededAt time.Time
+	RetireAt     time.Time // from when on a superseded key is refused
+	RevokedAt    time.Time
+	DueAt        time.Time // when somebody has to look at it
+}
+
+const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at, retire_at, revoked_at, due_at`
+
+func scanKey(r scanner) (*Key, error) {
+	var (
+		k                                                                          Key
+		created, notBefore, rotate, activated, superseded, retire, revoked, dueMil int64
+	)
+	err := r.Scan(&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire, &revoked, &dueMil)
+	k.CreatedAt, k.NotBefore, k.RotateAt, k.ActivatedAt = moment(created), moment(notBefore), moment(rotate), moment(activated)
+	k.SupersededAt, k.RetireAt, k.RevokedAt, k.DueAt = moment(superseded), moment(retire), moment(revoked), moment(dueMil)
+	return &k, err
+}
+
+const keysOf = `SELECT ` + keyColumns + ` FROM mle_keys WHERE tenant = ? ORDER BY created_at, kid`
+
+// Keys lists a tenant's keys, the oldest first, those that are over included.
+func (db *DB) Keys(ctx context.Context, tenant string) ([]*Key, error) {
+	rows, err := db.read.QueryContext(ctx, db.sql(keysOf), tenant)
+	return collect(rows, err, scanKey)
+}
+
+// Keys is DB.Keys inside the write.
+func (tx *Tx) Keys(tenant string) ([]*Key, error) {
+	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(keysOf), tenant)
+	return collect(rows, err, scanKey)
+}
+
+// Key reads one key, else ErrNotFound.
+func (db *DB) Key(ctx context.Context, kid string) (*Key, error) {
+	return found(scanKey(db.read.QueryRowContext(ctx, db.sql(`SELECT `+keyColumns+` FROM mle_keys WHERE kid = ?`), kid)))
+}
+
+// Tenants lists all that have keys.
+func (db *DB) Tenants(ctx context.Context) ([]string, error) {
+	rows, err := db.read.QueryContext(ctx, `SELECT DISTINCT tenant FROM mle_keys ORDER BY tenant`)
+	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
+}
+
+// Due lists the tenants of which a key is due to be looked at.
+func (db *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
+	rows, err := db.read.QueryContext(ctx, db.sql(`SELECT DISTINCT tenant FROM mle_keys WHERE due_at > 0 AND due_at <= ?`), millis(now))
+	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
+}
+
+// InsertKey writes a key. ErrConflict when the tenant has one in that place, or the key is there already.
+func (tx *Tx) InsertKey(k *Key) error {
+	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt),
+		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.DueAt), tx.revision)
+}
+
+// UpdateKey writes what may change of a key: its times, and that the private key was wiped.
+func (tx *Tx) UpdateKey(k *Key) error {
+	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?, superseded_at = ?, retire_at = ?,
+		revoked_at = ?, due_at = ?, revision = ? WHERE kid = ? AND tenant = ?`,
+		k.Sealed, millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt), millis(k.SupersededAt), millis(k.RetireAt),
+		millis(k.RevokedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
+}
+
+// Spares counts the spare keys of an algorithm.
+func (db *DB) Spares(ctx context.Context, alg string) (n int, err error) {
+	return found(n, db.read.QueryRowContext(ctx, db.sql(`SELECT COUNT(*) FROM mle_spares WHERE alg = ?`), alg).Scan(&n))
+}
+
+// InsertSpare writes a key that is nobody's yet.
+func (tx *Tx) InsertSpare(k *Key) error {
+	return tx.one(`INSERT INTO mle_spares (kid, alg, jwk, sealed, created_at) VALUES (?, ?, ?, ?, ?)`, k.Kid, k.Alg, k.JWK, k.Sealed, millis(tx.Now))
+}
+
+// TakeSpare takes the oldest spare key out, else ErrNotFound.
+func (tx *Tx) TakeSpare(alg string) (*Key, error) {
+	k := &Key{Alg: alg}
+	row := tx.row(`DELETE FROM mle_spares WHERE kid = (SELECT kid FROM mle_spares WHERE alg = ? ORDER BY created_at, kid LIMIT 1)
+		RETURNING kid, jwk, sealed`, alg)
+	return found(k, row.Scan(&k.Kid, &k.JWK, &k.Sealed))
+}
+
+// Keyset reads the encrypted keyset, else ErrNotFound.
+func (db *DB) Keyset(ctx context.Context) (sealed []byte, err error) {
+	return found(sealed, db.read.QueryRowContext(ctx, `SELECT sealed FROM mle_keyset`).Scan(&sealed))
+}
+
+// MakeKeyset writes the first keyset. ErrConflict when there is one.
+func (tx *Tx) MakeKeyset(sealed []byte) error {
+	return tx.one(`INSERT INTO mle_keyset (id, sealed) VALUES (1, ?)`, sealed)
+}
+
+// ReplaceKeyset writes another keyset in the place of the one that was read. ErrConflict when it is not there any more.
+func (tx *Tx) ReplaceKeyset(old, sealed []byte) error {
+	return tx.one(`UPDATE mle_keyset SET sealed = ? WHERE sealed = ?`, sealed, old)
+}

@@ -1,0 +1,210 @@
+package keystore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// ErrNotFound says that there is no such row.
+var ErrNotFound = errors.New("keystore: not found")
+
+// ErrConflict says that somebody else was first, or the row is not in the state that the change needs.
+var ErrConflict = errors.New("keystore: conflict")
+
+// Config is where the store is.
+type Config struct {
+	// Source is the path of an SQLite file, or a postgres:// URL.
+	Source string
+	Clock  clock.Clock // nil for the system's
+}
+
+// DB is the store. It is safe for concurrent use, and several processes may have it open.
+type DB struct {
+	write, read *sql.DB // the same on PostgreSQL
+	dialect     dialect
+	clock       clock.Clock
+}
+
+// dialect is what the two engines differ in.
+type dialect struct {
+	numbered    bool // parameters are $1, not ?
+	duplicate   func(error) bool
+	unavailable func(error) bool
+}
+
+// Open opens the store and brings its schema up to this build's.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	open := openSQLite
+	if strings.HasPrefix(cfg.Source, "postgres://") || strings.HasPrefix(cfg.Source, "postgresql://") {
+		open = openPostgres
+	}
+	db, err := open(ctx, cfg.Source)
+	if err != nil {
+		return nil, err
+	}
+	db.clock = cfg.Clock
+	return db, nil
+}
+
+// Close closes the store.
+func (db *DB) Close() error {
+	if db.read == db.write {
+		return db.write.Close()
+	}
+	return errors.Join(db.read.Close(), db.write.Close())
+}
+
+// Ping says whether the store can be reached.
+func (db *DB) Ping(ctx context.Context) error {
+	_, err := db.Revision(ctx)
+	return err
+}
+
+// IsUnavailable reports whether err says that the store could not be reached or written just now, so that trying again may help.
+func (db *DB) IsUnavailable(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrConnDone) || db.dialect.unavailable(err)
+}
+
+// Tx is one write. Only a Tx writes keys; writes happen one after the other, in all processes.
+type Tx struct {
+	Now      time.Time // of the write, in whole milliseconds
+	revision int64
+	tx       *sql.Tx
+	ctx      context.Context //nolint:containedctx // a Tx lives as long as the call that made it
+	db       *DB
+}
+
+// Update runs fn in one write, which is kept if fn returns nil.
+func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	t, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("keystore: begin: %w", err)
+	}
+	defer t.Rollback()
+	tx := &Tx{tx: t, ctx: ctx, db: db}
+	if err := tx.row(`UPDATE mle_revision SET revision = revision + 1 RETURNING revision`).Scan(&tx.revision); err != nil {
+		return fmt.Errorf("keystore: begin: %w", err)
+	}
+	tx.Now = db.clock.Now().UTC().Truncate(time.Millisecond) // once it is this write's turn
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := t.Commit(); err != nil {
+		return fmt.Errorf("keystore: commit: %w", err)
+	}
+	return nil
+}
+
+// Revision counts the writes. While it stays, nothing has changed.
+func (db *DB) Revision(ctx context.Context) (n int64, err error) {
+	if err := db.read.QueryRowContext(ctx, `SELECT revision FROM mle_revision`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("keystore: revision: %w", err)
+	}
+	return n, nil
+}
+
+// ChangedSince lists the tenants of which anything was changed by a write later than revision.
+func (db *DB) ChangedSince(ctx context.Context, revision int64) ([]string, error) {
+	rows, err := db.read.QueryContext(ctx, db.sql(`SELECT tenant FROM mle_keys WHERE revision > ?
+		UNION SELECT tenant FROM mle_response_keys WHERE revision > ?`), revision, revision)
+	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
+}
+
+// sql writes the parameters of a statement the engine's way. No statement has a question mark elsewhere.
+func (db *DB) sql(statement string) string {
+	if !db.dialect.numbered {
+		return statement
+	}
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(statement, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("$" + strconv.Itoa(n))
+		statement = after
+	}
+}
+
+func (tx *Tx) row(statement string, args ...any) *sql.Row {
+	return tx.tx.QueryRowContext(tx.ctx, tx.db.sql(statement), args...)
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (tx *Tx) exec(statement string, args ...any) (int64, error) {
+	r, err := tx.tx.ExecContext(tx.ctx, tx.db.sql(statement), args...)
+	if err != nil {
+		if tx.db.dialect.duplicate(err) {
+			return 0, ErrConflict
+		}
+		return 0, fmt.Errorf("keystore: %w", err)
+	}
+	return r.RowsAffected()
+}
+
+// one is exec for a statement that must change one row, else ErrConflict.
+func (tx *Tx) one(statement string, args ...any) error {
+	n, err := tx.exec(statement, args...)
+	if err == nil && n != 1 {
+		return ErrConflict
+	}
+	return err
+}
+
+type scanner interface{ Scan(into ...any) error }
+
+func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, fmt.Errorf("keystore: read: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // what it could say, rows.Err says
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("keystore: read: %w", err)
+		}
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("keystore: read: %w", err)
+	}
+	return out, nil
+}
+
+func found[T any](v T, err error) (T, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, ErrNotFound
+	}
+	if err != nil {
+		return v, fmt.Errorf("keystore: read: %w", err)
+	}
+	return v, nil
+}
+
+// millis writes a time, 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// moment is the inverse of millis.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,62 @@
+package keystore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// connections bounds the pool of PostgreSQL. The keyring answers from memory nearly always.
+const connections = 8
+
+// patience is how long one statement may take on PostgreSQL, waiting for other writers included.
+const patience = 5 * time.Second
+
+func openPostgres(ctx context.Context, source string) (*DB, error) {
+	cfg, err := pgx.ParseConfig(source)
+	if err != nil {
+		return nil, errors.New("keystore: the postgres:// URL cannot be read") // the cause may quote the password
+	}
+	if cfg.RuntimeParams["statement_timeout"] == "" {
+		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
+	}
+	pool := stdlib.OpenDB(*cfg)
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	locker, err := lock.NewPostgresSessionLocker() // filters that start at once migrate one after the other
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("keystore: migrations: %w", err), pool.Close())
+	}
+	if err := migrate(ctx, pool, goose.DialectPostgres, "postgres", goose.WithSessionLocker(locker)); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return &DB{write: pool, read: pool, dialect: dialect{numbered: true, duplicate: postgresDuplicate, unavailable: postgresUnavailable}}, nil
+}
+
+func postgresDuplicate(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505"
+}
+
+// postgresUnavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
+// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock.
+func postgresUnavailable(err error) bool {
+	var (
+		e       *pgconn.PgError
+		connect *pgconn.ConnectError
+		network net.Error
+	)
+	if errors.As(err, &e) {
+		class := e.Code[:2]
+		return class == "08" || class == "53" || class == "57" || class == "40" || e.Code == "25006"
+	}
+	return errors.As(err, &connect) || errors.As(err, &network)
+}

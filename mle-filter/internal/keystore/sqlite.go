@@ -1,0 +1,85 @@
+package keystore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// readers bounds the read pool of SQLite.
+const readers = 4
+
+// sqliteDSN builds the data source name. Pragmas stand in it because database/sql would apply an Exec to one pooled connection only.
+func sqliteDSN(path string, readOnly bool) string {
+	q := url.Values{"_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"secure_delete(ON)", // a private key that was taken out leaves no copy in the file
+	}}
+	if readOnly {
+		q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)"}
+	} else {
+		q.Set("_txlock", "immediate")
+	}
+	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return u.String()
+}
+
+func openSQLite(ctx context.Context, path string) (*DB, error) {
+	if err := makePrivate(path); err != nil {
+		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
+	}
+	write, err := sql.Open("sqlite", sqliteDSN(path, false))
+	if err != nil {
+		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
+	}
+	write.SetMaxOpenConns(1)
+	if err := migrate(ctx, write, goose.DialectSQLite3, "sqlite"); err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	read, err := sql.Open("sqlite", sqliteDSN(path, true))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("keystore: open %s: %w", path, err), write.Close())
+	}
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	return &DB{write: write, read: read, dialect: dialect{duplicate: sqliteDuplicate, unavailable: sqliteUnavailable}}, nil
+}
+
+// makePrivate makes the file where there is none: SQLite would make it readable to all.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func sqliteDuplicate(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+func sqliteUnavailable(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
+		return true
+	}
+	return false
+}

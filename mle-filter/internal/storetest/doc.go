@@ -1,0 +1,3 @@
+// Package storetest gives tests a store on each engine: SQLite in a folder of the test, and a PostgreSQL server that the test program starts
+// for itself. It is for tests only.
+package storetest

@@ -1,0 +1,46 @@
+//go:build unix
+
+package storetest
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// server's user, when the tests are run by root.
+const serverUser = "postgres"
+
+func ids() (uid, gid int, err error) {
+	u, err := user.Lookup(serverUser)
+	if err != nil {
+		return 0, 0, err
+	}
+	if uid, err = strconv.Atoi(u.Uid); err == nil {
+		gid, err = strconv.Atoi(u.Gid)
+	}
+	return uid, gid, err
+}
+
+// give gives the folder to the server's user.
+func give(dir string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	uid, gid, err := ids()
+	if err != nil {
+		return err
+	}
+	return os.Chown(dir, uid, gid)
+}
+
+func asServer(cmd *exec.Cmd) {
+	if os.Geteuid() != 0 {
+		return
+	}
+	if uid, gid, err := ids(); err == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}} //nolint:gosec // ids of a user
+	}
+}
