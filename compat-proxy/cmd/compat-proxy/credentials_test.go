@@ -211,6 +211,31 @@ func TestCredentials_badEntries(t *testing.T) {
 	}
 }
 
+// Where the only login of a list was taken out, another takes its place, whatever stands behind the list.
+func TestCredentials_theOnlyLogin(t *testing.T) {
+	t.Parallel()
+	const a, b = "provider_a:\n  - name: one\n    transaction_key: b\n    api_key: sk_test_c\n", "provider_b:\n  - merchant_id: one\n" +
+		"    keys:\n      - id: k\n        shared_secret: MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz\n    api_key: sk_test_c\n"
+	for name, start := range map[string]string{"provider-a": a + b, "provider-b": a + b + "provider_b_encryption: []\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file, key := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "api-key")
+			mustWrite(t, file, start)
+			mustWrite(t, key, "sk_test_new\n")
+			issue := []string{"issue", "--provider", name, "--name", "one", "--api-key-file", key}
+			if name == "provider-b" {
+				issue = append(issue, "--secret-file", filepath.Join(dir, "secret"))
+			}
+			for _, args := range [][]string{{"revoke", "--provider", name, "--name", "one"}, issue, {"check"}} {
+				if _, complaint, err := run(t, file, args...); err != nil {
+					t.Fatalf("%v: %v, %s\n%s", args, err, complaint, mustRead(t, file))
+				}
+			}
+		})
+	}
+}
+
 // A file that is not good as it stands is not taken up, so a revocation in it has no effect; that is said.
 func TestCredentials_revokeFromABadFile(t *testing.T) {
 	t.Parallel()

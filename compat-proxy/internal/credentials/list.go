@@ -128,9 +128,9 @@ func itemText(item yaml.MapSlice) (string, error) {
 	return string(out), nil
 }
 
-// none is the line of a list that has no login, with its comment.
+// none is a list that has no login, with its comment. The brackets are on a line of their own where its only login was taken out.
 func (l List) none() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^` + l.member + `:[ \t]*(?:\[[ \t]*\])?([ \t]*(?:#.*)?)$`)
+	return regexp.MustCompile(`(?m)^` + l.member + `:(?:[ \t]*\n?[ \t]+\[[ \t]*\])?([ \t]*(?:#.*)?)$`)
 }
 
 // Check reads a credentials file as the proxy would, its secrets included.
