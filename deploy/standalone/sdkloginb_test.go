@@ -3,70 +3,85 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
-// loginB is what a client logs in with.
+// loginB is what a client of provider-b logs in with.
 type loginB struct {
-	merchant, keyID, secret string
-	p12, password           string // the path of the file, and what opens it
+	merchant, portfolio string
+	keyID, secret       string
+	p12, password       string // the path of the file, and what opens it
+	named               bool   // it names its requests in a header
 }
 
-// mapLoginsB returns the logins of the script by name: the development merchant's own; "wrong", which has its name and key id; "stranger", whom
-// nobody knows; and "plain", mapped here beside the running standalone, which may not credit a card without naming a payment.
-func mapLoginsB(t *testing.T, p *process, file string) map[string]loginB {
+// issuedB are the logins of the script by name: the development merchant's own; "named", which is the same and names its requests; "wrong",
+// which has its name and key id and nothing else of it; "stranger", whom nobody knows; and "plain", issued beside the running standalone, which
+// may not credit a card without naming a payment. In portfolio a portfolio acts for the same ones.
+type issuedB struct {
+	logins, portfolio map[string]loginB
+}
+
+func issueB(t *testing.T, p *process, file string) issuedB {
 	t.Helper()
-	own := p.ProviderB
-	wrong, _ := newLoginB(t, own.MerchantID)
-	wrong.keyID = own.KeyID
-	stranger, _ := newLoginB(t, "stranger")
-	plain, keys := newLoginB(t, "plain")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const encryption = "provider_b_encryption:\n"
-	merchants, encryptions, found := strings.Cut(string(text), encryption)
-	if !found {
-		t.Fatalf("no %s in %s", encryption, text)
+	elsewhere, key := filepath.Join(t.TempDir(), "elsewhere.yaml"), filepath.Join(t.TempDir(), "api-key")
+	for path, content := range map[string]string{elsewhere: string(text), key: p.Keys.SKTest + "\n"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	merchants += "  - merchant_id: plain\n" +
-		"    keys: [{id: " + plain.keyID + ", shared_secret: " + plain.secret + "}]\n" +
-		"    certificates: [" + quoted(keys.Certificate) + "]\n" +
-		"    response_keys: [{certificate: " + quoted(keys.Certificate) + "}]\n" +
-		"    api_key: " + p.Keys.SKTest + "\n"
-	encryptions += "  - {key: " + quoted(keys.EncryptionKey.Reveal()) + ", certificate: " + quoted(keys.EncryptionCertificate) + "}\n"
-	if err := os.WriteFile(file, []byte(merchants+encryption+encryptions), 0o600); err != nil {
-		t.Fatal(err)
+	b := p.ProviderB
+	own := loginB{merchant: b.MerchantID, keyID: b.KeyID, secret: b.SharedSecret, p12: b.P12, password: b.P12Password}
+	naming := own
+	naming.named = true
+	wrong := loginByCommand(t, elsewhere, own.merchant, "--replace", "--api-key-file", key)
+	out := issuedB{portfolio: map[string]loginB{}, logins: map[string]loginB{
+		"own": own, "named": naming, "wrong": wrong.under(own),
+		"stranger": loginByCommand(t, elsewhere, "stranger", "--api-key-file", key),
+		"plain":    loginByCommand(t, file, "plain", "--api-key-file", key),
+	}}
+	portfolio := loginByCommand(t, file, "portfolio", "--portfolio", own.merchant+",plain")
+	for name, l := range out.logins {
+		one := portfolio
+		one.merchant, one.portfolio, one.named = l.merchant, portfolio.merchant, l.named
+		out.portfolio[name] = one
 	}
+	wrong = loginByCommand(t, elsewhere, "portfolio", "--portfolio", own.merchant)
+	out.portfolio["wrong"] = wrong.under(out.portfolio["own"])
 	awaitReload(t, p)
-	return map[string]loginB{
-		"own":   {merchant: own.MerchantID, keyID: own.KeyID, secret: own.SharedSecret, p12: own.P12, password: own.P12Password},
-		"wrong": wrong, "stranger": stranger, "plain": plain,
-	}
+	return out
 }
 
-// quoted is a text as YAML has it on one line.
-func quoted(text string) string { return `"` + strings.ReplaceAll(text, "\n", `\n`) + `"` }
+// under is the login with another's names.
+func (l loginB) under(other loginB) loginB {
+	l.merchant, l.portfolio, l.keyID = other.merchant, other.portfolio, other.keyID
+	return l
+}
 
-// newLoginB makes a login of that name, its P12 in a file.
-func newLoginB(t *testing.T, merchant string) (loginB, compatproxy.ProviderBKeys) {
+var shownFields = regexp.MustCompile(`(?m)^([a-zA-Z0-9 ]+): +(\S+)$`)
+
+// loginByCommand issues a login into a credentials file.
+func loginByCommand(t *testing.T, file, merchant string, args ...string) loginB {
 	t.Helper()
-	keys, err := compatproxy.NewProviderBKeys(merchant, time.Now()) //nolint:forbidigo // clients look at the real time
-	if err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	out := credentialsOf(t, file, append([]string{
+		"issue", "--provider", "provider-b", "--name", merchant, "--secret-file", filepath.Join(dir, "secret"), "--p12", filepath.Join(dir, merchant+".p12"),
+	}, args...)...)
+	shown := map[string]string{}
+	for _, m := range shownFields.FindAllStringSubmatch(out, -1) {
+		shown[m[1]] = m[2]
 	}
-	file := filepath.Join(t.TempDir(), merchant+".p12")
-	if err := os.WriteFile(file, keys.P12, 0o600); err != nil {
-		t.Fatal(err)
+	l := loginB{merchant: merchant, keyID: shown["key id"], secret: shown["shared secret"], p12: shown["P12"], password: shown["P12 password"]}
+	if l.keyID == "" || l.secret == "" || l.p12 == "" || l.password == "" {
+		t.Fatalf("issue showed %s", out)
 	}
-	return loginB{
-		merchant: merchant, keyID: keys.KeyID, secret: keys.SharedSecret.Reveal(), p12: file, password: keys.P12Password.Reveal(),
-	}, keys
+	return l
 }
 
 // awaitReload asks for a login until the proxy has looked at its file again: it does so for requests, at most once a second.

@@ -15,7 +15,7 @@ func TestClients_providerB(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := start(t, data)
-	logins := mapLoginsB(t, p, filepath.Join(data, "compat-credentials.yaml"))
+	issued := issueB(t, p, filepath.Join(data, "compat-credentials.yaml"))
 	steps := script(t, "sdktest/providerb/steps.json")
 	clients := []clientB{
 		nodeClientB(t, p, "sdktest/providerb/node/walk.js"),
@@ -23,10 +23,12 @@ func TestClients_providerB(t *testing.T) {
 	}
 	for _, way := range []wayB{
 		{name: "signature", settings: signatureB, at: dropInB},
-		{name: "prefix", settings: signatureB, at: prefixB},
+		{name: "prefix", settings: signatureB, at: prefixB, brief: true},
 		{name: "secret", settings: secretB, at: dropInB},
 		{name: "certificate", settings: certificateB, at: unawareB},
 		{name: "encryption", settings: encryptionB, at: prefixB, encrypted: true},
+		{name: "portfolio-signature", settings: signatureB, at: dropInB, portfolio: true, brief: true},
+		{name: "portfolio-p12", settings: certificateB, at: dropInB, portfolio: true, brief: true},
 	} {
 		for _, client := range clients {
 			t.Run(client.name+"-"+way.name, func(t *testing.T) {
@@ -37,7 +39,11 @@ func TestClients_providerB(t *testing.T) {
 					defer wire.check(t)
 					base = wire.URL
 				}
-				walk(t, p, client.configured(t, way, base, logins, steps), steps, providerB{})
+				as := issued.logins
+				if way.portfolio {
+					as = issued.portfolio
+				}
+				walk(t, p, client.configured(t, way, base, as, steps), steps, providerB{})
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package main_test
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,27 +18,40 @@ type wayB struct {
 	name      string
 	settings  func(loginB) settingsB
 	at        func(base string) settingsB
+	portfolio bool // who logs in acts for the merchant
 	encrypted bool
+	brief     bool // the walk is a short one: only the login differs
 }
 
 // settingsB are what a merchant writes into the client's configuration, by the names that the Node client has for them.
 type settingsB map[string]any
 
 func signatureB(l loginB) settingsB {
-	return settingsB{"authenticationType": "http_signature", "merchantID": l.merchant, "merchantKeyId": l.keyID, "merchantsecretKey": l.secret}
+	s := merchantB(l)
+	s["authenticationType"], s["merchantKeyId"], s["merchantsecretKey"] = "http_signature", l.keyID, l.secret
+	return s
 }
 
 func secretB(l loginB) settingsB {
-	return settingsB{
-		"authenticationType": "jwt", "jwtKeyType": "SHARED_SECRET", "merchantID": l.merchant, "merchantKeyId": l.keyID, "merchantsecretKey": l.secret,
-	}
+	s := signatureB(l)
+	s["authenticationType"], s["jwtKeyType"] = "jwt", "SHARED_SECRET"
+	return s
 }
 
 func certificateB(l loginB) settingsB {
-	return settingsB{
-		"authenticationType": "jwt", "merchantID": l.merchant, "keyAlias": l.merchant, "keyPass": l.password,
-		"keysDirectory": filepath.Dir(l.p12), "keyFileName": strings.TrimSuffix(filepath.Base(l.p12), ".p12"),
+	s := merchantB(l)
+	s["authenticationType"], s["keyAlias"], s["keyPass"] = "jwt", cmp.Or(l.portfolio, l.merchant), l.password
+	s["keysDirectory"], s["keyFileName"] = filepath.Dir(l.p12), strings.TrimSuffix(filepath.Base(l.p12), ".p12")
+	return s
+}
+
+// merchantB says for whom a client acts, and who it is itself if that is another.
+func merchantB(l loginB) settingsB {
+	s := settingsB{"merchantID": l.merchant}
+	if l.portfolio != "" {
+		s["useMetaKey"], s["portfolioID"] = true, l.portfolio
 	}
+	return s
 }
 
 // encryptionB is certificateB with both bodies encrypted: the request to the certificate of ours in the P12, the answer to the client's own.
@@ -116,25 +130,36 @@ func pythonClientB(t *testing.T, p *process, program string) clientB {
 var pythonNames = map[string]string{
 	"authenticationType": "authentication_type", "jwtKeyType": "jwt_key_type", "merchantID": "merchantid", "merchantKeyId": "merchant_keyid",
 	"merchantsecretKey": "merchant_secretkey", "keyAlias": "key_alias", "keyPass": "key_password", "keysDirectory": "keys_directory",
-	"keyFileName": "key_file_name", "runEnvironment": "run_environment", "intermediateHost": "IntermediateHost",
+	"keyFileName": "key_file_name", "useMetaKey": "use_metakey", "portfolioID": "portfolio_id", "defaultHeaders": "default_headers",
+	"runEnvironment": "run_environment", "intermediateHost": "IntermediateHost",
 }
 
 // configured is the client as a merchant configures it: for each login in that way, at that base.
 func (c clientB) configured(t *testing.T, way wayB, base string, logins map[string]loginB, steps *sdkScript) sdk {
 	t.Helper()
+	s := c.sdk
+	s.name, s.brief = s.name+"-"+way.name, way.brief
 	all := map[string]settingsB{}
 	for name, l := range logins {
 		all[name] = settingsB{}
-		for _, some := range []settingsB{c.own, way.settings(l), way.at(base)} {
-			for key, value := range some {
-				all[name][cmp.Or(c.names[key], key)] = value
-			}
+		some := []settingsB{c.own, way.settings(l), way.at(base)}
+		if l.named {
+			some = append(some, settingsB{"defaultHeaders": values{"v-c-idempotency-id": s.name}})
+		}
+		for key, value := range merged(some...) {
+			all[name][cmp.Or(c.names[key], key)] = value
 		}
 	}
-	s := c.sdk
-	s.name += "-" + way.name
 	s.env = append(slices.Clone(s.env), "SDK_LOGINS="+encoded(t, all), "SDK_READS="+encoded(t, steps.Reads))
 	return s
+}
+
+func merged(all ...settingsB) settingsB {
+	out := settingsB{}
+	for _, s := range all {
+		maps.Copy(out, s)
+	}
+	return out
 }
 
 func encoded(t *testing.T, value any) string {

@@ -43,12 +43,17 @@ const payment = (r) => make(api.CreatePaymentRequest, {
   clientReferenceInformation: reference(api.Ptsv2paymentsClientReferenceInformation, r),
   processingInformation: make(api.Ptsv2paymentsProcessingInformation, {
     capture: r.capture && true, commerceIndicator: r.commerce, authorizationOptions: authorization(r),
+    actionList: r.keep && ['TOKEN_CREATE'], actionTokenTypes: r.keep && ['customer', 'paymentInstrument'],
   }),
   paymentInformation: make(api.Ptsv2paymentsPaymentInformation, {
     card: make(api.Ptsv2paymentsPaymentInformationCard, {
       number: r.number, expirationMonth: r.month, expirationYear: r.year, securityCode: r.security_code, type: r.card_type,
     }),
+    tokenizedCard: make(api.Ptsv2paymentsPaymentInformationTokenizedCard, {
+      number: r.token, expirationMonth: r.token && '12', expirationYear: r.token && '2031', cryptogram: r.cryptogram, transactionType: r.token && '1',
+    }),
     bank: bankOf(r), customer: make(api.Ptsv2paymentsPaymentInformationCustomer, {id: r.customer}),
+    paymentInstrument: make(api.Ptsv2paymentsPaymentInformationPaymentInstrument, {id: r.instrument}),
   }),
   orderInformation: make(api.Ptsv2paymentsOrderInformation, {
     amountDetails: amounts(api.Ptsv2paymentsOrderInformationAmountDetails, r), billTo: address(r),
@@ -104,6 +109,13 @@ const credit = (r) => make(api.CreateCreditRequest, {
   }),
 });
 
+const increment = (r) => make(api.IncrementAuthRequest, {
+  clientReferenceInformation: reference(api.Ptsv2paymentsidClientReferenceInformation, r),
+  orderInformation: make(api.Ptsv2paymentsidOrderInformation, {
+    amountDetails: make(api.Ptsv2paymentsidOrderInformationAmountDetails, {additionalAmount: r.amount, currency: r.currency}),
+  }),
+});
+
 // calls are the client's methods, each with how its request is made and the order of its arguments.
 const calls = {
   payment: (client, done, r) => new api.PaymentsApi(...client).createPayment(payment(r), done),
@@ -115,8 +127,10 @@ const calls = {
   void: (client, done, r) => new api.VoidApi(...client).voidPayment(voiding(api.VoidPaymentRequest)(r), r.id, done),
   'void-capture': (client, done, r) => new api.VoidApi(...client).voidCapture(voiding(api.VoidCaptureRequest)(r), r.id, done),
   'void-refund': (client, done, r) => new api.VoidApi(...client).voidRefund(voiding(api.VoidRefundRequest)(r), r.id, done),
+  'void-credit': (client, done, r) => new api.VoidApi(...client).voidCredit(voiding(api.VoidCreditRequest)(r), r.id, done),
   'timeout-void': (client, done, r) => new api.VoidApi(...client).mitVoid(voiding(api.MitVoidRequest)(r), done),
   credit: (client, done, r) => new api.CreditApi(...client).createCredit(credit(r), done),
+  increment: (client, done, r) => new api.PaymentsApi(...client).incrementAuth(r.id, increment(r), done),
   details: (client, done, r) => new api.TransactionDetailsApi(...client).getTransaction(r.id, done),
 };
 

@@ -43,6 +43,19 @@ def bank_of(r):
     return make(api.Ptsv2paymentsPaymentInformationBank, account=account, routing_number=r["routing"])
 
 
+def token_of(r):
+    if "token" not in r:
+        return None
+    return make(
+        api.Ptsv2paymentsPaymentInformationTokenizedCard,
+        number=r["token"],
+        expiration_month="12",
+        expiration_year="2031",
+        cryptogram=r["cryptogram"],
+        transaction_type="1",
+    )
+
+
 def address(r):
     if "zip" not in r:
         return None
@@ -85,6 +98,8 @@ def processing(r):
         api.Ptsv2paymentsProcessingInformation,
         capture="capture" in r,
         commerce_indicator=r.get("commerce"),
+        action_list="keep" in r and ["TOKEN_CREATE"],
+        action_token_types="keep" in r and ["customer", "paymentInstrument"],
         authorization_options=options,
     )
 
@@ -113,8 +128,10 @@ def payment(r):
         payment_information=make(
             api.Ptsv2paymentsPaymentInformation,
             card=card,
+            tokenized_card=token_of(r),
             bank=bank_of(r),
             customer=make(api.Ptsv2paymentsPaymentInformationCustomer, id=r.get("customer")),
+            payment_instrument=make(api.Ptsv2paymentsPaymentInformationPaymentInstrument, id=r.get("instrument")),
         ),
         order_information=make(
             api.Ptsv2paymentsOrderInformation,
@@ -182,6 +199,15 @@ def voiding(kind):
     )
 
 
+def increment(r):
+    amount = make(api.Ptsv2paymentsidOrderInformationAmountDetails, additional_amount=r["amount"], currency=r["currency"])
+    return make(
+        api.IncrementAuthRequest,
+        client_reference_information=reference(api.Ptsv2paymentsidClientReferenceInformation, r),
+        order_information=make(api.Ptsv2paymentsidOrderInformation, amount_details=amount),
+    )
+
+
 REFUND = api.Ptsv2paymentsidrefundsClientReferenceInformation
 REVERSAL = api.Ptsv2paymentsidreversalsClientReferenceInformation
 PAYMENT = api.Ptsv2paymentsClientReferenceInformation
@@ -197,8 +223,10 @@ CALLS = {
     "void": (api.VoidApi, "void_payment", voiding(api.VoidPaymentRequest), "after"),
     "void-capture": (api.VoidApi, "void_capture", voiding(api.VoidCaptureRequest), "after"),
     "void-refund": (api.VoidApi, "void_refund", voiding(api.VoidRefundRequest), "after"),
+    "void-credit": (api.VoidApi, "void_credit", voiding(api.VoidCreditRequest), "after"),
     "timeout-void": (api.VoidApi, "mit_void", voiding(api.MitVoidRequest), None),
     "credit": (api.CreditApi, "create_credit", giving_back(api.CreateCreditRequest, PAYMENT), None),
+    "increment": (api.PaymentsApi, "increment_auth", increment, "before"),
     "details": (api.TransactionDetailsApi, "get_transaction", lambda r: None, "after"),
 }
 
