@@ -56,6 +56,18 @@ func (r *Keyring) Response(ctx context.Context, tenant, kid string) (jose.JSONWe
 	return jose.JSONWebKey{}, engine.ErrNoKey
 }
 
+// UsualResponse returns the id of the response key that is used unless another is asked for, or engine.ErrNoKey.
+func (r *Keyring) UsualResponse(ctx context.Context, tenant string) (string, error) {
+	h, err := r.of(ctx, tenant)
+	if err != nil {
+		return "", err
+	}
+	if len(h.response) == 0 {
+		return "", engine.ErrNoKey
+	}
+	return h.response[0].kid, nil
+}
+
 func (h *held) responseKey(kid string) (jose.JSONWebKey, bool) {
 	for _, k := range h.response {
 		if kid == "" || k.kid == kid {

@@ -1,0 +1,213 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const (
+	// MaxAge is how long core's word is remembered at most.
+	MaxAge = 30 * time.Second
+
+	maxHeld       = 20_000
+	maxAnswer     = 64 << 10
+	maxCredential = 1 << 10
+	askTimeout    = 5 * time.Second
+)
+
+// Identity is what an API key is.
+type Identity struct {
+	Merchant    string // mer_…
+	Mode        v1.Mode
+	Publishable bool // anybody may have it
+	Scopes      []string
+}
+
+// Tenant is whose keys these are: the merchant in one mode, mer_…/live. It is what engine.Keys calls a merchant.
+func (i Identity) Tenant() string { return i.Merchant + "/" + string(i.Mode) }
+
+// Has reports whether the key has a scope.
+func (i Identity) Has(scope string) bool { return slices.Contains(i.Scopes, scope) }
+
+// Config is where core is.
+type Config struct {
+	V1     string // the address of core's v1, http://127.0.0.1:8080
+	Client *http.Client
+	Clock  clock.Clock
+	MaxAge time.Duration // MaxAge, unless it is less
+}
+
+// Resolver asks core. It is safe for concurrent use.
+type Resolver struct {
+	cfg Config
+	ask singleflight.Group
+
+	mu   sync.Mutex
+	held map[[sha256.Size]byte]entry // guarded by mu; by the hash of the credential
+}
+
+type entry struct {
+	Identity
+	until time.Time
+}
+
+// New returns a resolver.
+func New(cfg Config) *Resolver {
+	cfg.MaxAge = min(cmp.Or(cfg.MaxAge, MaxAge), MaxAge)
+	cfg.V1 = strings.TrimSuffix(cfg.V1, "/")
+	if cfg.Client == nil {
+		cfg.Client = &http.Client{}
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	return &Resolver{cfg: cfg, held: map[[sha256.Size]byte]entry{}}
+}
+
+// Resolve says whose request it is that has this header, or why core would refuse it, in core's words.
+func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
+	credential, problem := credentialOf(h)
+	if problem != nil {
+		return Identity{}, problem
+	}
+	name := sha256.Sum256([]byte(credential))
+	now := r.cfg.Clock.Now()
+	r.mu.Lock()
+	e, ok := r.held[name]
+	r.mu.Unlock()
+	if ok && now.Before(e.until) {
+		return e.Identity, nil
+	}
+	v, err, _ := r.ask.Do(string(name[:]), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout) // others wait for it too
+		defer cancel()
+		return r.current(ctx, credential, now)
+	})
+	return answerOf(v, err, func(e entry) { r.keep(name, e) })
+}
+
+// Fresh is Resolve without memory, for what changes something: a key that core has ended changes nothing any more.
+func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
+	credential, problem := credentialOf(h)
+	if problem != nil {
+		return Identity{}, problem
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	e, err := r.current(ctx, credential, r.cfg.Clock.Now())
+	return answerOf(e, err, func(entry) {})
+}
+
+func answerOf(v any, err error, keep func(entry)) (Identity, *engine.Problem) {
+	var refused *refusedError
+	switch {
+	case errors.As(err, &refused):
+		return Identity{}, refused.problem
+	case err != nil:
+		return Identity{}, &engine.Problem{
+			Status: http.StatusServiceUnavailable, Type: v1.ErrorTypeAPIError, Code: "overloaded", RetryAfter: 1, Reason: "no_identity", Cause: err,
+			Message: "The service cannot be reached at the moment. Nothing was changed; try again shortly.",
+		}
+	}
+	e := v.(entry)
+	keep(e)
+	return e.Identity, nil
+}
+
+func (r *Resolver) keep(name [sha256.Size]byte, e entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.held) >= maxHeld {
+		for other := range r.held { // any one
+			delete(r.held, other)
+			break
+		}
+	}
+	r.held[name] = e
+}
+
+// credentialOf is the one Authorization line of a request. What it says is for core to judge.
+func credentialOf(h http.Header) (string, *engine.Problem) {
+	lines := h["Authorization"]
+	if len(lines) != 1 || lines[0] == "" || len(lines[0]) > maxCredential {
+		return "", invalidKey()
+	}
+	return lines[0], nil
+}
+
+// invalidKey is what core answers to a request without a key.
+func invalidKey() *engine.Problem {
+	return &engine.Problem{
+		Status: http.StatusUnauthorized, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key", Reason: "no_key",
+		Message: "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`.",
+	}
+}
+
+// refusedError is core's refusal.
+type refusedError struct{ problem *engine.Problem }
+
+func (e *refusedError) Error() string { return "identity: core refuses: " + e.problem.Code }
+
+func (r *Resolver) current(ctx context.Context, credential string, now time.Time) (entry, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.cfg.V1+"/v1/api_keys/current", nil)
+	if err != nil {
+		return entry{}, fmt.Errorf("identity: %w", err)
+	}
+	req.Header.Set("Authorization", credential)
+	resp, err := r.cfg.Client.Do(req)
+	if err != nil {
+		return entry{}, fmt.Errorf("identity: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return entry{}, fmt.Errorf("identity: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return entry{}, refusal(resp, body)
+	}
+	var key v1.APIKey
+	if err := json.Unmarshal(body, &key); err != nil || key.Merchant == "" || !key.Mode.Valid() {
+		return entry{}, errors.New("identity: core's answer is not an API key")
+	}
+	e := entry{Identity{key.Merchant, key.Mode, key.Kind == v1.APIKeyKindPublishable, key.Scopes}, now.Add(r.cfg.MaxAge)}
+	if key.ExpiresAt != nil && key.ExpiresAt.Before(e.until) {
+		e.until = key.ExpiresAt.Time
+	}
+	return e, nil
+}
+
+// refusal passes core's refusal on, if it is about the key; else it is an error of ours.
+func refusal(resp *http.Response, body []byte) error {
+	var told v1.ErrorBody
+	if err := json.Unmarshal(body, &told); err != nil || told.Error.Code == "" {
+		return fmt.Errorf("identity: core answered %d", resp.StatusCode)
+	}
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+	default:
+		return fmt.Errorf("identity: core answered %d %s", resp.StatusCode, told.Error.Code)
+	}
+	p := &engine.Problem{Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code, Message: told.Error.Message, Reason: "refused"}
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		p.RetryAfter = seconds
+	}
+	return &refusedError{p}
+}

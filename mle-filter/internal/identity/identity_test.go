@@ -1,0 +1,131 @@
+package identity_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"live","kind":"secret","scopes":["mle:write"],
+	"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"%s}`
+
+// core answers one way, and counts.
+type core struct {
+	asked  atomic.Int32
+	answer atomic.Pointer[func(http.ResponseWriter, *http.Request)]
+}
+
+func (c *core) says(status int, header, body string) {
+	f := func(w http.ResponseWriter, _ *http.Request) {
+		if header != "" {
+			w.Header().Set("Retry-After", header)
+		}
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+	}
+	c.answer.Store(&f)
+}
+
+func setup(t *testing.T) (*core, *identity.Resolver, *clock.Fake) {
+	t.Helper()
+	c := &core{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.asked.Add(1)
+		if r.URL.Path != "/v1/api_keys/current" || r.Header.Get("Authorization") == "" || r.Method != "GET" {
+			t.Errorf("got %s %s", r.Method, r.URL)
+		}
+		(*c.answer.Load())(w, r)
+	}))
+	t.Cleanup(s.Close)
+	fake := clock.NewFake(birth)
+	return c, identity.New(identity.Config{V1: s.URL + "/", Client: s.Client(), Clock: fake}), fake
+}
+
+func as(key string) http.Header { return http.Header{"Authorization": {"Bearer " + key}} }
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	c, r, fake := setup(t)
+	c.says(200, "", fmt.Sprintf(shown, ""))
+	want := func(asked int32) {
+		t.Helper()
+		who, p := r.Resolve(t.Context(), as("sk"))
+		if p != nil || who.Tenant() != "mer_01jd8m3k2q4r5/live" || who.Publishable || !who.Has("mle:write") || who.Has("compat:use") {
+			t.Fatalf("got %+v, %+v", who, p)
+		}
+		if got := c.asked.Load(); got != asked {
+			t.Errorf("core was asked %d times, want %d", got, asked)
+		}
+	}
+	want(1)
+	fake.Advance(30*time.Second - time.Millisecond)
+	want(1)
+	fake.Advance(time.Millisecond)
+	want(2)
+	if _, p := r.Resolve(t.Context(), as("another")); p != nil || c.asked.Load() != 3 {
+		t.Errorf("another key: got %+v, asked %d times", p, c.asked.Load())
+	}
+	if _, p := r.Fresh(t.Context(), as("sk")); p != nil || c.asked.Load() != 4 {
+		t.Errorf("fresh: got %+v, asked %d times", p, c.asked.Load())
+	}
+	c.says(200, "", fmt.Sprintf(shown, `,"expires_at":"2026-11-21T09:30:31.000Z"`))
+	if _, p := r.Resolve(t.Context(), as("soon over")); p != nil {
+		t.Fatal(p)
+	}
+	c.says(401, "", `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"m","status":401,"request_id":"req_core"}}`)
+	fake.Advance(time.Second)
+	if _, p := r.Resolve(t.Context(), as("soon over")); p == nil || p.Status != 401 {
+		t.Errorf("a key whose time is over: got %+v", p)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	refusal := `{"error":{"type":"%s","code":"%s","message":"why","status":400,"request_id":"req_core"}}`
+	for name, tt := range map[string]struct {
+		status      int
+		retry, body string
+		want        int
+		code        string
+		kind        v1.ErrorType
+		wait, asked int
+		headerLines []string
+	}{
+		"Invalid":    {401, "", fmt.Sprintf(refusal, "authentication_error", "invalid_api_key"), 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 2, nil},
+		"Disabled":   {403, "", fmt.Sprintf(refusal, "permission_error", "merchant_disabled"), 403, "merchant_disabled", v1.ErrorTypePermissionError, 0, 2, nil},
+		"Limited":    {429, "7", fmt.Sprintf(refusal, "rate_limit_error", "rate_limited"), 429, "rate_limited", v1.ErrorTypeRateLimitError, 7, 2, nil},
+		"Overloaded": {503, "1", fmt.Sprintf(refusal, "api_error", "overloaded"), 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
+		"Broken":     {502, "", "<html>", 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
+		"NotAKey":    {200, "", `{}`, 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
+		"NoKey":      {200, "", "", 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 0, []string{}},
+		"TwoKeys":    {200, "", "", 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 0, []string{"Bearer a", "Bearer b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, r, _ := setup(t)
+			c.says(tt.status, tt.retry, tt.body)
+			h := as("sk")
+			if tt.headerLines != nil {
+				h = http.Header{"Authorization": tt.headerLines}
+			}
+			for range 2 { // refusals are not remembered
+				who, p := r.Resolve(t.Context(), h)
+				if p == nil || p.Status != tt.want || p.Code != tt.code || p.Type != tt.kind || p.RetryAfter != tt.wait || p.Message == "" || who.Merchant != "" {
+					t.Errorf("got %+v, %+v", who, p)
+				}
+			}
+			if got := int(c.asked.Load()); got != tt.asked {
+				t.Errorf("asked: got %d, want %d", got, tt.asked)
+			}
+		})
+	}
+}

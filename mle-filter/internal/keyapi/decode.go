@@ -1,0 +1,123 @@
+package keyapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// maxBody is the longest body in bytes.
+const maxBody = 64 << 10
+
+// idempotencyHeader names the key of a request that is carried out once.
+const idempotencyHeader = "Idempotency-Key"
+
+// decode reads the body strictly into v, as core does, and the request's Idempotency-Key.
+func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) (keyring.Once, *engine.Problem) {
+	if r.URL.RawQuery != "" {
+		return keyring.Once{}, problem(codeUnknownParameter)
+	}
+	body, err := httpx.ReadBody(w, r, maxBody)
+	switch {
+	case errors.Is(err, httpx.ErrTooLarge):
+		return keyring.Once{}, problem(codeBodyTooLarge)
+	case errors.Is(err, httpx.ErrEncoding):
+		return keyring.Once{}, at(codeUnsupportedMediaType, "Content-Encoding")
+	case err != nil || len(body) == 0 && !optional:
+		return keyring.Once{}, problem(codeInvalidJSON)
+	}
+	if len(body) > 0 {
+		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+			return keyring.Once{}, at(codeUnsupportedMediaType, "Content-Type")
+		}
+		if p := unmarshal(body, v); p != nil {
+			return keyring.Once{}, p
+		}
+	}
+	return once(r, body)
+}
+
+func unmarshal(body []byte, v any) *engine.Problem {
+	if jsontext.Value(body).Kind() != '{' {
+		return problem(codeInvalidJSON)
+	}
+	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
+	var (
+		syntactic *jsontext.SyntacticError
+		semantic  *json.SemanticError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
+		return at(codeUnknownField, dotted(semantic.JSONPointer))
+	case errors.As(err, &semantic):
+		return at(codeInvalidType, dotted(semantic.JSONPointer))
+	case errors.As(err, &syntactic) && errors.Is(syntactic.Err, jsontext.ErrDuplicateName):
+		return at(codeDuplicateField, dotted(syntactic.JSONPointer))
+	}
+	return problem(codeInvalidJSON)
+}
+
+// dotted turns a JSON pointer into a dotted path.
+func dotted(p jsontext.Pointer) string {
+	var parts []string
+	for token := range p.Tokens() {
+		parts = append(parts, token)
+	}
+	return strings.Join(parts, ".")
+}
+
+// once reads the request's Idempotency-Key. The store knows it by its hash, for a merchant may have put anything into it.
+func once(r *http.Request, body []byte) (keyring.Once, *engine.Problem) {
+	lines := r.Header[idempotencyHeader]
+	if len(lines) == 0 {
+		return keyring.Once{}, nil
+	}
+	key := lines[0]
+	if len(lines) > 1 || key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {
+		return keyring.Once{}, at(codeInvalidIdempotencyKey, idempotencyHeader)
+	}
+	name := sha256.Sum256([]byte(key))
+	return keyring.Once{Key: hex.EncodeToString(name[:]), Fingerprint: fingerprint(r.Method, r.URL.Path, body)}, nil
+}
+
+// fingerprint is the hash of method, path and body, which is the same for bodies that are the same JSON value.
+func fingerprint(method, path string, body []byte) []byte {
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	canonical := jsontext.Value(append([]byte(nil), body...))
+	if canonical.Canonicalize() != nil {
+		canonical = body
+	}
+	sum := sha256.New()
+	for _, part := range [][]byte{[]byte(method), []byte(path), canonical} {
+		sum.Write(part)
+		sum.Write([]byte{0}) // none of the parts contains it, so no two triples run together
+	}
+	return sum.Sum(nil)
+}
+
+// answer writes what a request came to, or came to before.
+func (a *API) answer(w http.ResponseWriter, out keyring.Answer, err error) *engine.Problem {
+	if err != nil {
+		return a.problemOf(err)
+	}
+	if out.Replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	write(w, out.Status, out.Body)
+	return nil
+}

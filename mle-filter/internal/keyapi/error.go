@@ -1,0 +1,138 @@
+package keyapi
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwkcheck"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// The codes of this API: v1's, and those about response keys.
+const (
+	codePublishableKey        = "publishable_key_not_allowed"
+	codeInsufficientScope     = "insufficient_scope"
+	codeInvalidJSON           = "invalid_json"
+	codeUnknownField          = "unknown_field"
+	codeDuplicateField        = "duplicate_field"
+	codeMissingField          = "missing_field"
+	codeInvalidType           = "invalid_type"
+	codeInvalidValue          = "invalid_value"
+	codeUnknownParameter      = "unknown_parameter"
+	codeNotFound              = "not_found"
+	codeRouteNotFound         = "route_not_found"
+	codeMethodNotAllowed      = "method_not_allowed"
+	codeBodyTooLarge          = "body_too_large"
+	codeUnsupportedMediaType  = "unsupported_media_type"
+	codeInvalidIdempotencyKey = "invalid_idempotency_key"
+	codeKeyReused             = "idempotency_key_reused"
+	codeKeyExists             = "mle_response_key_exists"
+	codeTooMany               = "mle_response_key_limit"
+	codeChallengeFailed       = "mle_challenge_failed"
+	codeUnavailable           = "mle_unavailable"
+	codeStoreUnavailable      = "store_unavailable"
+	codeInternal              = "internal_error"
+)
+
+// codes is THE table from code to type, status and what is said.
+var codes = map[string]engine.Problem{
+	codePublishableKey:    {Type: v1.ErrorTypePermissionError, Status: 403, Message: "Publishable keys read the current key here, and nothing else. Use a secret key."},
+	codeInsufficientScope: {Type: v1.ErrorTypePermissionError, Status: 403, Message: "This API key lacks the scope mle:write."},
+
+	codeInvalidJSON:           {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The body is not a JSON object."},
+	codeUnknownField:          {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "There is no such field here."},
+	codeDuplicateField:        {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field stands twice."},
+	codeMissingField:          {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field is required, and not empty."},
+	codeInvalidType:           {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field's value has the wrong type."},
+	codeInvalidValue:          {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field's value is not allowed."},
+	codeUnknownParameter:      {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "There is no such query parameter here."},
+	codeInvalidIdempotencyKey: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
+	codeNotFound:              {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such object."},
+	codeRouteNotFound:         {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such path."},
+	codeMethodNotAllowed:      {Type: v1.ErrorTypeInvalidRequestError, Status: 405, Message: "The path does not take this method."},
+	codeBodyTooLarge:          {Type: v1.ErrorTypeInvalidRequestError, Status: 413, Message: "The body is larger than 64 KiB."},
+	codeUnsupportedMediaType:  {Type: v1.ErrorTypeInvalidRequestError, Status: 415, Message: "Send the body as `Content-Type: application/json`, not packed."},
+
+	codeKeyExists:       {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "The key is registered and active already."},
+	codeTooMany:         {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "There are 20 response keys already. Delete one first."},
+	codeChallengeFailed: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "This is not the text that the challenge holds, or its time is over. Register the key again for another one."},
+	codeKeyReused:       {Type: v1.ErrorTypeIdempotencyError, Status: 422, Message: "This Idempotency-Key was used with another request."},
+
+	codeUnavailable:      {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 1, Message: "The key is being made. Try again shortly."},
+	codeStoreUnavailable: {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5, Message: "The keys cannot be reached at the moment. Nothing was changed."},
+	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
+}
+
+// Codes lists the codes of this API.
+func Codes() []string {
+	out := make([]string, 0, len(codes))
+	for code := range codes {
+		out = append(out, code)
+	}
+	return out
+}
+
+func problem(code string) *engine.Problem {
+	p := codes[code]
+	p.Code, p.Reason = code, code
+	return &p
+}
+
+// at is a problem with one field or parameter, whose name may be the client's own words.
+func at(code, param string) *engine.Problem {
+	p := problem(code)
+	p.Param = safeParam(param)
+	return p
+}
+
+func invalid(param, message string) *engine.Problem {
+	p := at(codeInvalidValue, param)
+	p.Message = message
+	return p
+}
+
+// safeParam is param unless it could hold what must not be repeated: a client that builds its JSON wrongly may send a key as the name of a
+// field.
+func safeParam(param string) string {
+	digits := 0
+	for i := range len(param) {
+		if param[i] >= '0' && param[i] <= '9' {
+			digits++
+		}
+	}
+	if len(param) > 200 || digits > 8 || strings.Contains(param, "sk_") || strings.Contains(param, "pk_") {
+		return "[redacted]"
+	}
+	return param
+}
+
+// problemOf turns an error of the keyring into what is answered. What is not known is internal, and its text goes to the log only.
+func (a *API) problemOf(err error) *engine.Problem {
+	var jwk *jwkcheck.MemberError
+	if errors.As(err, &jwk) {
+		return invalid(strings.TrimSuffix("jwk."+jwk.Member, "."), jwk.Message)
+	}
+	for _, known := range []struct {
+		err         error
+		code, param string
+	}{
+		{engine.ErrNoKey, codeNotFound, "kid"},
+		{keyring.ErrKeyReused, codeKeyReused, ""},
+		{keyring.ErrKeyExists, codeKeyExists, ""},
+		{keyring.ErrTooMany, codeTooMany, ""},
+		{keyring.ErrChallenge, codeChallengeFailed, "answer"},
+		{keyring.ErrNotReady, codeUnavailable, ""},
+	} {
+		if errors.Is(err, known.err) {
+			return at(known.code, known.param)
+		}
+	}
+	p := problem(codeInternal)
+	if a.Keys.IsUnavailable(err) {
+		p = problem(codeStoreUnavailable)
+	}
+	p.Cause = err
+	return p
+}

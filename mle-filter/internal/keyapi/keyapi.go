@@ -1,0 +1,134 @@
+package keyapi
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// Root is what every path of this package begins with.
+const Root = "/v1/mle/"
+
+// Config is what the API is made of. All fields are required.
+type Config struct {
+	Keys     *keyring.Keyring
+	Identity *identity.Resolver
+	Log      *slog.Logger
+}
+
+// API serves the paths below Root.
+type API struct {
+	Config
+	mux *http.ServeMux
+}
+
+// route is one line of the contract.
+type route struct {
+	method, path string
+	who          access
+	handle       func(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem
+}
+
+// access is who may use a route.
+type access int
+
+const (
+	anyKey    access = iota
+	secretKey        // to read
+	writer           // a secret key with the scope mle:write
+)
+
+const scopeWrite = "mle:write"
+
+// New returns the API. What stands around it gives requests their ids and log events.
+func New(cfg Config) *API {
+	a := &API{Config: cfg, mux: http.NewServeMux()}
+	allowed := map[string][]string{}
+	for _, rt := range a.routes() {
+		a.mux.Handle(rt.method+" "+rt.path, a.admitted(rt))
+		allowed[rt.path] = append(allowed[rt.path], rt.method)
+	}
+	for path, methods := range allowed {
+		a.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			a.refuse(w, r, problem(codeMethodNotAllowed))
+		})
+	}
+	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, problem(codeRouteNotFound)) })
+	return a
+}
+
+// ServeHTTP serves a request whose path begins with Root.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+
+func (a *API) routes() []route {
+	return []route{
+		{http.MethodGet, Root + "keys/current", anyKey, a.getCurrent},
+		{http.MethodGet, Root + "keys", secretKey, a.listKeys},
+		{http.MethodPost, Root + "keys/rotate", writer, a.rotate},
+		{http.MethodGet, Root + "response_keys", secretKey, a.listResponseKeys},
+		{http.MethodPost, Root + "response_keys", writer, a.register},
+		{http.MethodPost, Root + "response_keys/{kid}/challenge", writer, a.prove},
+		{http.MethodDelete, Root + "response_keys/{kid}", writer, a.deleteResponseKey},
+	}
+}
+
+// admitted lets those through who may use the route.
+func (a *API) admitted(rt route) http.Handler {
+	name := rt.method + " " + rt.path
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetRoute(name)
+		resolve := a.Identity.Resolve
+		if rt.who == writer {
+			resolve = a.Identity.Fresh
+		}
+		who, p := resolve(r.Context(), r.Header)
+		switch {
+		case p != nil:
+		case who.Publishable && rt.who != anyKey:
+			p = problem(codePublishableKey)
+		case rt.who == writer && !who.Has(scopeWrite):
+			p = problem(codeInsufficientScope)
+		default:
+			httpx.EventFrom(r.Context()).SetTenant(who.Tenant())
+			p = rt.handle(w, r, who.Tenant())
+		}
+		if p != nil {
+			a.refuse(w, r, p)
+		}
+	})
+}
+
+// refuse answers a problem.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
+	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
+		a.Log.ErrorContext(r.Context(), "request failed", slog.String("code", p.Code), slog.String("request_id", httpx.RequestIDFrom(r.Context())),
+			slog.Any("error", p.Cause))
+	}
+	h := w.Header()
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	httpx.EventFrom(r.Context()).SetOutcome(p.Code)
+	h.Set("Cache-Control", "no-store")
+	write(w, p.Status, p.Body(httpx.RequestIDFrom(r.Context())))
+}
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // nobody is left to tell
+}

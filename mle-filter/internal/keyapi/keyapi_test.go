@@ -1,0 +1,452 @@
+package keyapi_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyapi"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// The API keys that the tests' core knows, and what it says of them.
+var apiKeys = map[string]string{
+	"sk":     `"mode":"live","kind":"secret","scopes":["mle:write"]`,
+	"test":   `"mode":"test","kind":"secret","scopes":["mle:write"]`,
+	"reader": `"mode":"live","kind":"secret","scopes":["transactions:read"]`,
+	"pk":     `"mode":"live","kind":"publishable","scopes":["tokens:create"]`,
+}
+
+func fakeCore(w http.ResponseWriter, r *http.Request) {
+	told, ok := apiKeys[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	if !ok {
+		w.WriteHeader(401)
+		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"The API key is missing or invalid.","status":401,"request_id":"req"}}`)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5",%s,"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`, told)
+}
+
+type bench struct {
+	server *httptest.Server
+	keys   *keyring.Keyring
+	clock  *clock.Fake
+	log    *bytes.Buffer
+}
+
+func setup(t *testing.T) bench {
+	t.Helper()
+	c := clock.NewFake(birth)
+	db, err := keystore.Open(t.Context(), keystore.Config{Source: storetest.SQLite(t), Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	keys, err := keyring.Open(t.Context(), keyring.Config{Store: db, KEK: bytes.Repeat([]byte{1}, 32), Clock: c, RSABits: 2048, Spares: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := httptest.NewServer(http.HandlerFunc(fakeCore))
+	t.Cleanup(core.Close)
+	log := &bytes.Buffer{}
+	api := keyapi.New(keyapi.Config{
+		Keys: keys, Identity: identity.New(identity.Config{V1: core.URL, Client: core.Client(), Clock: c}), Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	s := httptest.NewServer(api)
+	t.Cleanup(s.Close)
+	return bench{s, keys, c, log}
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request as the holder of an API key. Headers are name and value in turn.
+func (b bench) do(t *testing.T, as, method, path, body string, header ...string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, b.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if as != "" {
+		req.Header.Set("Authorization", "Bearer "+as)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Add(header[i], header[i+1])
+	}
+	resp, err := b.server.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read below
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(text)}
+}
+
+func MustDecode[T any](t *testing.T, r reply, status int) (out T) {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("got %d %s, want %d", r.status, r.body, status)
+	}
+	if err := json.Unmarshal([]byte(r.body), &out); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+	return out
+}
+
+func wantRefusal(t *testing.T, r reply, status int, code, param string) {
+	t.Helper()
+	e := MustDecode[v1.ErrorBody](t, r, status).Error
+	got := ""
+	if e.Param != nil {
+		got = *e.Param
+	}
+	if e.Code != code || got != param || e.Status != status || e.Message == "" || !e.Type.Valid() {
+		t.Errorf("got %s, want %s at %q", r.body, code, param)
+	}
+	if r.header.Get("Cache-Control") != "no-store" || (status == 401) != (r.header.Get("WWW-Authenticate") == "Bearer") {
+		t.Errorf("%s: header %v", code, r.header)
+	}
+}
+
+// key is what the tests read of a key.
+type key struct {
+	Object, Kid, Alg, Status string
+	JWK                      jose.JSONWebKey
+	Enc                      []string
+	NotBefore                string `json:"not_before"`
+	RotateAfter              string `json:"rotate_after"`
+	ExpiresAt                string `json:"expires_at"`
+	Next                     *struct {
+		Kid       string
+		NotBefore string `json:"not_before"`
+		JWK       jose.JSONWebKey
+	}
+	Previous *struct {
+		Kid       string
+		ExpiresAt string `json:"expires_at"`
+	}
+	ResponseKey struct{ Kid *string } `json:"response_key"`
+}
+
+func (k *key) UnmarshalJSON(b []byte) error {
+	type plain key
+	return json.Unmarshal(b, (*plain)(k), json.MatchCaseInsensitiveNames(true))
+}
+
+const (
+	current  = "/v1/mle/keys/current"
+	all      = "/v1/mle/keys"
+	rotate   = "/v1/mle/keys/rotate"
+	response = "/v1/mle/response_keys"
+)
+
+func TestCurrent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.do(t, "sk", "GET", current, "")
+	k := MustDecode[key](t, r, 200)
+	if k.Object != "mle_key" || k.Alg != "ECDH-ES+A256KW" || k.Status != "current" || k.JWK.KeyID != k.Kid || k.JWK.Use != "enc" || !k.JWK.IsPublic() ||
+		!slices.Equal(k.Enc, []string{"A256GCM"}) || k.Next != nil || k.ResponseKey.Kid != nil ||
+		k.NotBefore != "2026-11-21T09:30:00.000Z" || k.RotateAfter != "2027-02-19T09:30:00.000Z" || k.ExpiresAt != "2027-03-21T09:30:00.000Z" {
+		t.Errorf("got %s", r.body)
+	}
+	if !strings.Contains(r.body, `"response_key":{"kid":null}`) || strings.Contains(r.body, `"d"`) {
+		t.Errorf("got %s", r.body)
+	}
+	h := r.header
+	if h.Get("Cache-Control") != "private, max-age=3600, must-revalidate" || h.Get("Vary") != "Authorization" || h.Get("Content-Type") != "application/json" {
+		t.Errorf("got %v", h)
+	}
+	same := b.do(t, "pk", "GET", current, "", "If-None-Match", `"x", W/`+h.Get("ETag"))
+	if same.status != 304 || same.body != "" || same.header.Get("ETag") != h.Get("ETag") || same.header.Get("Cache-Control") != h.Get("Cache-Control") {
+		t.Errorf("got %+v, want 304", same)
+	}
+	if other := MustDecode[key](t, b.do(t, "test", "GET", current, ""), 200); other.Kid == k.Kid {
+		t.Error("test and live mode share a key")
+	}
+	wait := b.do(t, "sk", "GET", current+"?alg=RSA-OAEP-256", "")
+	wantRefusal(t, wait, 503, "mle_unavailable", "")
+	if wait.header.Get("Retry-After") != "1" {
+		t.Errorf("got %v", wait.header)
+	}
+	if err := b.keys.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := MustDecode[key](t, b.do(t, "sk", "GET", current+"?alg=RSA-OAEP-256", ""), 200); got.Alg != "RSA-OAEP-256" || got.JWK.Algorithm != got.Alg {
+		t.Errorf("got %+v", got)
+	}
+	b.clock.Advance(80 * 24 * time.Hour)
+	if err := b.keys.Maintain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r = b.do(t, "reader", "GET", current, "")
+	k = MustDecode[key](t, r, 200)
+	if k.Next == nil || k.Next.JWK.KeyID != k.Next.Kid || k.Next.NotBefore != "2027-02-23T09:30:00.000Z" || k.RotateAfter != k.Next.NotBefore || r.header.Get("ETag") == h.Get("ETag") {
+		t.Errorf("got %s", r.body)
+	}
+	r = b.do(t, "sk", "GET", all, "")
+	set := MustDecode[jose.JSONWebKeySet](t, r, 200)
+	if len(set.Keys) != 3 || set.Keys[0].KeyID != k.Kid || set.Keys[1].KeyID != k.Next.Kid || set.Keys[2].Algorithm != "RSA-OAEP-256" {
+		t.Errorf("got %s", r.body)
+	}
+	if h := r.header; h.Get("Content-Type") != "application/jwk-set+json" || h.Get("ETag") == "" || !strings.HasPrefix(h.Get("Cache-Control"), "private") {
+		t.Errorf("got %v", h)
+	}
+}
+
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, c := range []struct {
+		as, method, path string
+		status           int
+		code             string
+	}{
+		{"", "GET", current, 401, "invalid_api_key"},
+		{"nobody", "GET", current, 401, "invalid_api_key"},
+		{"nobody", "POST", rotate, 401, "invalid_api_key"},
+		{"pk", "GET", all, 403, "publishable_key_not_allowed"},
+		{"pk", "POST", rotate, 403, "publishable_key_not_allowed"},
+		{"pk", "GET", response, 403, "publishable_key_not_allowed"},
+		{"pk", "POST", response, 403, "publishable_key_not_allowed"},
+		{"reader", "POST", rotate, 403, "insufficient_scope"},
+		{"reader", "POST", response, 403, "insufficient_scope"},
+		{"reader", "DELETE", response + "/x", 403, "insufficient_scope"},
+		{"reader", "POST", response + "/x/challenge", 403, "insufficient_scope"},
+		{"sk", "POST", current, 405, "method_not_allowed"},
+		{"sk", "PUT", response, 405, "method_not_allowed"},
+		{"sk", "GET", "/v1/mle/other", 404, "route_not_found"},
+	} {
+		r := b.do(t, c.as, c.method, c.path, "")
+		wantRefusal(t, r, c.status, c.code, "")
+		if c.status == 405 && r.header.Get("Allow") == "" {
+			t.Errorf("%s %s: no Allow", c.method, c.path)
+		}
+	}
+	wantRefusal(t, b.do(t, "sk", "GET", current+"?alg=none", ""), 400, "invalid_value", "alg")
+	wantRefusal(t, b.do(t, "sk", "GET", current+"?algo=x", ""), 400, "unknown_parameter", "algo")
+	wantRefusal(t, b.do(t, "sk", "GET", all+"?alg=x", ""), 400, "unknown_parameter", "")
+}
+
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200)
+	done := b.do(t, "sk", "POST", rotate, `{"kid":"`+first.Kid+`","expires_in":3600}`, "Idempotency-Key", "k")
+	k := MustDecode[key](t, done, 200)
+	if k.Kid == first.Kid || k.Previous == nil || k.Previous.Kid != first.Kid || k.Previous.ExpiresAt != "2026-11-21T10:30:00.000Z" {
+		t.Errorf("got %s", done.body)
+	}
+	again := b.do(t, "sk", "POST", rotate, `{"expires_in":3600, "kid":"`+first.Kid+`"}`, "Idempotency-Key", "k")
+	if again.body != done.body || again.header.Get("Idempotent-Replayed") != "true" || done.header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("got %+v", again)
+	}
+	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "")
+	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k", "Idempotency-Key", "k"), 400, "invalid_idempotency_key", "Idempotency-Key")
+	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, `{"kid":"`+first.Kid+`"}`), 200); got.Kid != k.Kid || got.Previous != nil {
+		t.Errorf("replaced already: got %+v", got)
+	}
+	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, ""), 200); got.Kid == k.Kid || got.Previous.Kid != k.Kid {
+		t.Errorf("without a body: got %+v", got)
+	}
+	for body, want := range map[string][2]string{
+		`{"kid":"x"}`:            {"not_found", "kid"},
+		`{"kid":""}`:             {"missing_field", "kid"},
+		`{"alg":"RSA1_5"}`:       {"invalid_value", "alg"},
+		`{"expires_in":-1}`:      {"invalid_value", "expires_in"},
+		`{"expires_in":2592001}`: {"invalid_value", "expires_in"},
+		`{"expires_in":"1"}`:     {"invalid_type", "expires_in"},
+		`{"key":1}`:              {"unknown_field", "key"},
+		`{"sk_live_secret":1}`:   {"unknown_field", "[redacted]"},
+		`{"kid":"a","kid":"b"}`:  {"duplicate_field", "kid"},
+		`[]`:                     {"invalid_json", ""},
+		`{`:                      {"invalid_json", ""},
+	} {
+		status := 400
+		if want[0] == "not_found" {
+			status = 404
+		}
+		wantRefusal(t, b.do(t, "sk", "POST", rotate, body), status, want[0], want[1])
+	}
+	wantRefusal(t, b.do(t, "sk", "POST", rotate, "{}", "Content-Encoding", "gzip"), 415, "unsupported_media_type", "Content-Encoding")
+	wantRefusal(t, b.do(t, "sk", "POST", rotate, strings.Repeat(" ", 64<<10+1)), 413, "body_too_large", "")
+}
+
+type responseKey struct {
+	Object, Kid, Alg, Status string
+	Default                  bool
+	Challenge                *struct {
+		JWE       string
+		ExpiresAt string `json:"expires_at"`
+	}
+}
+
+func (k *responseKey) UnmarshalJSON(b []byte) error {
+	type plain responseKey
+	return json.Unmarshal(b, (*plain)(k), json.MatchCaseInsensitiveNames(true))
+}
+
+// newKey makes a merchant's key: the private one, and the body that registers the public one.
+func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jwk, err := jose.JSONWebKey{Key: private.Public()}.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return private, `{"jwk":` + string(jwk) + `}`
+}
+
+func solve(t *testing.T, k responseKey, private any) string {
+	t.Helper()
+	obj, err := jose.ParseEncryptedCompact(k.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := obj.Decrypt(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return `{"answer":"` + string(text) + `"}`
+}
+
+const tenant = "mer_01jd8m3k2q4r5/live"
+
+func TestResponseKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	noKey := func(kid string) {
+		t.Helper()
+		if _, err := b.keys.Response(t.Context(), tenant, kid); err != engine.ErrNoKey { //nolint:errorlint // that very error
+			t.Errorf("got %v, want no key", err)
+		}
+	}
+	var kids []string
+	for i := range 2 {
+		private, body := newKey(t)
+		made := b.do(t, "sk", "POST", response, body, "Idempotency-Key", fmt.Sprint("k", i))
+		k := MustDecode[responseKey](t, made, 201)
+		if k.Object != "mle_response_key" || k.Status != "pending" || k.Default || k.Alg != "ECDH-ES+A256KW" || k.Challenge.ExpiresAt == "" {
+			t.Errorf("got %s", made.body)
+		}
+		if again := b.do(t, "sk", "POST", response, body, "Idempotency-Key", fmt.Sprint("k", i)); again.body != made.body {
+			t.Errorf("got %s, want the same challenge", again.body)
+		}
+		noKey(k.Kid) // it was not proven
+		path := response + "/" + k.Kid + "/challenge"
+		wantRefusal(t, b.do(t, "sk", "POST", path, `{"answer":"guess"}`), 400, "mle_challenge_failed", "answer")
+		wantRefusal(t, b.do(t, "test", "POST", path, solve(t, k, private)), 404, "not_found", "kid")
+		active := MustDecode[responseKey](t, b.do(t, "sk", "POST", path, solve(t, k, private)), 200)
+		if active.Status != "active" || !active.Default || active.Challenge != nil {
+			t.Errorf("got %+v", active)
+		}
+		wantRefusal(t, b.do(t, "sk", "POST", path, solve(t, k, private)), 409, "mle_response_key_exists", "")
+		wantRefusal(t, b.do(t, "sk", "POST", response, body), 409, "mle_response_key_exists", "")
+		kids = append(kids, k.Kid)
+		for _, kid := range kids {
+			if got, err := b.keys.Response(t.Context(), tenant, kid); err != nil || got.KeyID != kid || got.Algorithm != "ECDH-ES+A256KW" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		}
+		if got, err := b.keys.Response(t.Context(), tenant, ""); err != nil || got.KeyID != k.Kid {
+			t.Errorf("newest: got %+v, %v", got, err)
+		}
+		if cur := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200); cur.ResponseKey.Kid == nil || *cur.ResponseKey.Kid != k.Kid {
+			t.Errorf("got %+v", cur.ResponseKey)
+		}
+	}
+	list := MustDecode[struct {
+		Data []responseKey `json:"data"`
+	}](t, b.do(t, "reader", "GET", response, ""), 200).Data
+	if len(list) != 2 || list[0].Kid != kids[1] || !list[0].Default || list[1].Default {
+		t.Errorf("got %+v", list)
+	}
+	wantRefusal(t, b.do(t, "test", "DELETE", response+"/"+kids[1], ""), 404, "not_found", "kid")
+	if r := b.do(t, "sk", "DELETE", response+"/"+kids[1], ""); r.status != 200 || !strings.Contains(r.body, `"deleted":true`) {
+		t.Errorf("got %+v", r)
+	}
+	wantRefusal(t, b.do(t, "sk", "DELETE", response+"/"+kids[1], ""), 404, "not_found", "kid")
+	noKey(kids[1])
+	if got, err := b.keys.Response(t.Context(), tenant, ""); err != nil || got.KeyID != kids[0] {
+		t.Errorf("newest that is left: got %+v, %v", got, err)
+	}
+	if n := strings.Count(b.log.String(), "level=ERROR"); n != 0 {
+		t.Errorf("the log: %s", b.log)
+	}
+}
+
+func TestChallengeExpires(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	private, body := newKey(t)
+	k := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201)
+	path := response + "/" + k.Kid + "/challenge"
+	b.clock.Advance(10 * time.Minute)
+	wantRefusal(t, b.do(t, "sk", "POST", path, solve(t, k, private)), 400, "mle_challenge_failed", "answer")
+	next := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201)
+	wantRefusal(t, b.do(t, "sk", "POST", path, solve(t, k, private)), 400, "mle_challenge_failed", "answer")
+	b.clock.Advance(10*time.Minute - time.Millisecond)
+	MustDecode[responseKey](t, b.do(t, "sk", "POST", path, solve(t, next, private)), 200)
+	if r := b.do(t, "sk", "DELETE", response+"/"+k.Kid, ""); r.status != 200 {
+		t.Fatal(r)
+	}
+	again := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201) // deleted keys can come back, with proof
+	if again.Status != "pending" {
+		t.Errorf("got %+v", again)
+	}
+}
+
+func TestRegisterRefuses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for body, want := range map[string][2]string{
+		`{}`:                                 {"missing_field", "jwk"},
+		`{"jwk":{"kty":"oct","k":"AQ"}}`:     {"invalid_value", "jwk.k"},
+		`{"jwk":{"kty":"EC","crv":"P-521"}}`: {"invalid_value", "jwk.crv"},
+		`{"jwk":"x"}`:                        {"invalid_value", "jwk"},
+		`{"jwk":{"kty":"EC","d":"x"}}`:       {"invalid_value", "jwk.d"},
+	} {
+		wantRefusal(t, b.do(t, "sk", "POST", response, body), 400, want[0], want[1])
+	}
+	for range keyring.MaxResponseKeys {
+		_, body := newKey(t)
+		MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201)
+	}
+	_, body := newKey(t)
+	wantRefusal(t, b.do(t, "sk", "POST", response, body), 409, "mle_response_key_limit", "")
+	b.clock.Advance(10*time.Minute + time.Millisecond) // what was not proven in time makes room
+	MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201)
+}

@@ -1,0 +1,123 @@
+package keyapi
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwkcheck"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// mleResponseKey is a merchant's own key.
+type mleResponseKey struct {
+	Object    string         `json:"object"`
+	Kid       string         `json:"kid"`
+	Alg       engine.Alg     `json:"alg"`
+	Status    string         `json:"status"`  // pending or active
+	Default   bool           `json:"default"` // it is used unless another is asked for
+	CreatedAt v1.Time        `json:"created_at"`
+	ActiveAt  *v1.Time       `json:"active_at,omitempty"`
+	JWK       jsontext.Value `json:"jwk"`
+	Challenge *challenge     `json:"challenge,omitempty"`
+}
+
+type challenge struct {
+	JWE       string  `json:"jwe,omitempty"` // in the answer that makes it only
+	ExpiresAt v1.Time `json:"expires_at"`
+}
+
+const objectResponseKey = "mle_response_key"
+
+func showResponse(k keyring.ResponseKey) mleResponseKey {
+	out := mleResponseKey{
+		Object: objectResponseKey, Kid: k.Kid, Alg: k.Alg, Status: "pending", Default: k.Default, CreatedAt: v1.Time{Time: k.CreatedAt}, JWK: encode(k.JWK),
+	}
+	if k.Active {
+		out.Status, out.ActiveAt = "active", &v1.Time{Time: k.ActiveAt}
+	} else {
+		out.Challenge = &challenge{k.Challenge, v1.Time{Time: k.ChallengeBy}}
+	}
+	return out
+}
+
+func answerResponse(status int) func(keyring.ResponseKey) keyring.Answer {
+	return func(k keyring.ResponseKey) keyring.Answer {
+		return keyring.Answer{Status: status, Body: encode(showResponse(k))}
+	}
+}
+
+func (a *API) listResponseKeys(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
+	if r.URL.RawQuery != "" {
+		return problem(codeUnknownParameter)
+	}
+	keys, err := a.Keys.ResponseKeys(r.Context(), tenant)
+	if err != nil {
+		return a.problemOf(err)
+	}
+	out := struct {
+		Object  string           `json:"object"`
+		Data    []mleResponseKey `json:"data"`
+		HasMore bool             `json:"has_more"`
+	}{Object: "list", Data: []mleResponseKey{}}
+	for _, k := range keys {
+		out.Data = append(out.Data, showResponse(k))
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	write(w, http.StatusOK, encode(out))
+	return nil
+}
+
+func (a *API) register(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
+	var in struct {
+		JWK jsontext.Value `json:"jwk"`
+	}
+	o, p := decode(w, r, &in, false)
+	if p != nil {
+		return p
+	}
+	if len(in.JWK) == 0 {
+		return at(codeMissingField, "jwk")
+	}
+	jwk, _, err := jwkcheck.Parse(in.JWK, keyring.Thumbprint)
+	if err != nil {
+		return a.problemOf(err)
+	}
+	out, err := a.Keys.Register(r.Context(), tenant, jwk, o, answerResponse(http.StatusCreated))
+	return a.answer(w, out, err)
+}
+
+func (a *API) prove(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
+	var in struct {
+		Answer string `json:"answer"`
+	}
+	o, p := decode(w, r, &in, false)
+	if p != nil {
+		return p
+	}
+	if in.Answer == "" {
+		return at(codeMissingField, "answer")
+	}
+	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Answer, o, answerResponse(http.StatusOK))
+	return a.answer(w, out, err)
+}
+
+func (a *API) deleteResponseKey(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
+	if r.URL.RawQuery != "" {
+		return problem(codeUnknownParameter)
+	}
+	kid := r.PathValue("kid")
+	if err := a.Keys.DeleteResponseKey(r.Context(), tenant, kid); err != nil {
+		return a.problemOf(err)
+	}
+	out := struct {
+		Kid     string `json:"kid"`
+		Object  string `json:"object"`
+		Deleted bool   `json:"deleted"`
+	}{kid, objectResponseKey, true}
+	w.Header().Set("Cache-Control", "no-store")
+	write(w, http.StatusOK, encode(out))
+	return nil
+}
