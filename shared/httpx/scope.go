@@ -52,3 +52,17 @@ func RequestIDFrom(ctx context.Context) string {
 	}
 	return ""
 }
+
+// AdoptRequestID makes a request known, to the log and the trace, by the id that the service behind gave it. A hop calls it when it passes on
+// an answer: the id in that is the one that its client knows.
+func AdoptRequestID(ctx context.Context, id string) {
+	if s := scopeFrom(ctx); s != nil && validRequestID(id) {
+		s.requestID = id
+	}
+}
+
+// validRequestID keeps out of the log what no service of ours gives.
+func validRequestID(text string) bool {
+	_, err := id.Parse(id.Request, text)
+	return err == nil
+}

@@ -106,7 +106,7 @@ func failed(reason jwe.Reason, hint string) *Problem {
 
 // passOps are the changes to a request that is not unwrapped.
 func (x *Exchange) passOps() []HeaderOp {
-	ops := dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)
+	ops := append(dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID), x.engine.proof)
 	if x.reply == nil {
 		return ops
 	}

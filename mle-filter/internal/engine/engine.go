@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Policy says what must be encrypted. *policy.Table is one.
@@ -27,6 +28,8 @@ type Config struct {
 	Keys   Keys
 	Policy Policy
 	Clock  clock.Clock
+	// Secret goes with every request, for a core that takes none without it: what came by another way was not judged. Zero for none.
+	Secret secret.String
 }
 
 // Engine decides. It is safe for concurrent use.
@@ -36,6 +39,7 @@ type Engine struct {
 	policy   Policy
 	clock    clock.Clock
 	slots    slots
+	proof    HeaderOp
 }
 
 // New makes an engine.
@@ -47,8 +51,12 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Keys == nil || cfg.Policy == nil || cfg.Clock == nil {
 		return nil, errors.New("mle: an engine needs keys, a policy and a clock")
 	}
+	proof := Del(FieldProof)
+	if !cfg.Secret.IsZero() {
+		proof = Set(FieldProof, cfg.Secret.Reveal())
+	}
 	return &Engine{
-		settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
+		proof: proof, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
 		slots: slots{free: make(chan struct{}, settings.Concurrency), patience: settings.Queue},
 	}, nil
 }

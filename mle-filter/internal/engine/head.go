@@ -49,6 +49,8 @@ const (
 	FieldResponseKID = "x-svc-mle-response-kid"
 	// FieldInternal tells core what was encrypted. A client's own never gets through.
 	FieldInternal = "x-svc-int-mle"
+	// FieldProof tells core that a request came through here. A client's own never gets through either.
+	FieldProof = "x-svc-int-proof"
 
 	version   = "v1"
 	required  = "required"

@@ -105,7 +105,7 @@ func refused(err error) *Problem {
 
 // unwrapOps are the changes to a request that is unwrapped.
 func (x *Exchange) unwrapOps(length int) []HeaderOp {
-	ops := dels(FieldMLE, FieldResponse, FieldResponseKID)
+	ops := append(dels(FieldMLE, FieldResponse, FieldResponseKID), x.engine.proof)
 	ops = append(ops, dels(ofCiphertext...)...)
 	ops = append(ops, dels(unasked...)...)
 	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))

@@ -1,0 +1,118 @@
+package httphop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// rewrite makes the request that goes to core of the one that came.
+func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
+	t, out := tripFrom(pr.In.Context()), pr.Out
+	out.URL.Scheme, out.URL.Host, out.Host = h.cfg.Upstream.Scheme, h.cfg.Upstream.Host, ""
+	out.URL.RawQuery = pr.In.URL.RawQuery
+	for _, name := range []string{"Forwarded", "X-Forwarded-For"} {
+		if values := pr.In.Header.Values(name); len(values) > 0 {
+			out.Header[name] = values
+		}
+	}
+	pr.SetXForwarded()
+	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} { // the edge knows better, where there is one
+		if values := pr.In.Header.Values(name); len(values) > 0 {
+			out.Header[name] = values
+		}
+	}
+	// v1 has no other protocol to change to, and a changed one would pass us by.
+	out.Header.Del("Upgrade")
+	out.Header.Del("Connection")
+	apply(out.Header, t.ops) // here, after the fields that the client's Connection names are gone
+	if t.body == nil {
+		return
+	}
+	out.Header.Del("Expect")
+	out.TransferEncoding, out.Trailer = nil, nil
+	out.ContentLength = int64(len(t.body))
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(t.body)), nil }
+	out.Body = http.NoBody
+	if len(t.body) > 0 {
+		out.Body = io.NopCloser(bytes.NewReader(t.body))
+	}
+}
+
+// modifyResponse makes the answer that goes to the client of core's.
+func (h *Hop) modifyResponse(answer *http.Response) error {
+	t := tripFrom(answer.Request.Context())
+	todo, p := t.exchange.BeginResponse(engine.ResponseHead{
+		Status: answer.StatusCode, Fields: answer.Header, Length: answer.ContentLength,
+		Body: answer.ContentLength != 0 && answer.Body != http.NoBody,
+	})
+	if p != nil {
+		return &refusal{p}
+	}
+	ops := todo.Ops
+	if todo.Wrap {
+		body, err := h.wrap(t.exchange, answer)
+		if err != nil {
+			return err
+		}
+		ops = body.Ops
+		answer.Body = io.NopCloser(bytes.NewReader(body.Bytes))
+		answer.ContentLength, answer.TransferEncoding, answer.Uncompressed = int64(len(body.Bytes)), nil, false
+		answer.Trailer = nil
+		answer.Header.Del("Trailer")
+	}
+	apply(answer.Header, ops)
+	if id := answer.Header.Get("Request-Id"); id != "" {
+		httpx.AdoptRequestID(answer.Request.Context(), id)
+	}
+	for name := range answer.Header { // what core says of it stands, beside what we would have said
+		t.writer.Header().Del(name)
+	}
+	h.count(t.exchange, nil)
+	return nil
+}
+
+// wrap reads core's answer and has the engine encrypt it.
+func (h *Hop) wrap(x *engine.Exchange, answer *http.Response) (*engine.Body, error) {
+	received, err := readAtMost(answer.Body, int64(h.cfg.Engine.Settings().MaxResponse), answer.ContentLength)
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, err
+	}
+	body, p := x.Wrap(received)
+	if p != nil {
+		return nil, &refusal{p}
+	}
+	return body, nil
+}
+
+// refusal is a problem on its way through the reverse proxy.
+type refusal struct{ problem *engine.Problem }
+
+func (r *refusal) Error() string { return "httphop: " + r.problem.Code }
+
+// failed answers in place of core.
+func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
+	t := tripFrom(r.Context())
+	var ours *refusal
+	var dial *net.OpError
+	var slow net.Error
+	switch {
+	case errors.As(err, &ours):
+		h.refuse(w, r, t.exchange, ours.problem)
+	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
+		h.refuse(w, r, t.exchange, because(problem(codeClientGone), err)) // nobody reads it
+	case errors.As(err, &dial) && dial.Op == "dial":
+		h.refuse(w, r, t.exchange, because(problem(codeUnreachable), err))
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		h.refuse(w, r, t.exchange, because(problem(codeTimeout), err))
+	default:
+		h.refuse(w, r, t.exchange, because(problem(codeLost), err))
+	}
+}

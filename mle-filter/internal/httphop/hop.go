@@ -1,0 +1,231 @@
+package httphop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// Identify finds out whose a request is by its header. A problem, when it is nobody's, goes to the client as it is.
+type Identify func(ctx context.Context, header http.Header) (merchant string, p *engine.Problem)
+
+// Config is what a Hop is made of. Engine and Identify are required, and one of Upstream and Core.
+type Config struct {
+	Engine   *engine.Engine
+	Identify Identify
+	// Upstream is where core is, a URL without a path.
+	Upstream *url.URL
+	// Transport carries requests to Upstream. Nil for NewTransport(nil).
+	Transport http.RoundTripper
+	// Core is core in the same process, in place of Upstream. What is not encrypted either way then goes straight to it: no middleware,
+	// no copy, no connection.
+	Core http.Handler
+	// Around puts what every request of ours has around the hop: an id, an event, a limit. Nil for nothing. Requests that go straight to
+	// Core have what Core puts around itself.
+	Around func(http.Handler) http.Handler
+	// Observe is told of each exchange that was encrypted or refused. Nil for nobody.
+	Observe func(Exchange)
+	Log     *slog.Logger // nil for none
+}
+
+// Exchange is what is counted of a request. Its words are ours.
+type Exchange struct {
+	Alg    engine.Alg // of the request's key; "" when it was in the clear, or not unwrapped
+	Sealed bool       // the answer was asked for encrypted
+	Status int        // of a refusal, else 0
+	Code   string     // of a refusal, else ""
+	Reason string     // of a refusal, else ""
+}
+
+// Hop is the shell. It is safe for concurrent use.
+type Hop struct {
+	cfg   Config
+	full  http.Handler
+	proxy *httputil.ReverseProxy
+}
+
+// New returns a hop.
+func New(cfg Config) (*Hop, error) {
+	if cfg.Engine == nil || cfg.Identify == nil || (cfg.Upstream == nil) == (cfg.Core == nil) {
+		return nil, errors.New("httphop: an engine, a way to identify, and one of an upstream and a core are needed")
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(Exchange) {}
+	}
+	if cfg.Core != nil {
+		cfg.Upstream, cfg.Transport = &url.URL{Scheme: "http", Host: "core"}, inProcess{cfg.Core}
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = NewTransport(nil)
+	}
+	h := &Hop{cfg: cfg}
+	h.proxy = &httputil.ReverseProxy{
+		Rewrite: h.rewrite, ModifyResponse: h.modifyResponse, ErrorHandler: h.failed, Transport: cfg.Transport, BufferPool: buffers{},
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug), // says no more than the event does, and holds addresses
+	}
+	h.full = http.HandlerFunc(h.serve)
+	if cfg.Around != nil {
+		h.full = cfg.Around(h.full)
+	}
+	return h, nil
+}
+
+// ServeHTTP serves one request.
+func (h *Hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.cfg.Core == nil {
+		h.full.ServeHTTP(w, r)
+		return
+	}
+	t := h.begin(r)
+	if t.problem == nil && !t.exchange.NeedsBody() && !t.exchange.WrapsResponse() {
+		apply(r.Header, t.exchange.Ops())
+		h.cfg.Core.ServeHTTP(w, r)
+		return
+	}
+	h.full.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tripKey{}, t)))
+}
+
+// trip is a request on its way. It belongs to the goroutine that serves it.
+type trip struct {
+	exchange *engine.Exchange // nil with a problem
+	problem  *engine.Problem
+	writer   http.ResponseWriter
+	ops      []engine.HeaderOp // of the request, to be made when it is forwarded
+	body     []byte            // to forward in place of the one that came; nil for that one
+}
+
+type tripKey struct{}
+
+func tripFrom(ctx context.Context) *trip {
+	t, _ := ctx.Value(tripKey{}).(*trip)
+	return t
+}
+
+// begin has the engine judge a request's head.
+func (h *Hop) begin(r *http.Request) *trip {
+	head := engine.RequestHead{
+		Method: r.Method, Path: r.URL.EscapedPath(), Fields: r.Header, Length: r.ContentLength,
+		Body: r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody,
+	}
+	t := &trip{}
+	t.exchange, t.problem = h.cfg.Engine.Begin(r.Context(), head, func(ctx context.Context) (string, *engine.Problem) {
+		return h.cfg.Identify(ctx, r.Header)
+	})
+	return t
+}
+
+func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
+	httpx.EventFrom(r.Context()).SetRoute(Route(r.Method, r.URL.Path))
+	if r.Method == http.MethodConnect {
+		h.refuse(w, r, nil, problem(codeMethodNotAllowed))
+		return
+	}
+	t := tripFrom(r.Context())
+	if t == nil {
+		t = h.begin(r)
+		r = r.WithContext(context.WithValue(r.Context(), tripKey{}, t))
+	}
+	if t.problem != nil {
+		h.refuse(w, r, t.exchange, t.problem)
+		return
+	}
+	t.writer, t.ops = w, t.exchange.Ops()
+	httpx.EventFrom(r.Context()).SetTenant(t.exchange.Merchant())
+	if t.exchange.NeedsBody() {
+		if p := h.unwrap(w, r, t); p != nil {
+			h.refuse(w, r, t.exchange, p)
+			return
+		}
+	}
+	h.proxy.ServeHTTP(w, r)
+}
+
+// unwrap reads the encrypted body and has the engine open it.
+func (h *Hop) unwrap(w http.ResponseWriter, r *http.Request, t *trip) *engine.Problem {
+	most := int64(h.cfg.Engine.Settings().MaxBody)
+	sent, err := readAtMost(r.Body, most, r.ContentLength)
+	if err != nil {
+		return because(problem(codeUnread), err)
+	}
+	if int64(len(sent)) > most {
+		w.Header().Set("Connection", "close") // the rest is not read
+	}
+	body, p := t.exchange.Unwrap(r.Context(), sent)
+	if p != nil {
+		return p
+	}
+	t.ops, t.body = body.Ops, body.Bytes
+	if t.body == nil {
+		t.body = []byte{}
+	}
+	return nil
+}
+
+// readAtMost reads a body to its end, or one byte more than is allowed.
+func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
+	size := min(max(length, 511), most) + 1
+	buffer := make([]byte, 0, size)
+	for limited := io.LimitReader(body, most+1); ; {
+		n, err := limited.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if errors.Is(err, io.EOF) {
+			return buffer, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(buffer) == cap(buffer) {
+			buffer = append(buffer, 0)[:len(buffer)]
+		}
+	}
+}
+
+// apply makes changes to header fields. The length of a body is the message's, not a field's.
+func apply(header http.Header, ops []engine.HeaderOp) {
+	for _, op := range ops {
+		if op.Del {
+			header.Del(op.Name)
+			continue
+		}
+		header.Set(op.Name, op.Value)
+	}
+}
+
+// Route is the route of a path of v1 for logs and metrics: what could be anything in it is {id}, and what is no path of v1 is "".
+func Route(method, path string) string {
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if segments[0] != "v1" || len(segments) < 2 || len(segments) > 5 || !nouns[segments[1]] {
+		return ""
+	}
+	for i, s := range segments[2:] {
+		if !nouns[s] {
+			segments[i+2] = "{id}"
+		}
+	}
+	return cmp.Or(methods[method], "OTHER") + " /" + strings.Join(segments, "/")
+}
+
+var methods = map[string]string{
+	"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
+}
+
+// nouns are the words in the paths of v1. A test holds them to the contract.
+var nouns = map[string]bool{
+	"transactions": true, "confirm": true, "void": true, "captures": true, "refunds": true, "tokens": true, "customers": true,
+	"payment_methods": true, "api_keys": true, "roll": true, "current": true, "idempotency_keys": true, "events": true, "redeliver": true,
+	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true, "expire": true,
+	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true, "keys": true,
+	"response_keys": true, "rotate": true, "prove": true,
+}
