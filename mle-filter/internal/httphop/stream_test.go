@@ -1,0 +1,185 @@
+package httphop_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+)
+
+// TestStreams has both sides wait for each other's parts: a hop that held anything back would stop for good.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	each(t, nil, func(t *testing.T, d *door) {
+		next := make(chan struct{})
+		d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
+			for _, part := range []string{"one\n", "two\n"} {
+				_, _ = io.WriteString(w, part)
+				_ = http.NewResponseController(w).Flush()
+				<-next
+			}
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/v1/events", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := d.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(answer.Body)
+		for _, want := range []string{"one\n", "two\n"} {
+			if got, err := in.ReadString('\n'); err != nil || got != want {
+				t.Errorf("got %q, %v, want %q", got, err, want)
+			}
+			next <- struct{}{}
+		}
+		if rest, err := io.ReadAll(in); err != nil || len(rest) != 0 || answer.Body.Close() != nil {
+			t.Errorf("got %q, %v at the end", rest, err)
+		}
+	})
+}
+
+// TestStreamsUp sends the second part of a body when core has read the first.
+func TestStreamsUp(t *testing.T) {
+	t.Parallel()
+	each(t, nil, func(t *testing.T, d *door) {
+		read := make(chan string)
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			part := make([]byte, 3)
+			for range 2 {
+				_, _ = io.ReadFull(r.Body, part)
+				read <- string(part)
+			}
+			w.WriteHeader(http.StatusNoContent)
+		})
+		d.core.before = handler
+		out, in := io.Pipe()
+		go func() {
+			for _, part := range []string{"one", "two"} {
+				_, _ = io.WriteString(in, part)
+				if got := <-read; got != part {
+					t.Errorf("got %q, want %q", got, part)
+				}
+			}
+			_ = in.Close()
+		}()
+		if g := d.send(t, "POST", "/v1/transactions", out, nil); g.status != http.StatusNoContent {
+			t.Errorf("got %d %s", g.status, g.body)
+		}
+	})
+}
+
+// TestInterim: what core says before its answer goes through, in the clear and where the answer is encrypted.
+func TestInterim(t *testing.T) {
+	t.Parallel()
+	each(t, nil, func(t *testing.T, d *door) {
+		d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Link", "</docs>")
+			w.WriteHeader(http.StatusEarlyHints)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, "{}")
+		}
+		if g := d.send(t, "GET", "/v1/x", nil, nil); g.status != 200 || g.body != "{}" {
+			t.Errorf("in the clear: got %d %s", g.status, g.body)
+		}
+		if g := d.send(t, "GET", "/v1/x", nil, map[string]string{"X-SVC-MLE-Response": "required"}); g.status != 200 || d.opened(t, g) != "{}" {
+			t.Errorf("encrypted: got %d %s", g.status, g.body)
+		}
+	})
+}
+
+// TestGone stands before a core that is not there, and one that goes without an answer.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	nowhere := func(c *httphop.Config, _ *engine.Config) {
+		c.Core, c.Transport, c.Upstream = nil, nil, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
+	}
+	for _, fields := range []map[string]string{nil, {"X-SVC-MLE-Response": "required"}, sealed()} {
+		d := open(t, form{}, nowhere)
+		var body io.Reader = strings.NewReader(sale)
+		if fields["Content-Type"] != "" {
+			body = d.seal(t, engine.RSAOAEP256, sale)
+		}
+		g := d.send(t, "POST", "/v1/transactions", body, fields)
+		if wantCode(t, g, 503, "service_unavailable"); g.header.Get("Retry-After") == "" {
+			t.Errorf("got %v, want Retry-After", g.header)
+		}
+		leaving := open(t, form{remote: true}, nil)
+		leaving.core.answer = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+		body = strings.NewReader(sale)
+		if fields["Content-Type"] != "" {
+			body = leaving.seal(t, engine.RSAOAEP256, sale)
+		}
+		wantCode(t, leaving.send(t, "POST", "/v1/transactions", body, fields), 502, "answer_lost")
+		if n := len(leaving.core.got()); n != 1 {
+			t.Errorf("core got %d requests, want one: what moved money is not sent again", n)
+		}
+	}
+}
+
+// TestClientGone: when the client leaves, core is told, and nothing is counted as a fault.
+func TestClientGone(t *testing.T) {
+	t.Parallel()
+	each(t, nil, func(t *testing.T, d *door) {
+		arrived, left := make(chan struct{}), make(chan struct{})
+		d.core.answer = func(_ http.ResponseWriter, r *http.Request) {
+			close(arrived)
+			<-r.Context().Done()
+			close(left)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL+"/v1/x", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", bearer)
+		r.Header.Set("X-SVC-MLE-Response", "required")
+		go func() { <-arrived; leave() }()
+		answer, err := d.Client().Do(r)
+		if err == nil {
+			_ = answer.Body.Close()
+			t.Error("got an answer, want none")
+		}
+		<-left
+	})
+}
+
+// TestBodyCut: a body that ends too soon reaches nobody.
+func TestBodyCut(t *testing.T) {
+	t.Parallel()
+	each(t, nil, func(t *testing.T, d *door) {
+		out, in := io.Pipe()
+		go func() {
+			_, _ = io.WriteString(in, "eyJ")
+			_ = in.CloseWithError(io.ErrUnexpectedEOF)
+		}()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+"/v1/transactions", out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", bearer)
+		for name, value := range sealed() {
+			r.Header.Set(name, value)
+		}
+		if answer, err := d.Client().Do(r); err == nil {
+			_ = answer.Body.Close()
+			t.Errorf("got %d, want that the body broke", answer.StatusCode)
+		}
+		d.untouched(t)
+	})
+}
+
+// TestConnect: nobody tunnels through.
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	d := open(t, form{remote: true}, nil)
+	wantCode(t, d.send(t, http.MethodConnect, "/v1/transactions", nil, nil), 405, "method_not_allowed")
+	d.untouched(t)
+}
