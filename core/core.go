@@ -68,6 +68,10 @@ type Config struct {
 	// OperatorToken opens the operator's API in Operations: 32 random bytes or more, as text. Zero keeps that API off.
 	OperatorToken secret.String
 
+	// FilterSecret is what a filter in front sends with every request, which is then refused without it: nothing that the filter did not
+	// judge is carried out. 32 random bytes or more, as text. Zero lets whoever reaches v1 use it.
+	FilterSecret secret.String
+
 	// WebhooksAllowPrivate lets webhook endpoints be on this machine and in private networks. It is for development and tests: whoever
 	// has an API key could else have requests made to what only this machine reaches.
 	WebhooksAllowPrivate bool
@@ -90,7 +94,7 @@ type Core struct {
 // Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	if err := checkOperatorToken(cfg.OperatorToken); err != nil {
+	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret)); err != nil {
 		return nil, err
 	}
 	if err := makeFolder(cfg.Data); err != nil {
@@ -212,7 +216,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
-		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets,
+		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret,
 	})
 	c.handler, c.admin = v1, v1.Operator(cfg.OperatorToken)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

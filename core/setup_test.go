@@ -36,6 +36,7 @@ type bundle struct {
 	atOnce    int  // requests that are served at once, 0 for the default
 	tracer    *telemetry.Tracer
 	token     string // the operator's, "" for none
+	filter    string // the secret of the filter in front, "" for none
 	clock     *clock.Fake
 	logs      *coretest.Log
 	core      *core.Core
@@ -75,7 +76,7 @@ func (b *bundle) start(t *testing.T) {
 	c, err := core.Open(t.Context(), core.Config{
 		Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit, WebhooksAllowPrivate: b.private,
 		Concurrency: b.atOnce, Tracer: b.tracer,
-		OperatorToken: secret.New(b.token),
+		OperatorToken: secret.New(b.token), FilterSecret: secret.New(b.filter),
 	})
 	if err != nil {
 		t.Fatal(err)

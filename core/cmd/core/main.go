@@ -62,6 +62,8 @@ Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which
                             is for development
   CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
+  CAUSEWAY_FILTER_SECRET    what the filter in front sends with every request; all others are refused, but for health. The same as its own
+                            secret: openssl rand -base64 32
 
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `, "RATE", strconv.Itoa(core.DefaultRateLimit))

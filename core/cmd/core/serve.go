@@ -41,6 +41,10 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	filter, err := core.FilterSecret(os.Getenv)
+	if err != nil {
+		return err
+	}
 	gc.Relax(os.Getenv)
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "core", Log: log, Console: m.Stderr})
@@ -50,7 +54,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	defer traces.Close(ctx)
 	c, err := core.Open(ctx, core.Config{
 		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private, Tracer: traces.Tracer("core"),
-		OperatorToken: token,
+		OperatorToken: token, FilterSecret: filter,
 	})
 	if err != nil {
 		return err

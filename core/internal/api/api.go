@@ -20,6 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
@@ -54,6 +55,7 @@ type Config struct {
 	RateLimit      *ratelimit.Limiter // of each key; nil sets none
 	WebhookPolicy  webhook.Policy
 	WebhookSecrets webhook.Secrets
+	FilterSecret   secret.String // of the filter in front; zero for none
 }
 
 // API serves v1.
@@ -87,7 +89,7 @@ func New(c Config) *API {
 	var h http.Handler = a.router()
 	h = httpx.Limit(c.Concurrent, full, h)
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
-	h = httpx.SecurityHeaders(h)
+	h = httpx.SecurityHeaders(a.behindFilter(h))
 	var observers []func(httpx.Sample)
 	if c.Observe != nil {
 		observers = append(observers, c.Observe)
@@ -160,6 +162,10 @@ func (a *API) authenticated(rt route) http.Handler {
 		}
 		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
 			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
+			return
+		}
+		if isSealed(r) {
+			a.refuse(w, r, &fault{code: codeUnsupportedMediaType, param: "Content-Type"})
 			return
 		}
 		if err := rt.handle(w, r, k); err != nil {

@@ -76,6 +76,7 @@ const (
 	codeLastKey               = "last_api_key"
 	codeCardDeclined          = "card_declined"
 	codeRateLimited           = "rate_limited"
+	codeNotThroughFilter      = "not_through_filter"
 	codeInternal              = "internal_error"
 	codeOverloaded            = "overloaded"
 	codeStoreUnavailable      = "store_unavailable"
@@ -94,6 +95,7 @@ var codes = map[string]entry{
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
 	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
 
+	codeNotThroughFilter:    {v1.ErrorTypePermissionError, 403, "The service takes requests at its public address only."},
 	codeUnlinkedRefunds:     {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
 	codeInvalidClientSecret: {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
 
