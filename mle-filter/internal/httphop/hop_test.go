@@ -30,11 +30,12 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {
 		each(t, nil, func(t *testing.T, d *door) {
+			t.Helper()
 			fields := sealed("Idempotency-Key", "k", "X-Svc-Int-Mle", "spoofed", "Accept-Encoding", "gzip", "Range", "bytes=0-1")
 			if strings.HasPrefix(d.URL, "http:") { // a tunnel past the hop, and fields of ours for it to drop
 				fields["Connection"], fields["Upgrade"] = "upgrade, x-svc-int-mle, x-svc-int-proof", "h2c"
 			}
-			g := d.send(t, "POST", "/v1/transactions?a=%zz", d.seal(t, alg, sale), fields)
+			g := d.send(t, "POST", "/v1/transactions?a=%zz", d.seal(t, alg), fields)
 			if text := d.opened(t, g); g.status != 201 || text != `{"id":"txn_1"}` || int64(len(g.body)) != g.length {
 				t.Errorf("got %d %s of %d bytes", g.status, text, g.length)
 			}
@@ -62,6 +63,7 @@ func TestRoundTrip(t *testing.T) {
 func TestClear(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
+		t.Helper()
 		g := d.send(t, "POST", "/v1//transactions/%2F?b=1;2", strings.NewReader(sale), map[string]string{
 			"Content-Type": "application/json", "X-Svc-Int-Mle": "spoofed", "X-Svc-Int-Proof": "guessed", "Accept-Encoding": "br",
 			"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -96,6 +98,7 @@ func TestRefused(t *testing.T) {
 		e.Policy, e.MaxBody = table, 4096
 	}
 	each(t, strict, func(t *testing.T, d *door) {
+		t.Helper()
 		foreign := enginetest.NewKey(t, engine.ECDHESA256KW, 0)
 		for name, tt := range map[string]struct {
 			path, body string
@@ -134,7 +137,7 @@ func TestRefused(t *testing.T) {
 
 func (d *door) text(t *testing.T, alg engine.Alg) string {
 	t.Helper()
-	text, err := io.ReadAll(d.seal(t, alg, sale))
+	text, err := io.ReadAll(d.seal(t, alg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,11 @@ func TestAnswers(t *testing.T) {
 		}, 500, "", "internal_error"},
 		"too long": {"GET", say(200, "application/json", strings.Repeat("x", 1<<20+1)), 500, "", "internal_error"},
 		"a stream": {"GET", say(200, "text/event-stream", "data: 1\n\n"), 500, "", "internal_error"},
-		"cut":      {"GET", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "9"); _, _ = io.WriteString(w, "x"); panic(http.ErrAbortHandler) }, 502, "", "answer_lost"},
+		"cut": {"GET", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "9")
+			_, _ = io.WriteString(w, "x")
+			panic(http.ErrAbortHandler)
+		}, 502, "", "answer_lost"},
 		"in parts": {"GET", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Etag", "e")
 			for range 3 {
@@ -172,6 +179,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			each(t, nil, func(t *testing.T, d *door) {
+				t.Helper()
 				d.core.answer = tt.answer
 				g := d.send(t, tt.method, "/v1/x", nil, map[string]string{"X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required"})
 				switch {

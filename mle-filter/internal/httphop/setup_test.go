@@ -235,13 +235,13 @@ func sealed(more ...string) map[string]string {
 	return fields
 }
 
-func (d *door) seal(t *testing.T, alg engine.Alg, text string) io.Reader {
+func (d *door) seal(t *testing.T, alg engine.Alg) io.Reader {
 	t.Helper()
 	recipient, err := jwe.NewRecipient(d.ours[alg].Public())
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := recipient.Seal([]byte(text), "application/json", noon)
+	token, err := recipient.Seal([]byte(sale), "application/json", noon)
 	if err != nil {
 		t.Fatal(err)
 	}

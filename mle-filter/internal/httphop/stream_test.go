@@ -17,6 +17,7 @@ import (
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
+		t.Helper()
 		next := make(chan struct{})
 		d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
 			for _, part := range []string{"one\n", "two\n"} {
@@ -50,6 +51,7 @@ func TestStreams(t *testing.T) {
 func TestStreamsUp(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
+		t.Helper()
 		read := make(chan string)
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			part := make([]byte, 3)
@@ -80,6 +82,7 @@ func TestStreamsUp(t *testing.T) {
 func TestInterim(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
+		t.Helper()
 		d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Link", "</docs>")
 			w.WriteHeader(http.StatusEarlyHints)
@@ -105,7 +108,7 @@ func TestGone(t *testing.T) {
 		d := open(t, form{}, nowhere)
 		var body io.Reader = strings.NewReader(sale)
 		if fields["Content-Type"] != "" {
-			body = d.seal(t, engine.RSAOAEP256, sale)
+			body = d.seal(t, engine.RSAOAEP256)
 		}
 		g := d.send(t, "POST", "/v1/transactions", body, fields)
 		if wantCode(t, g, 503, "service_unavailable"); g.header.Get("Retry-After") == "" {
@@ -115,7 +118,7 @@ func TestGone(t *testing.T) {
 		leaving.core.answer = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 		body = strings.NewReader(sale)
 		if fields["Content-Type"] != "" {
-			body = leaving.seal(t, engine.RSAOAEP256, sale)
+			body = leaving.seal(t, engine.RSAOAEP256)
 		}
 		wantCode(t, leaving.send(t, "POST", "/v1/transactions", body, fields), 502, "answer_lost")
 		if n := len(leaving.core.got()); n != 1 {
@@ -128,6 +131,7 @@ func TestGone(t *testing.T) {
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
+		t.Helper()
 		arrived, left := make(chan struct{}), make(chan struct{})
 		d.core.answer = func(_ http.ResponseWriter, r *http.Request) {
 			close(arrived)
@@ -155,6 +159,7 @@ func TestClientGone(t *testing.T) {
 func TestBodyCut(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
+		t.Helper()
 		out, in := io.Pipe()
 		go func() {
 			_, _ = io.WriteString(in, "eyJ")

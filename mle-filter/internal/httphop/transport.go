@@ -111,4 +111,3 @@ func (buffers) Get() []byte {
 }
 
 func (buffers) Put(b []byte) { pool.Put((*[32 << 10]byte)(b)) }
-
