@@ -44,7 +44,7 @@ type Engine struct {
 
 // New makes an engine.
 func New(cfg Config) (*Engine, error) {
-	settings, err := cfg.complete()
+	settings, err := cfg.Complete()
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,8 @@ const (
 // maxSize is above what any limit can sensibly be, and keeps sums of them from overflowing.
 const maxSize = 64 << 20
 
-// complete fills in the defaults and checks what was set.
-func (s Settings) complete() (Settings, error) {
+// Complete fills in the defaults and checks what was set.
+func (s Settings) Complete() (Settings, error) {
 	for _, size := range []struct {
 		value    *int
 		standard int

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,10 +104,11 @@ func refused(err error) *Problem {
 	return failed(refusal.Reason, refusal.Hint)
 }
 
+// dropped are the changes that every unwrapped request needs.
+var dropped = slices.Concat(dels(FieldMLE, FieldResponse, FieldResponseKID), dels(ofCiphertext...), dels(unasked...))
+
 // unwrapOps are the changes to a request that is unwrapped.
 func (x *Exchange) unwrapOps(length int) []HeaderOp {
-	ops := append(dels(FieldMLE, FieldResponse, FieldResponseKID), x.engine.proof)
-	ops = append(ops, dels(ofCiphertext...)...)
-	ops = append(ops, dels(unasked...)...)
-	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
+	ops := append(make([]HeaderOp, 0, len(dropped)+4), dropped...)
+	return append(ops, x.engine.proof, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
 }

@@ -1,14 +1,12 @@
 package jwe
 
 import (
-	"crypto"
 	"crypto/aes"
 	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 
@@ -22,44 +20,6 @@ type Message struct {
 	object *jose.JSONWebEncryption
 	keyLen int                     // of the encrypted key, in bytes
 	key    jose.OpaqueKeyDecrypter // once bound
-}
-
-// Parse reads a compact JWE and applies all rules that need no key. An error is a *Error.
-func Parse(token []byte, limits Limits) (*Message, error) {
-	parts, err := split(token)
-	if err != nil {
-		return nil, err
-	}
-	if decodedLen(parts[0]) > limits.Header {
-		return nil, refuse(ReasonHeader, "The protected header is too large.")
-	}
-	text, err := base64.RawURLEncoding.DecodeString(string(parts[0]))
-	if err != nil {
-		return nil, refuse(ReasonEncoding, "A segment of the body is not unpadded base64url in its canonical form.")
-	}
-	header, err := readHeader(text)
-	if err != nil {
-		return nil, err
-	}
-	keyLen := decodedLen(parts[1])
-	if !plausibleKeyLen(header.Alg, keyLen) {
-		return nil, refuse(ReasonEncoding, "The encrypted key has a length that its algorithm does not give.")
-	}
-	if decodedLen(parts[3]) > limits.Plaintext { // GCM adds nothing but the tag
-		return nil, refuse(ReasonSize, "The decrypted body would be too large.")
-	}
-	object, err := jose.ParseEncryptedCompact(string(token), []jose.KeyAlgorithm{jose.KeyAlgorithm(header.Alg)}, []jose.ContentEncryption{enc})
-	if err != nil {
-		return nil, refuse(ReasonEncoding, "The body is not a compact JWE.")
-	}
-	return &Message{Header: *header, object: object, keyLen: keyLen}, nil
-}
-
-func plausibleKeyLen(alg Alg, n int) bool {
-	if alg == RSAOAEP256 {
-		return n >= minModulus/8 && n <= maxModulus/8
-	}
-	return n == wrappedSize
 }
 
 // Bind ties the message to the private key that its kid names, an *rsa.PrivateKey, *ecdsa.PrivateKey or *ecdh.PrivateKey, and to the algorithm
@@ -128,7 +88,8 @@ func (a agreement) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	if err != nil {
 		return orRandom(nil, err), nil
 	}
-	block, err := aes.NewCipher(a.derive(secret))
+	kek := a.derive(secret)
+	block, err := aes.NewCipher(kek[:])
 	if err != nil {
 		return orRandom(nil, err), nil
 	}
@@ -136,18 +97,16 @@ func (a agreement) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	return orRandom(key, err), nil
 }
 
-// derive is the Concat KDF of RFC 7518, section 4.6.2, as it is for a key that wraps a key.
-func (a agreement) derive(secret []byte) []byte {
-	size := make([]byte, 4)
-	binary.BigEndian.PutUint32(size, cekSize*8)
-	kdf := josecipher.NewConcatKDF(crypto.SHA256, secret, prefixed([]byte(ECDHESA256KW)), prefixed(a.header.apu), prefixed(a.header.apv), size, nil)
-	key := make([]byte, cekSize)
-	_, _ = kdf.Read(key) // it never fails
-	return key
-}
-
-func prefixed(data []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data))), data...) //nolint:gosec // within a header of 2 KiB
+// derive is the Concat KDF of RFC 7518, section 4.6.2, for a key that wraps a key: what comes out is as long as the hash, so there is one round.
+func (a agreement) derive(secret []byte) [sha256.Size]byte {
+	info := make([]byte, 0, 128)
+	info = binary.BigEndian.AppendUint32(info, 1)
+	info = append(info, secret...)
+	for _, part := range []string{string(ECDHESA256KW), string(a.header.apu), string(a.header.apv)} {
+		info = binary.BigEndian.AppendUint32(info, uint32(len(part))) //nolint:gosec // parts of a bounded header
+		info = append(info, part...)
+	}
+	return sha256.Sum256(binary.BigEndian.AppendUint32(info, sha256.Size*8))
 }
 
 // orRandom returns the content key, or a random one of its size when there is none or its size is wrong. The random one is made either way.

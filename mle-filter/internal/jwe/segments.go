@@ -3,6 +3,7 @@ package jwe
 import (
 	"bytes"
 	"encoding/base64"
+	"strings"
 )
 
 // Limits bound a message, in bytes.
@@ -34,7 +35,7 @@ func split(token []byte) (parts [segments][]byte, err error) {
 	}
 	for _, part := range parts {
 		if !canonical(part) {
-			return parts, refuse(ReasonEncoding, "A segment of the body is not unpadded base64url in its canonical form.")
+			return parts, refuse(ReasonEncoding, notCanonical)
 		}
 	}
 	if len(parts[2]) != encodedLen(ivSize) || len(parts[4]) != encodedLen(tagSize) {
@@ -53,9 +54,11 @@ func canonical(segment []byte) bool {
 	if over == 1 {
 		return false
 	}
-	value := bytes.IndexByte([]byte(alphabet), segment[len(segment)-1])
+	value := strings.IndexByte(alphabet, segment[len(segment)-1])
 	return value >= 0 && value&lowBits[over] == 0
 }
+
+const notCanonical = "A segment of the body is not unpadded base64url in its canonical form."
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 

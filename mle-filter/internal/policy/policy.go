@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Level is how much encryption a body needs.
@@ -91,7 +92,8 @@ func (t *Table) Rule(method, path, merchant string) Rule {
 	if rule.Request == Off {
 		return rule
 	}
-	return rule.and(t.merchants[merchant])
+	id, _, _ := strings.Cut(merchant, "/") // a mode may follow: what a merchant demands holds in both
+	return rule.and(t.merchants[id])
 }
 
 // ByMerchant reports whether a rule can depend on whose request it is.
@@ -140,7 +142,7 @@ func (r Route) read() (route, error) {
 
 func (m Merchant) rule(id string) (Rule, error) {
 	rule := Rule{Request: m.MLE.orOptional(), Response: m.Response.orOptional()}
-	if id == "" || !rule.Request.known() || !rule.Response.known() {
+	if id == "" || strings.Contains(id, "/") || !rule.Request.known() || !rule.Response.known() {
 		return Rule{}, errors.New("a merchant has an id, and levels that are optional or required")
 	}
 	if rule.Request == Off || rule.Response == Off {

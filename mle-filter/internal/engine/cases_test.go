@@ -1,0 +1,114 @@
+package engine_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+)
+
+// TestCases runs the shared cases on the engine alone, by a shell that has no transport.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	e := w.Engine(t)
+	enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, core enginetest.Reply) enginetest.Outcome {
+		t.Helper()
+		return exchange(t, e, r, core)
+	})
+}
+
+func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginetest.Reply) (out enginetest.Outcome) {
+	t.Helper()
+	head := engine.RequestHead{Method: r.Method, Path: r.Path, Fields: fields(r.Fields), Body: r.Body != "", Length: int64(len(r.Body))}
+	if r.NoLength {
+		head.Length = -1
+	}
+	merchant := r.Caller
+	if merchant == "" {
+		merchant = enginetest.Merchant
+	}
+	x, p := e.Begin(t.Context(), head, enginetest.Call(merchant))
+	if p != nil {
+		return refusal(out, p)
+	}
+	out.Core, out.Body = fields(r.Fields), r.Body
+	ops := x.Ops()
+	if x.NeedsBody() {
+		body, p := x.Unwrap(t.Context(), []byte(r.Body))
+		if p != nil {
+			return refusal(out, p)
+		}
+		ops, out.Body = body.Ops, string(body.Bytes)
+	}
+	apply(out.Core, ops)
+	out.Reached = 1
+	out.Status, out.Fields, out.Answer = core.Status, fields(core.Fields), core.Body
+	answer, p := x.BeginResponse(engine.ResponseHead{Status: core.Status, Fields: out.Fields, Body: core.Body != "", Length: -1})
+	if p != nil {
+		return refusal(out, p)
+	}
+	ops = answer.Ops
+	if answer.Wrap {
+		body, p := x.Wrap([]byte(core.Body))
+		if p != nil {
+			return refusal(out, p)
+		}
+		ops, out.Answer = body.Ops, string(body.Bytes)
+	}
+	apply(out.Fields, ops)
+	return out
+}
+
+func refusal(out enginetest.Outcome, p *engine.Problem) enginetest.Outcome {
+	body := p.Body("req_0000000000001")
+	out.Status, out.Answer, out.Fields = p.Status, string(body), http.Header{}
+	apply(out.Fields, p.Ops(body))
+	return out
+}
+
+func fields(list []enginetest.Field) http.Header {
+	h := http.Header{}
+	for _, f := range list {
+		h.Add(f.Name, f.Value)
+	}
+	return h
+}
+
+func apply(h http.Header, ops []engine.HeaderOp) {
+	for _, op := range ops {
+		if op.Del {
+			h.Del(op.Name)
+		} else {
+			h.Set(op.Name, op.Value)
+		}
+	}
+}
+
+// TestFlipsAreTold is the rest of row 15: what only the private key can tell is answered in the same bytes whatever it was.
+func TestFlipsAreTold(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	e := w.Engine(t)
+	var first string
+	for _, key := range []enginetest.Key{w.EC, w.RSA} {
+		tokens := enginetest.Flips(t, key, "{}")
+		tokens = append(tokens, enginetest.Flip{Name: "a wrong content key", Token: enginetest.Forge{Key: key, CEK: make([]byte, 16)}.Seal(t, "{}")})
+		for i, flip := range tokens {
+			if key.Alg == engine.ECDHESA256KW && i == len(tokens)-1 {
+				continue // its length is seen without the key
+			}
+			got := exchange(t, e, enginetest.Request{Method: "POST", Path: enginetest.Path, Body: flip.Token, Fields: []enginetest.Field{
+				{Name: "Content-Type", Value: "application/jose"}, {Name: "X-SVC-MLE", Value: "v1"},
+			}}, enginetest.Reply{})
+			if first == "" {
+				first = strconv.Itoa(got.Status) + got.Answer
+			}
+			if text := strconv.Itoa(got.Status) + got.Answer; text != first {
+				t.Errorf("%s, %s: got %s, want %s", key.Alg, flip.Name, text, first)
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Field is a header field as it is sent.
+type Field struct{ Name, Value string }
+
+// Request is what a client sends.
+type Request struct {
+	Method string
+	Path   string
+	Fields []Field
+	Body   string
+	// NoLength sends the body without saying how long it is.
+	NoLength bool
+	// Caller is whose it is; Merchant when empty.
+	Caller string
+}
+
+// Reply is what core answers.
+type Reply struct {
+	Status int
+	Fields []Field
+	Body   string
+}
+
+// Case is a request, what core answers if it gets it, and what must come of both.
+type Case struct {
+	Row     int // of the abuse list in the contract's section 5; 0 for the ways of honest clients
+	Name    string
+	Request Request
+	Reply   Reply // 200 with a small JSON body when its Status is 0
+
+	// A refusal: what the client gets. Core is not reached, unless AfterCore is set.
+	Status    int
+	Code      string
+	AfterCore bool
+
+	// Else what core gets.
+	Core    string   // the body
+	Has     []Field  // header fields with one value each
+	HasNot  []string // header fields that are not there
+	Wrapped *Key     // the answer is encrypted for it; else it is core's answer as it is
+	CTY     string   // then the cty of it
+}
+
+// Outcome is what came of a request.
+type Outcome struct {
+	Reached int         // how often core was reached
+	Core    http.Header // what core got at last
+	Body    string
+	Status  int // what the client got
+	Fields  http.Header
+	Answer  string
+}
+
+// core is the answer of the case's core.
+func (c Case) core() Reply {
+	if c.Reply.Status == 0 {
+		return Reply{Status: 200, Fields: []Field{{"Content-Type", "application/json"}}, Body: `{"id":"txn_0000000000001"}`}
+	}
+	return c.Reply
+}
+
+// Run runs all cases. do sends a request through a shell around the world's engine to a core that gives that reply.
+func Run(t *testing.T, w *World, do func(t *testing.T, r Request, core Reply) Outcome) {
+	t.Helper()
+	for _, c := range Cases(t, w) {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t, do(t, c.Request, c.core()))
+		})
+	}
+}
+
+func (c Case) check(t *testing.T, got Outcome) {
+	t.Helper()
+	if c.Code != "" {
+		c.checkRefusal(t, got)
+		return
+	}
+	if got.Reached != 1 {
+		t.Fatalf("core: got %d requests, want 1; the client got %d %s", got.Reached, got.Status, got.Answer)
+	}
+	if got.Body != c.Core {
+		t.Errorf("core's body: got %q, want %q", short(got.Body), short(c.Core))
+	}
+	for _, f := range c.Has {
+		if v := got.Core.Values(f.Name); len(v) != 1 || v[0] != f.Value {
+			t.Errorf("core's %s: got %q, want %q", f.Name, v, f.Value)
+		}
+	}
+	for _, name := range c.HasNot {
+		if v := got.Core.Values(name); len(v) > 0 {
+			t.Errorf("core's %s: got %q, want none", name, v)
+		}
+	}
+	c.checkAnswer(t, got)
+}
+
+func (c Case) checkRefusal(t *testing.T, got Outcome) {
+	t.Helper()
+	if want := map[bool]int{false: 0, true: 1}[c.AfterCore]; got.Reached != want {
+		t.Errorf("core: got %d requests, want %d", got.Reached, want)
+	}
+	var body struct {
+		Error struct {
+			Type, Code, Message string
+			Status              int
+			RequestID           string `json:"request_id"`
+		}
+	}
+	if err := json.Unmarshal([]byte(got.Answer), &body); err != nil {
+		t.Fatalf("got %d %q, want an error body", got.Status, short(got.Answer))
+	}
+	e := body.Error
+	if got.Status != c.Status || e.Status != c.Status || e.Code != c.Code {
+		t.Errorf("got %d %s (%s), want %d %s", got.Status, e.Code, e.Message, c.Status, c.Code)
+	}
+	if e.Type == "" || e.Message == "" {
+		t.Errorf("got %q, want a type and a message", got.Answer)
+	}
+	if got.Fields.Get("Content-Type") != "application/json" || got.Fields.Get("Cache-Control") != "no-store" {
+		t.Errorf("got %v, want JSON that nobody keeps", got.Fields)
+	}
+	if (got.Fields.Get("Retry-After") != "") != (c.Status == 503) {
+		t.Errorf("Retry-After: got %q with status %d", got.Fields.Get("Retry-After"), got.Status)
+	}
+}
+
+func (c Case) checkAnswer(t *testing.T, got Outcome) {
+	t.Helper()
+	core := c.core()
+	if got.Status != core.Status {
+		t.Errorf("status: got %d, want core's %d", got.Status, core.Status)
+	}
+	if c.Wrapped == nil {
+		if got.Answer != core.Body {
+			t.Errorf("answer: got %q, want core's %q", short(got.Answer), short(core.Body))
+		}
+		return
+	}
+	header, text := c.Wrapped.Open(t, got.Answer)
+	if text != core.Body {
+		t.Errorf("answer: got %q, want core's %q", short(text), short(core.Body))
+	}
+	extra := header.ExtraHeaders
+	if header.KeyID != c.Wrapped.KID || extra["typ"] != "JOSE" || extra["iat"] != float64(Noon.Unix()) {
+		t.Errorf("got kid %q and %v, want the key's, typ and iat", header.KeyID, extra)
+	}
+	if cty, _ := extra["cty"].(string); cty != c.CTY {
+		t.Errorf("cty: got %q, want %q", cty, c.CTY)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/jose", "X-Svc-Mle": "v1", "Cache-Control": "no-store", "Etag": "", "Last-Modified": "",
+		"Content-Encoding": "", "Content-Digest": "", "Accept-Ranges": "",
+	} {
+		if v := got.Fields.Get(name); v != want {
+			t.Errorf("%s: got %q, want %q", name, v, want)
+		}
+	}
+}
+
+// Open decrypts what was encrypted for the key.
+func (k Key) Open(t *testing.T, token string) (header jose.Header, text string) {
+	t.Helper()
+	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM})
+	if err != nil {
+		t.Fatalf("got %q, want a compact JWE: %v", short(token), err)
+	}
+	plaintext, err := object.Decrypt(k.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object.Header, string(plaintext)
+}
+
+func short(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}

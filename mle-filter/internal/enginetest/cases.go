@@ -1,0 +1,176 @@
+package enginetest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// plaintext is what most cases encrypt.
+const plaintext = `{"amount":1000,"currency":"usd","payment_method":"card"}`
+
+// unseen are header fields that core never gets with a request that was unwrapped.
+var unseen = []string{
+	"X-SVC-MLE", "X-SVC-MLE-Response", "X-SVC-MLE-Response-Kid", "Accept-Encoding", "Range", "If-None-Match", "Content-Digest",
+}
+
+// Cases are all of them.
+func Cases(tb testing.TB, w *World) []Case {
+	tb.Helper()
+	all := slices.Concat(
+		honestCases(tb, w), answerCases(tb, w), algCases(tb, w), headerCases(tb, w), jsonCases(tb, w), encodingCases(tb, w), keyCases(tb, w),
+		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w), fieldCases(tb, w), sizeCases(tb, w),
+		plaintextCases(tb, w), policyCases(tb, w),
+	)
+	names := map[string]bool{}
+	for i := range all {
+		if all[i].Row > 0 {
+			all[i].Name = strconv.Itoa(all[i].Row) + "/" + all[i].Name
+		}
+		if names[all[i].Name] {
+			tb.Fatalf("two cases have the name %s", all[i].Name)
+		}
+		names[all[i].Name] = true
+	}
+	return all
+}
+
+// sent is a request with an encrypted body.
+func sent(body string, more ...Field) Request {
+	return Request{Method: "POST", Path: Path, Body: body, Fields: append([]Field{
+		{"Content-Type", "application/jose"}, {"X-SVC-MLE", "v1"},
+	}, more...)}
+}
+
+// failed is a case whose body cannot be decrypted.
+func failed(row int, name, body string) Case {
+	return Case{Row: row, Name: name, Request: sent(body), Status: 400, Code: "mle_decrypt_failed"}
+}
+
+// passed is a case whose body gets through.
+func passed(row int, name string, r Request, core string) Case {
+	return Case{Row: row, Name: name, Request: r, Core: core, HasNot: unseen, Has: []Field{
+		{"Content-Type", "application/json"}, {"Content-Length", strconv.Itoa(len(core))},
+	}}
+}
+
+func honestCases(tb testing.TB, w *World) []Case {
+	tb.Helper()
+	seen := func(k Key, more string) Field {
+		return Field{"X-Svc-Int-Mle", "v1;kid=" + k.KID + ";merchant=" + Merchant + more}
+	}
+	least := passed(0, "the smallest header", sent(Forge{Key: w.EC}.Seal(tb, plaintext), Field{"Idempotency-Key", "a"}), plaintext)
+	least.Has = append(least.Has, seen(w.EC, ""), Field{"Idempotency-Key", "a"})
+	rsa := passed(0, "RSA", sent(Forge{Key: w.RSA}.Seal(tb, plaintext)), plaintext)
+	rsa.Has = append(rsa.Has, seen(w.RSA, ""))
+	full := map[string]any{
+		"typ": "JOSE", "cty": "application/json", "iat": Noon.Unix(), "jti": "one", "htm": "POST", "htu": Path, "extra": map[string]any{"a": []int{1}},
+	}
+	both := passed(0, "both ways", sent(Forge{Key: w.EC, Header: full}.Seal(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+		Field{"Accept-Encoding", "gzip"}, Field{"Content-Digest", "sha-256=:AA==:"}), plaintext)
+	both.Wrapped, both.CTY = &w.Reply, "application/json"
+	both.Has = append(both.Has, seen(w.EC, ";response=required"))
+	older := passed(0, "to the key that was asked for", sent(Forge{Key: w.RSA}.Seal(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+		Field{"X-SVC-MLE-Response-Kid", w.Older.KID}), plaintext)
+	older.Wrapped, older.CTY = &w.Older, "application/json"
+	chunked := passed(0, "no length", sent(Forge{Key: w.EC}.Seal(tb, plaintext)), plaintext)
+	chunked.Request.NoLength = true
+	escaped := func(header string) string {
+		return strings.Replace(header, `"enc"`, `"cty":"application\/json","\u0065nc"`, 1)
+	}
+	parameters := sent(Forge{Key: w.EC, Header: map[string]any{"typ": "jose", "cty": "JSON"}}.Seal(tb, plaintext))
+	parameters.Fields[0].Value = "Application/JOSE; charset=utf-8"
+	return []Case{
+		least, rsa, both, older, chunked, passed(0, "other spellings", parameters, plaintext),
+		passed(0, "escapes in the header", sent(Forge{Key: w.EC, Raw: escaped}.Seal(tb, plaintext)), plaintext),
+		{Name: "nothing encrypted", Request: Request{
+			Method: "POST", Path: Path, Body: plaintext, Fields: []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}},
+		}, Core: plaintext, Has: []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}}, HasNot: []string{"X-Svc-Int-Mle"}},
+		{Name: "only the answer", Request: Request{
+			Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE", "v1"}, {"X-SVC-MLE-Response", "required"}, {"If-None-Match", `"a"`}, {"Range", "bytes=0-1"}},
+		}, HasNot: unseen, Has: []Field{{"X-Svc-Int-Mle", "v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.Reply, CTY: "application/json"},
+	}
+}
+
+// answerCases are row 28 of the list: what core may answer to somebody who wants it encrypted.
+func answerCases(tb testing.TB, w *World) []Case {
+	tb.Helper()
+	answered := func(name string, core Reply) Case {
+		return Case{Row: 28, Name: name, Request: Request{Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Reply: core}
+	}
+	wrapped := func(name string, core Reply, cty string) Case {
+		c := answered(name, core)
+		c.Wrapped, c.CTY = &w.Reply, cty
+		return c
+	}
+	broken := func(name string, core Reply) Case {
+		c := answered(name, core)
+		c.Status, c.Code, c.AfterCore = 500, "internal_error", true
+		return c
+	}
+	text := Field{"Content-Type", "application/json"}
+	head := answered("HEAD", Reply{Status: 200, Fields: []Field{text}})
+	head.Request.Method = "HEAD"
+	return []Case{
+		wrapped("validators", Reply{200, []Field{
+			text,
+			{"ETag", `"a"`},
+			{"Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT"},
+			{"Accept-Ranges", "bytes"},
+			{"Content-Digest", "sha-256=:AA==:"},
+			{"Cache-Control", "max-age=60"},
+			{"Vary", "Authorization"},
+			{"Content-Encoding", "identity"},
+		}, "{}"}, "application/json"),
+		wrapped("an error of core's", Reply{402, []Field{text}, `{"error":{"code":"card_declined"}}`}, "application/json"),
+		wrapped("a fault of core's", Reply{500, []Field{text}, `{"error":{"code":"internal_error"}}`}, "application/json"),
+		wrapped("another type", Reply{200, []Field{{"Content-Type", "text/plain; charset=utf-8"}}, "text"}, "text/plain"),
+		wrapped("as large as it may be", Reply{200, []Field{text}, strings.Repeat("x", 1<<20)}, "application/json"),
+		broken("too large", Reply{200, []Field{text}, strings.Repeat("x", 1<<20+1)}),
+		broken("packed", Reply{200, []Field{text, {"Content-Encoding", "gzip"}}, "\x1f\x8b"}),
+		broken("a stream", Reply{200, []Field{{"Content-Type", "text/event-stream"}}, "data: 1\n\n"}),
+		answered("204", Reply{Status: 204}),
+		answered("304", Reply{Status: 304}),
+		head,
+	}
+}
+
+// policyCases are rows 19 and 21, as far as they are about routes and merchants.
+func policyCases(tb testing.TB, w *World) []Case {
+	tb.Helper()
+	sealed := Forge{Key: w.EC}.Seal(tb, plaintext)
+	text := Field{"Content-Type", "application/json"}
+	refused := func(row int, name, code string, r Request) Case {
+		return Case{Row: row, Name: name, Request: r, Status: 400, Code: code}
+	}
+	on := func(path, method string, fields []Field, body string) Request {
+		return Request{Method: method, Path: path, Fields: fields, Body: body}
+	}
+	taken := sent(sealed)
+	taken.Path = PathRequired
+	strict := sent(sealed, Field{"X-SVC-MLE-Response", "required"})
+	strict.Path, strict.Caller = PathStrictForOne, Strict
+	mine := on(PathStrictForOne, "POST", []Field{text}, plaintext)
+	his := mine
+	his.Caller = Strict
+	half := strict
+	half.Fields = half.Fields[:2]
+	off := sent(sealed)
+	off.Path = PathOff
+	return []Case{
+		refused(19, "a body in the clear on a required route", "mle_required", on(PathRequired, "POST", []Field{text}, plaintext)),
+		refused(19, "no body on a required route", "mle_required", on(PathRequired, "POST", nil, "")),
+		refused(19, "a required route spelt otherwise", "mle_required", on("//v1/x/..%2ftokens/", "POST", []Field{text}, plaintext)),
+		refused(19, "an encrypted body on a route that is off", "mle_not_supported", off),
+		refused(19, "an answer asked for on a route that is off", "mle_not_supported", on(PathOff, "GET", []Field{{"X-SVC-MLE-Response", "required"}}, "")),
+		refused(21, "no answer asked for where one is required", "mle_required", on(PathResponse, "GET", nil, "")),
+		refused(21, "no answer asked for by a strict merchant", "mle_required", half),
+		refused(21, "a body in the clear from a strict merchant", "mle_required", his),
+		passed(19, "an encrypted body on a required route", taken, plaintext),
+		{Name: "a required route read", Request: on(PathRequired, "GET", nil, "")},
+		{Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""), HasNot: []string{"X-Svc-Int-Mle"}},
+		{Name: "a merchant like any other", Request: mine, Core: plaintext},
+		{Row: 16, Name: "no response key of one's own", Request: strict, Status: 400, Code: "mle_kid_unknown"},
+	}
+}

@@ -1,0 +1,82 @@
+package enginetest
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"strings"
+	"testing"
+)
+
+func mustEphemeral(tb testing.TB) *ecdh.PublicKey {
+	tb.Helper()
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return key.PublicKey()
+}
+
+func fieldCases(tb testing.TB, w *World) []Case {
+	tb.Helper()
+	sealed := Forge{Key: w.EC}.Seal(tb, plaintext)
+	with := func(row int, name string, status int, code string, fields ...Field) Case {
+		return Case{Row: row, Name: name, Request: Request{Method: "POST", Path: Path, Body: sealed, Fields: fields}, Status: status, Code: code}
+	}
+	media := func(name string, fields ...Field) Case {
+		return with(19, name, 415, "unsupported_media_type", fields...)
+	}
+	jose, text, v1 := Field{"Content-Type", "application/jose"}, Field{"Content-Type", "application/json"}, Field{"X-SVC-MLE", "v1"}
+	wants := Field{"X-SVC-MLE-Response", "required"}
+	kid := Field{"X-SVC-MLE-Response-Kid", w.Reply.KID}
+	stripped := passed(20, "a client's own internal field", sent(sealed, Field{"X-SVC-INT-MLE", "v1;merchant=" + Other}), plaintext)
+	stripped.Has = append(stripped.Has, Field{"X-Svc-Int-Mle", "v1;kid=" + w.EC.KID + ";merchant=" + Merchant})
+	clear := Request{Method: "POST", Path: Path, Body: plaintext, Fields: []Field{text, {"x-svc-int-mle", "v1"}, {"X-Svc-Int-Mle", "v1"}}}
+	return []Case{
+		media("another version", jose, Field{"X-SVC-MLE", "v2"}),
+		media("the version in capitals", jose, Field{"X-SVC-MLE", "V1"}),
+		media("an empty version", jose, Field{"X-SVC-MLE", ""}),
+		media("the version twice", jose, v1, v1),
+		media("the version twice in one", jose, Field{"X-SVC-MLE", "v1,v1"}),
+		media("the type without the version", jose),
+		media("the version without the type", text, v1),
+		media("the version without any type", v1),
+		media("another version in the clear", text, Field{"X-SVC-MLE", "v2"}),
+		media("two types", jose, text, v1),
+		media("two types, the other way", text, jose, v1),
+		with(23, "packed", 415, "unsupported_media_type", jose, v1, Field{"Content-Encoding", "gzip"}),
+		with(23, "packed by nothing", 415, "unsupported_media_type", jose, v1, Field{"Content-Encoding", "identity"}),
+		with(21, "an answer asked for in other words", 400, "invalid_value", jose, v1, Field{"X-SVC-MLE-Response", "optional"}),
+		with(21, "an answer asked for twice", 400, "invalid_value", jose, v1, wants, wants),
+		with(21, "an answer not asked for, but its key", 400, "invalid_value", jose, v1, kid),
+		with(21, "an answer asked for two keys", 400, "invalid_value", jose, v1, wants, kid, kid),
+		stripped,
+		{Row: 20, Name: "a client's own internal field in the clear", Request: clear, Core: plaintext, HasNot: []string{"X-Svc-Int-Mle"}},
+	}
+}
+
+// sizeCases are row 23. What HTTP itself refuses, a Content-Length that lies for one, is not among them.
+func sizeCases(tb testing.TB, w *World) []Case {
+	tb.Helper()
+	const limit = 256 << 10
+	large := func(name, body string, noLength bool) Case {
+		c := Case{Row: 23, Name: name, Request: sent(body), Status: 413, Code: "body_too_large"}
+		c.Request.NoLength = noLength
+		return c
+	}
+	over := strings.Repeat("A", limit+1)
+	// All of a message but its ciphertext, whose length is then what is left; the header makes it come out even.
+	inside := limit - len(Forge{Key: w.EC, Header: map[string]any{"x": ""}}.Seal(tb, ""))
+	text := strings.Repeat(" ", (inside-1000)/4*3)
+	var exact string
+	for n := 0; len(exact) != limit && n < 2000; n++ {
+		exact = Forge{Key: w.EC, Header: map[string]any{"x": strings.Repeat("x", n)}}.Seal(tb, text)
+	}
+	if len(exact) != limit {
+		tb.Fatalf("got no message of %d bytes", limit)
+	}
+	return []Case{
+		passed(23, "as large as it may be", sent(exact), text),
+		large("a byte more", over, false),
+		large("a byte more, of no length", over, true),
+	}
+}

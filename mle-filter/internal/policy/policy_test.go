@@ -1,0 +1,130 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+)
+
+const (
+	off, optional, required = policy.Off, policy.Optional, policy.Required
+)
+
+func TestRule(t *testing.T) {
+	t.Parallel()
+	table, err := policy.New(policy.Config{
+		Routes: []policy.Route{
+			{Method: "GET", Path: "/v1/mle/**", MLE: off},
+			{Method: "POST", Path: "/v1/tokens", MLE: required, Response: required},
+			{Method: "POST", Path: "/v1/transactions/{id}/captures", MLE: required},
+			{Path: "/v1/transactions/{id}", Response: required},
+			{Path: "/v1/customers/**", Response: required},
+		},
+		Merchants: map[string]policy.Merchant{"mer_strict": {MLE: required}, "mer_half": {Response: required}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		method, path, merchant string
+		request, response      policy.Level
+	}{
+		"named":                     {"POST", "/v1/tokens", "", required, required},
+		"another method":            {"GET", "/v1/tokens", "", optional, optional},
+		"not named":                 {"POST", "/v1/refunds", "", optional, optional},
+		"template":                  {"POST", "/v1/transactions/txn_1/captures", "", required, optional},
+		"template, shorter":         {"POST", "/v1/transactions/txn_1", "", optional, required},
+		"template, longer":          {"POST", "/v1/transactions/txn_1/captures/a", "", optional, optional},
+		"rest":                      {"GET", "/v1/customers/cus_1/payment_methods", "", optional, required},
+		"rest, of nothing":          {"GET", "/v1/customers", "", optional, required},
+		"rest, but a longer name":   {"GET", "/v1/customersx", "", optional, optional},
+		"off":                       {"GET", "/v1/mle/keys/current", "", off, off},
+		"off for a strict merchant": {"GET", "/v1/mle/keys", "mer_strict", off, off},
+		"strict merchant":           {"POST", "/v1/refunds", "mer_strict", required, optional},
+		"strict merchant in a mode": {"POST", "/v1/refunds", "mer_strict/test", required, optional},
+		"half strict merchant":      {"POST", "/v1/refunds", "mer_half", optional, required},
+		"both":                      {"POST", "/v1/tokens", "mer_half", required, required},
+		"doubled slash":             {"POST", "//v1//tokens", "", required, required},
+		"slash at the end":          {"POST", "/v1/tokens/", "", required, required},
+		"dots":                      {"POST", "/v1/x/../tokens", "", required, required},
+		"escaped dots":              {"POST", "/v1/mle/%2e%2e/tokens", "", required, required},
+		"escaped slash":             {"POST", "/v1%2ftokens", "", required, required},
+		"escaped letter":            {"POST", "/v1/%74okens", "", required, required},
+		"backslash":                 {"POST", `/v1\tokens`, "", required, required},
+		"above the root":            {"POST", "/../../v1/tokens", "", required, required},
+		"no slash":                  {"POST", "v1/tokens", "", required, required},
+		"broken escape":             {"POST", "/v1/tokens/%zz/..", "", required, required},
+		"root":                      {"GET", "/", "", optional, optional},
+		"nothing":                   {"GET", "", "", optional, optional},
+		"another case":              {"POST", "/V1/Tokens", "", optional, optional}, // another path to core, too
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, want := table.Rule(c.method, c.path, c.merchant), (policy.Rule{Request: c.request, Response: c.response}); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestZeroTable(t *testing.T) {
+	t.Parallel()
+	table, err := policy.New(policy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Rule("POST", "/v1/tokens", "mer_1"); got != (policy.Rule{Request: optional, Response: optional}) || table.ByMerchant() {
+		t.Errorf("got %v and %v, want all optional for everybody", got, table.ByMerchant())
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]policy.Config{
+		"unknown level":           {Routes: []policy.Route{{Path: "/v1", MLE: "on"}}},
+		"unknown response level":  {Routes: []policy.Route{{Path: "/v1", Response: "always"}}},
+		"level in capitals":       {Routes: []policy.Route{{Path: "/v1", MLE: "Required"}}},
+		"no path":                 {Routes: []policy.Route{{MLE: required}}},
+		"path without slash":      {Routes: []policy.Route{{Path: "v1"}}},
+		"path with doubled slash": {Routes: []policy.Route{{Path: "/v1//a"}}},
+		"path with slash at end":  {Routes: []policy.Route{{Path: "/v1/"}}},
+		"path with escape":        {Routes: []policy.Route{{Path: "/v1/%61"}}},
+		"rest in the middle":      {Routes: []policy.Route{{Path: "/v1/**/a"}}},
+		"half a star":             {Routes: []policy.Route{{Path: "/v1/*"}}},
+		"half a segment":          {Routes: []policy.Route{{Path: "/v1/a{id}"}}},
+		"two names in one":        {Routes: []policy.Route{{Path: "/v1/{a}{b}"}}},
+		"method in small letters": {Routes: []policy.Route{{Method: "post", Path: "/v1"}}},
+		"star for method":         {Routes: []policy.Route{{Method: "*", Path: "/v1"}}},
+		"off, answers required":   {Routes: []policy.Route{{Path: "/v1", MLE: off, Response: required}}},
+		"answers off":             {Routes: []policy.Route{{Path: "/v1", Response: off}}},
+		"the same twice":          {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/{b}"}}},
+		"hidden by rest":          {Routes: []policy.Route{{Path: "/v1/**"}, {Method: "POST", Path: "/v1/tokens", MLE: required}}},
+		"hidden by template":      {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/tokens", MLE: required}}},
+		"merchant off":            {Merchants: map[string]policy.Merchant{"mer_1": {MLE: off}}},
+		"merchant's answers off":  {Merchants: map[string]policy.Merchant{"mer_1": {Response: off}}},
+		"merchant unknown level":  {Merchants: map[string]policy.Merchant{"mer_1": {MLE: "yes"}}},
+		"merchant in a mode":      {Merchants: map[string]policy.Merchant{"mer_1/live": {MLE: required}}},
+		"merchant without id":     {Merchants: map[string]policy.Merchant{"": {MLE: required}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := policy.New(cfg); err == nil {
+				t.Error("got a table, want an error")
+			}
+		})
+	}
+}
+
+func TestLaterRouteThatIsNotHidden(t *testing.T) {
+	t.Parallel()
+	for name, routes := range map[string][]policy.Route{
+		"wider":          {{Path: "/v1/tokens"}, {Path: "/v1/**"}},
+		"another method": {{Method: "GET", Path: "/v1/**"}, {Method: "POST", Path: "/v1/**"}},
+		"any method":     {{Method: "GET", Path: "/v1/a"}, {Path: "/v1/a"}},
+		"longer":         {{Path: "/v1/{a}"}, {Path: "/v1/{a}/b"}},
+	} {
+		if _, err := policy.New(policy.Config{Routes: routes}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
