@@ -98,11 +98,19 @@ func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*ke
 	return k, err
 }
 
-// parse reads a private key back.
+// parse reads a private key back. One of P-256 comes as what agrees on keys: made from an *ecdsa.PrivateKey at each use, that would take an
+// operation on the curve more.
 func parse(der []byte) (any, error) {
 	private, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
 		return nil, errSealed // the cause may speak of the key
+	}
+	if elliptic, ok := private.(*ecdsa.PrivateKey); ok {
+		agrees, err := elliptic.ECDH()
+		if err != nil {
+			return nil, errSealed
+		}
+		return agrees, nil
 	}
 	return private, nil
 }

@@ -3,6 +3,9 @@ package keyring_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"testing"
 	"time"
 
@@ -130,6 +133,11 @@ func opened(tb testing.TB, jwe string, private any) string {
 	obj, err := jose.ParseEncryptedCompact(jwe, []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		tb.Fatal(err)
+	}
+	if agrees, ok := private.(*ecdh.PrivateKey); ok { // which go-jose does not know
+		if private, err = ecdsa.ParseRawPrivateKey(elliptic.P256(), agrees.Bytes()); err != nil {
+			tb.Fatal(err)
+		}
 	}
 	text, err := obj.Decrypt(private)
 	if err != nil {
