@@ -59,7 +59,7 @@ func (providerB) complete(_ *sdkWalk, step string, send values) (sent, want valu
 	return send, nil
 }
 
-// check wants no payments of the client's in v1 beside those whose numbers it read.
+// check wants no payments of the client's in v1 beside those whose numbers it read, and what it said of one order.
 func (providerB) check(t *testing.T, w *sdkWalk, payments map[string]v1.Transaction) {
 	t.Helper()
 	known := map[string]bool{}
@@ -70,5 +70,27 @@ func (providerB) check(t *testing.T, w *sdkWalk, payments map[string]v1.Transact
 		if x.Reference != nil && strings.HasPrefix(*x.Reference, w.name+"-") && !known[x.ID] {
 			t.Errorf("%s: v1 has a payment %s, %s, of which the client does not know", *x.Reference, x.ID, x.Status)
 		}
+	}
+	if number := w.read["order"]["id"]; number != "" {
+		checkOrderB(t, payments[txn(t, number)])
+	}
+}
+
+// wantOrderB is what v1 has of the order that each program sends.
+const wantOrderB = `{"line_items":[{"id":"mug","name":"a mug","quantity":"2","unit_price":"20.00"},` +
+	`{"id":"lid","name":"a lid","quantity":"1","unit_price":"5.00"}],"purchase_order_number":"po-7731"}`
+
+func checkOrderB(t *testing.T, x v1.Transaction) {
+	t.Helper()
+	if got := encoded(t, x.Order); got != wantOrderB {
+		t.Errorf("order = %s, want %s", got, wantOrderB)
+	}
+	for field, want := range map[string]string{"field_1": "gift <&> wrap", "client_ip": "192.0.2.7", "customer_reference": "c-7"} {
+		if got := x.Metadata[field]; got != want {
+			t.Errorf("metadata %s = %q, want %q", field, got, want)
+		}
+	}
+	if x.Shipping == nil || x.Shipping.LastName == nil || *x.Shipping.LastName != "Diaz" {
+		t.Errorf("shipping = %+v, want to Diaz", x.Shipping)
 	}
 }

@@ -39,10 +39,25 @@ const initiator = (r) => make(api.ProcessingInfoAuthorizationOptionsInitiator, {
   }),
 });
 
+// order is what a shop says of the goods, the buyer and the device.
+const order = (r) => (!r.order ? {} : {
+  lineItems: [['mug', '2', '20.00'], ['lid', '1', '5.00']].map(([productSku, quantity, unitPrice]) => (
+    make(api.Ptsv2paymentsOrderInformationLineItems, {productSku, productName: `a ${productSku}`, quantity: Number(quantity), unitPrice}))),
+  invoiceDetails: make(api.Ptsv2paymentsOrderInformationInvoiceDetails, {purchaseOrderNumber: r.order}),
+  shipTo: make(api.Ptsv2paymentsOrderInformationShipTo, {firstName: 'Bo', lastName: 'Diaz', address1: '2 Oak St', postalCode: '98005', country: 'US'}),
+});
+
+const shop = (r) => (!r.order ? {} : {
+  merchantDefinedInformation: [make(api.Ptsv2paymentsMerchantDefinedInformation, {key: '1', value: 'gift <&> wrap'})],
+  deviceInformation: make(api.Ptsv2paymentsDeviceInformation, {ipAddress: '192.0.2.7'}),
+  buyerInformation: make(api.Ptsv2paymentsBuyerInformation, {merchantCustomerId: 'c-7', companyTaxId: '12-345'}),
+});
+
 const payment = (r) => make(api.CreatePaymentRequest, {
   clientReferenceInformation: reference(api.Ptsv2paymentsClientReferenceInformation, r),
   processingInformation: make(api.Ptsv2paymentsProcessingInformation, {
     capture: r.capture && true, commerceIndicator: r.commerce, authorizationOptions: authorization(r),
+    bankTransferOptions: make(api.Ptsv2paymentsProcessingInformationBankTransferOptions, {secCode: r.entry}),
     actionList: r.keep && ['TOKEN_CREATE'], actionTokenTypes: r.keep && ['customer', 'paymentInstrument'],
   }),
   paymentInformation: make(api.Ptsv2paymentsPaymentInformation, {
@@ -56,8 +71,9 @@ const payment = (r) => make(api.CreatePaymentRequest, {
     paymentInstrument: make(api.Ptsv2paymentsPaymentInformationPaymentInstrument, {id: r.instrument}),
   }),
   orderInformation: make(api.Ptsv2paymentsOrderInformation, {
-    amountDetails: amounts(api.Ptsv2paymentsOrderInformationAmountDetails, r), billTo: address(r),
+    amountDetails: amounts(api.Ptsv2paymentsOrderInformationAmountDetails, r), billTo: address(r), ...order(r),
   }),
+  ...shop(r),
   consumerAuthenticationInformation: make(api.Ptsv2paymentsConsumerAuthenticationInformation, {
     cavv: r.cavv, xid: r.xid, eciRaw: r.eci, directoryServerTransactionId: r.ds_transaction, paSpecificationVersion: r.cavv && '2.2.0',
   }),

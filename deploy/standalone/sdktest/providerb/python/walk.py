@@ -98,10 +98,51 @@ def processing(r):
         api.Ptsv2paymentsProcessingInformation,
         capture="capture" in r,
         commerce_indicator=r.get("commerce"),
+        bank_transfer_options=make(api.Ptsv2paymentsProcessingInformationBankTransferOptions, sec_code=r.get("entry")),
         action_list="keep" in r and ["TOKEN_CREATE"],
         action_token_types="keep" in r and ["customer", "paymentInstrument"],
         authorization_options=options,
     )
+
+
+def order(r):
+    """What a shop says of the goods."""
+    if "order" not in r:
+        return {}
+    items = [("mug", 2, "20.00"), ("lid", 1, "5.00")]
+    ship_to = make(
+        api.Ptsv2paymentsOrderInformationShipTo,
+        first_name="Bo",
+        last_name="Diaz",
+        address1="2 Oak St",
+        postal_code="98005",
+        country="US",
+    )
+    return {
+        "line_items": [
+            make(
+                api.Ptsv2paymentsOrderInformationLineItems,
+                product_sku=sku,
+                product_name="a " + sku,
+                quantity=quantity,
+                unit_price=price,
+            )
+            for sku, quantity, price in items
+        ],
+        "invoice_details": make(api.Ptsv2paymentsOrderInformationInvoiceDetails, purchase_order_number=r["order"]),
+        "ship_to": ship_to,
+    }
+
+
+def shop(r):
+    """What it says of the buyer and the device."""
+    if "order" not in r:
+        return {}
+    return {
+        "merchant_defined_information": [make(api.Ptsv2paymentsMerchantDefinedInformation, key="1", value="gift <&> wrap")],
+        "device_information": make(api.Ptsv2paymentsDeviceInformation, ip_address="192.0.2.7"),
+        "buyer_information": make(api.Ptsv2paymentsBuyerInformation, merchant_customer_id="c-7", company_tax_id="12-345"),
+    }
 
 
 def payment(r):
@@ -137,7 +178,9 @@ def payment(r):
             api.Ptsv2paymentsOrderInformation,
             amount_details=amounts(api.Ptsv2paymentsOrderInformationAmountDetails, r),
             bill_to=address(r),
+            **order(r),
         ),
+        **shop(r),
         consumer_authentication_information=secure,
     )
 
@@ -248,6 +291,8 @@ def plain(inner):
     """A request as the client's own examples have it: without what was not set."""
     if isinstance(inner, dict):
         return {name: plain(value) for name, value in inner.items() if value is not None}
+    if isinstance(inner, list):
+        return [plain(value) for value in inner]
     return plain(inner.__dict__) if hasattr(inner, "__dict__") else inner
 
 
