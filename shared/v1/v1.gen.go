@@ -337,6 +337,7 @@ const (
 	ErrorTypeCardError           ErrorType = "card_error"
 	ErrorTypeIdempotencyError    ErrorType = "idempotency_error"
 	ErrorTypeInvalidRequestError ErrorType = "invalid_request_error"
+	ErrorTypeMleError            ErrorType = "mle_error"
 	ErrorTypePermissionError     ErrorType = "permission_error"
 	ErrorTypeRateLimitError      ErrorType = "rate_limit_error"
 )
@@ -353,6 +354,8 @@ func (e ErrorType) Valid() bool {
 	case ErrorTypeIdempotencyError:
 		return true
 	case ErrorTypeInvalidRequestError:
+		return true
+	case ErrorTypeMleError:
 		return true
 	case ErrorTypePermissionError:
 		return true
@@ -2771,7 +2774,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
 	CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCurrentAPIKey What the secret key of this request is
+	// GetCurrentAPIKey What the API key of this request is
 	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3285,7 +3288,7 @@ func (c *Client) CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, b
 	return c.Client.Do(req)
 }
 
-// GetCurrentAPIKey What the secret key of this request is
+// GetCurrentAPIKey What the API key of this request is
 //
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6953,7 +6956,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
 	CreateAPIKeyWithResponse(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
 
-	// GetCurrentAPIKeyWithResponse What the secret key of this request is
+	// GetCurrentAPIKeyWithResponse What the API key of this request is
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9680,7 +9683,7 @@ func (c *ClientWithResponses) CreateAPIKeyWithResponse(ctx context.Context, para
 	return ParseCreateAPIKeyResponse(rsp)
 }
 
-// GetCurrentAPIKeyWithResponse What the secret key of this request is
+// GetCurrentAPIKeyWithResponse What the API key of this request is
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -16,9 +16,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
+// currentKeyPath is where any key learns what it is.
+const currentKeyPath = "/v1/api_keys/current"
+
 func (a *API) keyRoutes() []route {
 	return []route{
-		{http.MethodGet, "/v1/api_keys/current", "", a.currentKey}, // before {id}, which would match it
+		{http.MethodGet, currentKeyPath, "", a.currentKey}, // before {id}, which would match it
 		{http.MethodGet, "/v1/api_keys", apikey.ScopeKeysWrite, a.listKeys},
 		{http.MethodPost, "/v1/api_keys", apikey.ScopeKeysWrite, a.createKey},
 		{http.MethodPost, "/v1/api_keys/{id}/roll", apikey.ScopeKeysWrite, a.rollKey},

@@ -3,6 +3,8 @@ package operator
 import (
 	_ "embed" // the document
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -70,4 +72,12 @@ type APIKeyCreate struct {
 	Name      *string       `json:"name,omitempty"`
 	Scopes    *[]v1.Scope   `json:"scopes,omitempty"`
 	ExpiresAt *v1.Time      `json:"expires_at,omitempty"`
+}
+
+// EventCreate is the body of an announcement. Of a type, a merchant is told once per name.
+type EventCreate struct {
+	Mode   v1.Mode        `json:"mode"`
+	Type   v1.EventType   `json:"type"`
+	Name   string         `json:"name"`
+	Object jsontext.Value `json:"object"`
 }

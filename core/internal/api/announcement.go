@@ -1,0 +1,75 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// maxEventName is the length of the longest name of an announcement in bytes.
+const maxEventName = 200
+
+// platformEvents are the types of events that come from outside of payments.
+var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
+
+// announce tells a merchant of what happened elsewhere on the platform.
+func (o *Operator) announce(w http.ResponseWriter, r *http.Request, seen *audit) error {
+	n, err := merchantID(r, seen)
+	if err != nil {
+		return err
+	}
+	var in operator.EventCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	if f := checkAnnouncement(&in); f != nil {
+		return f
+	}
+	req, err := o.operatorRequest(r, body)
+	if err != nil {
+		return err
+	}
+	out, err := o.Engine.Announce(r.Context(), req, engine.Announcement{
+		Tenant: payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, Type: string(in.Type), Name: in.Name, Object: in.Object,
+	})
+	return o.answer(w, r, out, err)
+}
+
+func checkAnnouncement(in *operator.EventCreate) *fault {
+	switch {
+	case in.Mode == "":
+		return &fault{code: codeMissingField, param: "mode"}
+	case !in.Mode.Valid():
+		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+	case in.Type == "":
+		return &fault{code: codeMissingField, param: "type"}
+	case !slices.Contains(platformEvents, in.Type):
+		return &fault{code: codeInvalidValue, param: "type", message: "This is no type of event that can be announced here."}
+	case in.Name == "":
+		return &fault{code: codeMissingField, param: "name"}
+	case len(in.Name) > maxEventName:
+		return &fault{code: codeInvalidValue, param: "name", message: "A name has 1 to 200 bytes."}
+	case len(in.Object) == 0:
+		return &fault{code: codeMissingField, param: "object"}
+	case in.Object.Kind() != jsontext.KindBeginObject:
+		return &fault{code: codeInvalidType, param: "object"}
+	}
+	return nil
+}
+
+// Announced shows an event of the platform's, which was just made or was there before.
+func (p Presenter) Announced(e *store.Event, created bool) engine.Answer {
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return engine.Answer{Status: status, Body: p.Event(e)}
+}

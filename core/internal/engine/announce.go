@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Announcement is what the platform tells a merchant of.
+type Announcement struct {
+	Tenant payment.Tenant
+	Type   string
+	Name   string // of what happened: of its type it is told once per name
+	Object []byte // JSON
+}
+
+// Announce makes an event of the platform's, which webhooks and the list of events bring to the merchant. Told of again, the event that there
+// is answers. ErrNotFound when there is no such merchant.
+func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Answer, error) {
+	defer e.enter(ctx, r)()
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		if _, err := tx.Merchant(a.Tenant.Merchant); err != nil {
+			return nil, err
+		}
+		before, err := tx.Announced(a.Tenant, a.Type, a.Name)
+		if err == nil {
+			shown := e.Present.Announced(before, false)
+			return &shown, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		made, err := e.announce(tx, a)
+		if err != nil {
+			return nil, err
+		}
+		shown := e.Present.Announced(made, true)
+		return &shown, nil
+	})
+	return value(out), err
+}
+
+// announce writes the event. All events of its type are the merchant's own, in the order of their sequence.
+func (e *Engine) announce(tx *store.Tx, a Announcement) (*store.Event, error) {
+	n, err := tx.Announcements(a.Tenant, a.Type)
+	if err != nil {
+		return nil, err
+	}
+	made := e.event(a.Type, a.Tenant, a.Tenant.Merchant, n+1, a.Object)
+	if err := tx.InsertEvent(made); err != nil {
+		return nil, err
+	}
+	return made, tx.InsertAnnouncement(made, a.Name)
+}

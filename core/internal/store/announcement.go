@@ -1,0 +1,43 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Announced returns the event by which the tenant was told of what has that name, else ErrNotFound.
+func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*Event, error) {
+	row, err := tx.row(`SELECT event_id FROM announcements WHERE merchant_id = ? AND live = ? AND type = ? AND name = ?`,
+		tenant.Merchant, tenant.Live, kind, name)
+	if err != nil {
+		return nil, err
+	}
+	var event int64
+	if err := row.Scan(&event); errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	} else if err != nil {
+		return nil, fmt.Errorf("read announcement: %w", err)
+	}
+	return tx.Event(tenant, event)
+}
+
+// Announcements counts what the tenant was told of that kind.
+func (tx *Tx) Announcements(tenant payment.Tenant, kind string) (n int64, err error) {
+	row, err := tx.row(`SELECT COUNT(*) FROM announcements WHERE merchant_id = ? AND live = ? AND type = ?`, tenant.Merchant, tenant.Live, kind)
+	if err != nil {
+		return 0, err
+	}
+	if err := row.Scan(&n); err != nil {
+		return 0, fmt.Errorf("count announcements: %w", err)
+	}
+	return n, nil
+}
+
+// InsertAnnouncement remembers that e, which was inserted, tells of what has that name.
+func (tx *Tx) InsertAnnouncement(e *Event, name string) error {
+	return tx.insert(`INSERT INTO announcements (merchant_id, live, type, name, event_id) VALUES (?, ?, ?, ?, ?)`,
+		e.Tenant.Merchant, e.Tenant.Live, e.Type, name, e.ID)
+}
