@@ -19,13 +19,16 @@
 //   - P2: the same payments against stripe-mock, which validates a charge and stores nothing; and the 99th percentiles of both.
 //   - P3: the median wait of a lone client for a payment, which takes an intent and an outcome commit, against a single commit of all
 //     the rows that the payment leaves behind.
-//   - P5: what a client of provider-a waits for a sale by compat-proxy, against what a v1 client waits for the same payment by
+//   - P5: what a client of a legacy provider waits for a payment by compat-proxy, against what a v1 client waits for the same payment by
 //     package passthrough: net/http's reverse proxy on net/http's transport, with the same server and garbage collector settings. All three programs are
 //     processes of their own, and both proxies stand in front of the same core on one store. Before it measures, the run proves that the
-//     core keeps the same payment for all of them. p50 with one client and with four, each as fast as it is answered; p99 with 1,000
-//     requests a second due, as in P9. Every sale has its own invoice number: none is a duplicate, but each is looked at as if it could be
-//     one. XML is what has to be reached; JSON, and the proxies' processor time, are for information. In the two minutes after 00:00,
-//     08:00 and 16:00 UTC compat-proxy asks the core once more for each sale; do not measure then.
+//     core keeps the same payment for either side. p50 with one client and with four, each as fast as it is answered; p99 with 1,000
+//     requests a second due, as in P9. Of provider-a it is a sale, of provider-b the authorization of its contract's first example, under an
+//     HTTP signature over host, date, target, digest and merchant, made anew for each request over a body of its own; what the client
+//     takes to sign is not counted. Every payment has its own invoice number: none is a duplicate, but each is looked at as if it could be
+//     one. provider-a XML and provider-b JSON are what has to be reached; provider-a JSON, and the proxies' processor time, are for
+//     information. In the two minutes after 00:00, 08:00 and 16:00 UTC compat-proxy asks the core once more for each sale; do not measure
+//     then.
 //   - P7: requests that are repeated with their key, against reads of the transactions they made, on one server.
 //   - P8: from starting the process to the first healthy answer, on the folder that the memory run has filled; and the highest
 //     resident memory, in millions of bytes, while 64 clients post for 10 s.

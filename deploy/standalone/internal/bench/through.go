@@ -30,13 +30,13 @@ type pressure struct {
 
 func pressures() []pressure {
 	return []pressure{
-		{name: "1 client", conns: 1, of: byP50, what: "p50 of a sale, 1 client", reach: 1.25},
-		{name: fmt.Sprintf("%d clients", few), conns: few, of: byP50, what: fmt.Sprintf("p50 of a sale, %d clients", few), reach: 1.25},
-		{name: "1,000/s", conns: conns, rate: steady, of: byP99, what: "p99 of a sale at 1,000/s", reach: 1.3},
+		{name: "1 client", conns: 1, of: byP50, what: "p50 of a payment, 1 client", reach: 1.25},
+		{name: fmt.Sprintf("%d clients", few), conns: few, of: byP50, what: fmt.Sprintf("p50 of a payment, %d clients", few), reach: 1.25},
+		{name: "1,000/s", conns: conns, rate: steady, of: byP99, what: "p99 of a payment at 1,000/s", reach: 1.3},
 	}
 }
 
-// through gives P5: what a legacy client waits for a sale by compat-proxy, against a v1 client for the same payment by a reverse proxy
+// through gives P5: what a legacy client waits for a payment by compat-proxy, against a v1 client for the same payment by a reverse proxy
 // that does nothing.
 func through(ctx context.Context, b *Bench) (rows []Row, err error) {
 	err = b.withServer(ctx, func(s *server) error {
@@ -73,15 +73,18 @@ func (b *Bench) withProxies(ctx context.Context, s *server, fn func(*proxies) er
 	return fn(p)
 }
 
-// press measures every dialect and the bare side under one pressure.
+// press measures every dialect and the bare sides under one pressure.
 func (b *Bench) press(ctx context.Context, p *proxies, press pressure) ([]Row, error) {
-	plain, err := plainSale(p.bare.Addr, p.core)
-	if err != nil {
-		return nil, err
+	var sides []side
+	for _, plain := range bares() {
+		r, err := plain.request(p.bare.Addr, p.core)
+		if err != nil {
+			return nil, err
+		}
+		sides = append(sides, side{"bare " + plain.name + ", " + press.name, b.pressed(p.bare, press, r, plain.want)})
 	}
-	sides := []side{{"bare, " + press.name, b.pressed(p.bare, press, plain, created(false))}}
 	for _, d := range dialects() {
-		r, err := d.request(p.compat.Addr, p.core)
+		r, err := d.request(p.compat.Addr, p.core, b.Clock.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -91,23 +94,29 @@ func (b *Bench) press(ctx context.Context, p *proxies, press pressure) ([]Row, e
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
+	return pressRows(press, got[:len(bares())], got[len(bares()):]), nil
+}
+
+// pressRows are the rows of one pressure.
+func pressRows(press pressure, plain, ours [][]sample) []Row {
+	var rows, cpu []Row
 	for i, d := range dialects() {
+		against := plain[place(bares(), d.bare)]
 		row := Row{ID: "P5", What: press.what + ", " + d.name + " ÷ bare reverse proxy", AtMost: true}
 		if d.reach {
 			row.Reach = press.reach
 		}
-		row.ratio(got[i+1], got[0], press.of)
-		row.Absolute = milliseconds(got[i+1], got[0], press.of)
+		row.ratio(ours[i], against, press.of)
+		row.Absolute = milliseconds(ours[i], against, press.of)
 		rows = append(rows, row)
+		if press.rate > 0 && d.reach {
+			row := Row{ID: "P5", What: "the proxy's processor time a payment, the same, " + d.name, AtMost: true}
+			row.ratio(ours[i], against, byCPU)
+			row.Absolute = milliseconds(ours[i], against, byCPU)
+			cpu = append(cpu, row)
+		}
 	}
-	if press.rate > 0 {
-		row := Row{ID: "P5", What: "the proxy's processor time a sale, the same, " + dialects()[0].name, AtMost: true}
-		row.ratio(got[1], got[0], byCPU)
-		row.Absolute = milliseconds(got[1], got[0], byCPU)
-		rows = append(rows, row)
-	}
-	return rows, nil
+	return append(rows, cpu...)
 }
 
 // pressed sends a payment to a proxy and counts the proxy's own processor time, too.

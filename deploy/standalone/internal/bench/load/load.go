@@ -127,23 +127,24 @@ func (w *worker) run(ctx context.Context, pace *schedule) {
 // repeat sends as soon as it has the last answer.
 func (w *worker) repeat(ctx context.Context, until time.Time) error {
 	var answer Response
-	for sent := w.plan.Clock.Now(); sent.Before(until) && ctx.Err() == nil; {
-		if err := w.ask(w.next, &answer); err != nil {
+	for now := w.plan.Clock.Now(); now.Before(until) && ctx.Err() == nil; {
+		request := w.request.fill(w.plan.Fill, w.next)
+		sent := w.plan.Clock.Now() // what it takes to make a request is no wait for its answer
+		if err := w.ask(request, &answer); err != nil {
 			return err
 		}
 		w.next += uint64(w.plan.Conns) //nolint:gosec // a count is not negative
-		now := w.plan.Clock.Now()
+		now = w.plan.Clock.Now()
 		if !now.Before(w.from) && now.Before(until) {
 			w.latencies = append(w.latencies, now.Sub(sent))
 		}
-		sent = now
 	}
 	return ctx.Err()
 }
 
-// ask sends request n and checks the answer.
-func (w *worker) ask(n uint64, answer *Response) error {
-	if err := w.conn.Do(w.request.fill(w.plan.Fill, n), answer); err != nil {
+// ask sends a request and checks the answer.
+func (w *worker) ask(request []byte, answer *Response) error {
+	if err := w.conn.Do(request, answer); err != nil {
 		return err
 	}
 	w.answered++

@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -76,6 +77,22 @@ func TestRequestSlots(t *testing.T) {
 		want = strings.ReplaceAll(want, "{slot}", "0042")
 		if got := string(r.Bytes(fill, 42)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What is done last sees the slots filled, in every request anew.
+func TestRequestFinally(t *testing.T) {
+	t.Parallel()
+	r, err := load.NewRequest("POST", "host:1", "/", []string{"Sum: 0"}, "{slot}", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Finally(func(request []byte) { request[bytes.Index(request, []byte("Sum: "))+len("Sum: ")] = request[len(request)-1] })
+	for n := range uint64(3) {
+		got := string(r.Bytes(func(slot []byte, n uint64) { slot[0] = byte('a' + n) }, n))
+		if want := fmt.Sprintf("Sum: %c", 'a'+n); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %s in it", got, want)
 		}
 	}
 }

@@ -30,6 +30,7 @@ func (w *worker) follow(ctx context.Context, s *schedule, until time.Time) error
 		if !due.Before(until) {
 			return ctx.Err()
 		}
+		request := w.request.fill(w.plan.Fill, n)
 		if wait := due.Sub(w.plan.Clock.Now()); wait > 0 {
 			timer.Reset(wait)
 			select {
@@ -38,7 +39,7 @@ func (w *worker) follow(ctx context.Context, s *schedule, until time.Time) error
 			case <-timer.C:
 			}
 		}
-		if err := w.ask(n, &answer); err != nil {
+		if err := w.ask(request, &answer); err != nil {
 			return fmt.Errorf("request %d: %w", n, err)
 		}
 		if now := w.plan.Clock.Now(); !due.Before(w.from) {

@@ -14,6 +14,7 @@ type Request struct {
 	bytes []byte
 	slots []int // offsets
 	width int
+	last  func(request []byte) // nil when there is nothing to do once the slots are filled
 }
 
 // NewRequest builds a request to addr (host:port). headers are whole lines; "{slot}" in the path, in a header line or in the body stands
@@ -41,6 +42,10 @@ func NewRequest(method, addr, path string, headers []string, body string, width 
 	return r, nil
 }
 
+// Finally has f change every request when its slots are filled and before it is sent, as signing does. It keeps the length, and is called from
+// all connections at once.
+func (r *Request) Finally(f func(request []byte)) { r.last = f }
+
 // clone gives a connection bytes of its own to patch.
 func (r *Request) clone() *Request {
 	c := *r
@@ -50,13 +55,15 @@ func (r *Request) clone() *Request {
 
 // fill returns the bytes to send.
 func (r *Request) fill(f func(slot []byte, n uint64), n uint64) []byte {
-	if len(r.slots) == 0 || f == nil {
-		return r.bytes
+	if len(r.slots) > 0 && f != nil {
+		first := r.bytes[r.slots[0] : r.slots[0]+r.width]
+		f(first, n)
+		for _, at := range r.slots[1:] {
+			copy(r.bytes[at:], first)
+		}
 	}
-	first := r.bytes[r.slots[0] : r.slots[0]+r.width]
-	f(first, n)
-	for _, at := range r.slots[1:] {
-		copy(r.bytes[at:], first)
+	if r.last != nil {
+		r.last(r.bytes)
 	}
 	return r.bytes
 }

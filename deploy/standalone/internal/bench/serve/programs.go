@@ -75,14 +75,22 @@ type Standalone struct {
 	Key      string // a secret test key
 	Database string // path of the SQLite file
 	Logins   string // path of the file that maps legacy logins to API keys
-	// Legacy is a login of provider-a.
+	// Legacy is a login of provider-a, Signer one of provider-b.
 	Legacy Legacy
+	Signer Signer
 }
 
 // Legacy is a login of provider-a as standalone prints it.
 type Legacy struct {
 	Name           string `json:"name"`
 	TransactionKey string `json:"transaction_key"`
+}
+
+// Signer is a login of provider-b by HTTP signature as standalone prints it.
+type Signer struct {
+	MerchantID   string `json:"merchant_id"`
+	KeyID        string `json:"key_id"`
+	SharedSecret string `json:"shared_secret"` // base64
 }
 
 // Launch starts our server on the data folder, listening for plain HTTP on listen (host:port), and does not wait until it is ready.
@@ -108,6 +116,7 @@ func StartStandalone(ctx context.Context, program, data string) (*Standalone, er
 			Secret string `json:"sk_test"`
 		} `json:"keys"`
 		ProviderA Legacy `json:"provider_a"`
+		ProviderB Signer `json:"provider_b"`
 	}
 	if err := json.Unmarshal([]byte(line), &ready); err != nil {
 		return nil, fmt.Errorf("read what standalone prints: %w (%w)", err, p.Stop())
@@ -115,7 +124,7 @@ func StartStandalone(ctx context.Context, program, data string) (*Standalone, er
 	return &Standalone{
 		Process: p, Addr: strings.TrimPrefix(ready.HTTP, "http://"), Key: ready.Keys.Secret,
 		Database: filepath.Join(data, "core", "causeway.db"), Logins: filepath.Join(data, "compat-credentials.yaml"),
-		Legacy: ready.ProviderA,
+		Legacy: ready.ProviderA, Signer: ready.ProviderB,
 	}, nil
 }
 
