@@ -19,13 +19,18 @@ const (
 type delivered struct {
 	clock clock.Clock
 
-	mu    sync.Mutex
-	count map[[sha256.Size]byte]delivery // guarded by mu
+	mu sync.Mutex
+	// What was last counted is in young until that is full or has lasted; then it is old, and what was old is forgotten.
+	young, old map[evidenceHash]delivery // guarded by mu
+	begun      time.Time                 // of young, guarded by mu
 }
 
 func newDelivered(c clock.Clock) *delivered {
-	return &delivered{clock: c, count: map[[sha256.Size]byte]delivery{}}
+	return &delivered{clock: c, young: map[evidenceHash]delivery{}, old: map[evidenceHash]delivery{}}
 }
+
+// evidenceHash stands for what a caller logged in with.
+type evidenceHash [sha256.Size]byte
 
 type delivery struct {
 	n     int
@@ -34,39 +39,36 @@ type delivery struct {
 
 // before returns how many answers to the evidence have arrived.
 func (d *delivered) before(evidence string) int {
+	key := evidenceHash(sha256.Sum256([]byte(evidence)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e := d.count[sha256.Sum256([]byte(evidence))]
-	if !d.clock.Now().Before(e.until) {
-		return 0
-	}
-	return e.n
+	return d.known(key, d.clock.Now())
 }
 
 // add counts one more after n. Of two answers to the same request only the first counts: the second was a repetition.
 func (d *delivered) add(evidence string, n int) {
+	key := evidenceHash(sha256.Sum256([]byte(evidence)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now, key := d.clock.Now(), sha256.Sum256([]byte(evidence))
-	e, known := d.count[key]
-	if !now.Before(e.until) {
-		e.n = 0
-	}
-	if e.n != n {
+	now := d.clock.Now()
+	if d.known(key, now) != n {
 		return
 	}
-	if !known && len(d.count) >= deliveredLimit && !d.sweep(now) {
-		return
+	if len(d.young) >= deliveredLimit/2 || now.Sub(d.begun) >= deliveredFor {
+		d.young, d.old, d.begun = d.old, d.young, now
+		clear(d.young)
 	}
-	d.count[key] = delivery{n: n + 1, until: now.Add(deliveredFor)}
+	d.young[key] = delivery{n: n + 1, until: now.Add(deliveredFor)}
 }
 
-// sweep forgets what is old, and reports whether that made room. The caller holds mu.
-func (d *delivered) sweep(now time.Time) bool {
-	for key, e := range d.count {
-		if !now.Before(e.until) {
-			delete(d.count, key)
-		}
+// known is the count that is remembered. The caller holds mu.
+func (d *delivered) known(key evidenceHash, now time.Time) int {
+	e, young := d.young[key]
+	if !young {
+		e = d.old[key]
 	}
-	return len(d.count) < deliveredLimit
+	if !now.Before(e.until) {
+		return 0
+	}
+	return e.n
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -164,6 +165,51 @@ func (s *signer) step(t *testing.T, step rune) {
 		s.handler.ServeHTTP(httptest.NewRecorder(), s.request(ctx, signedBody))
 	case 'f':
 		s.clock.Advance(3 * time.Minute)
+	}
+}
+
+// However many answers arrive, the last are known and what is held stays within bounds.
+func TestDelivered_many(t *testing.T) {
+	t.Parallel()
+	d := providerb.NewDelivered(clock.NewFake(today))
+	for i := range 2 * providerb.DeliveredLimit {
+		evidence := strconv.Itoa(i)
+		d.Add(evidence, 0)
+		last := strconv.Itoa(max(0, i+1-providerb.DeliveredLimit/2))
+		if d.Before(evidence) != 1 || d.Before(last) != 1 {
+			t.Fatalf("after %d: got %d and %d known, want 1 and 1", i, d.Before(evidence), d.Before(last))
+		}
+	}
+	if got, most := d.Held(), providerb.DeliveredLimit; got > most {
+		t.Errorf("got %d held, want at most %d", got, most)
+	}
+	if got := d.Before("0"); got != 0 {
+		t.Errorf("got %d of the first, want it forgotten", got)
+	}
+}
+
+// What is counted in its last moment lasts as long again, and what is not is forgotten to the moment.
+func TestDelivered_time(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(today)
+	d := providerb.NewDelivered(c)
+	d.Add("a", 0)
+	d.Add("b", 0)
+	c.Advance(2*time.Minute - time.Second)
+	d.Add("a", 1)
+	c.Advance(time.Second)
+	d.Add("c", 0)
+	if a, b := d.Before("a"), d.Before("b"); a != 2 || b != 0 {
+		t.Errorf("got %d and %d, want 2 and 0", a, b)
+	}
+	c.Advance(2*time.Minute - 2*time.Second)
+	d.Add("d", 0)
+	if a, n := d.Before("a"), d.Before("c"); a != 2 || n != 1 {
+		t.Errorf("got %d and %d, want 2 and 1", a, n)
+	}
+	c.Advance(time.Second)
+	if a := d.Before("a"); a != 0 {
+		t.Errorf("got %d, want it forgotten", a)
 	}
 }
 
