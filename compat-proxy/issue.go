@@ -25,11 +25,7 @@ type ProviderBKeys struct {
 
 // NewProviderBKeys makes keys for the client of a merchant and an encryption key of the proxy's own.
 func NewProviderBKeys(merchant string, now time.Time) (ProviderBKeys, error) {
-	encryption, err := credentials.NewEncryptionB(now)
-	if err != nil {
-		return ProviderBKeys{}, fmt.Errorf("compat-proxy: %w", err)
-	}
-	client, err := credentials.NewCertificateB(merchant, encryption.Certificate, now)
+	client, encryption, err := credentials.NewPairB(merchant, now)
 	if err != nil {
 		return ProviderBKeys{}, fmt.Errorf("compat-proxy: %w", err)
 	}

@@ -88,6 +88,8 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err := m.openTraces(ctx); err != nil {
 		return nil, err
 	}
+	kept := filepath.Join(m.data, "credentials.json")
+	providerB := m.loginB(devcreds.New(kept))
 	v1, err := m.openCore(ctx) // first, for it keeps every other process out of the folder
 	if err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 		return nil, fmt.Errorf("inner listener: %w", err)
 	}
 	base := "http://" + inner.String()
-	credentials, err := devcreds.Ensure(ctx, filepath.Join(m.data, "credentials.json"), issuer{core: v1, base: base, clock: m.clock})
+	credentials, err := devcreds.Ensure(ctx, kept, issuer{core: v1, base: base, providerB: providerB})
 	if err != nil {
 		return nil, err
 	}

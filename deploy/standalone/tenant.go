@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/core"
@@ -14,9 +17,9 @@ import (
 
 // issuer makes the development merchant in the core, and asks v1 itself which keys it lets in.
 type issuer struct {
-	core  *core.Core
-	base  string // URL of v1
-	clock clock.Clock
+	core      *core.Core
+	base      string // URL of v1
+	providerB func() (devcreds.ProviderB, error)
 }
 
 var _ devcreds.Issuer = issuer{}
@@ -57,10 +60,23 @@ func (i issuer) Valid(ctx context.Context, key secret.String) (bool, error) {
 }
 
 // ProviderB implements devcreds.Issuer.
-func (i issuer) ProviderB(merchantID string) (devcreds.ProviderB, error) {
-	k, err := compatproxy.NewProviderBKeys(merchantID, i.clock.Now())
+func (i issuer) ProviderB() (devcreds.ProviderB, error) { return i.providerB() }
+
+// loginB returns what makes a login of provider-b. Its keys are what a first start takes longest for: then they are begun at once.
+func (m *Main) loginB(first bool) func() (devcreds.ProviderB, error) {
+	result := sync.OnceValues(func() (devcreds.ProviderB, error) { return newProviderB(m.clock) })
+	if first {
+		go func() { _, _ = result() }() // whoever waits for it gets the error
+	}
+	return result
+}
+
+// newProviderB makes a login of provider-b under a name of its own.
+func newProviderB(c clock.Clock) (devcreds.ProviderB, error) {
+	merchant := "dev_" + strings.ToLower(rand.Text()[:10])
+	k, err := compatproxy.NewProviderBKeys(merchant, c.Now())
 	return devcreds.ProviderB{
-		MerchantID: merchantID, KeyID: k.KeyID, SharedSecret: k.SharedSecret, P12: k.P12, P12Password: k.P12Password,
+		MerchantID: merchant, KeyID: k.KeyID, SharedSecret: k.SharedSecret, P12: k.P12, P12Password: k.P12Password,
 		Certificate: k.Certificate, EncryptionKey: k.EncryptionKey, EncryptionCertificate: k.EncryptionCertificate,
 	}, err
 }

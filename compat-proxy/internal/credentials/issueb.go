@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/p12"
@@ -57,7 +58,15 @@ func NewCertificateB(merchant, encryption string, now time.Time) (CertificateB, 
 	if err := identifier("merchant_id", merchant, maxMerchant); err != nil {
 		return CertificateB{}, fmt.Errorf("credentials: %w", err)
 	}
-	key, der, err := selfSigned(merchant, x509.KeyUsageDigitalSignature|x509.KeyUsageKeyEncipherment, now)
+	key, err := newKeyB()
+	if err != nil {
+		return CertificateB{}, err
+	}
+	return certificateB(key, merchant, encryption, now)
+}
+
+func certificateB(key *rsa.PrivateKey, merchant, encryption string, now time.Time) (CertificateB, error) {
+	der, err := selfSigned(key, merchant, x509.KeyUsageDigitalSignature|x509.KeyUsageKeyEncipherment, now)
 	if err != nil {
 		return CertificateB{}, err
 	}
@@ -77,6 +86,22 @@ func NewCertificateB(merchant, encryption string, now time.Time) (CertificateB, 
 	return CertificateB{Certificate: encodePEM("CERTIFICATE", der), P12: file, Password: password}, nil
 }
 
+// NewPairB makes a merchant's certificate and what its requests are encrypted to. The keys are made side by side: each takes a good tenth of a
+// second, or several.
+func NewPairB(merchant string, now time.Time) (CertificateB, EncryptionB, error) {
+	var encryption EncryptionB
+	var failed error
+	var other sync.WaitGroup
+	other.Go(func() { encryption, failed = NewEncryptionB(now) })
+	key, err := newKeyB()
+	other.Wait()
+	if err := errors.Join(err, failed); err != nil {
+		return CertificateB{}, EncryptionB{}, err
+	}
+	own, err := certificateB(key, merchant, encryption.Certificate, now)
+	return own, encryption, err
+}
+
 // EncryptionB is a key pair that clients encrypt requests to, both in PEM.
 type EncryptionB struct {
 	Key         secret.String
@@ -85,7 +110,11 @@ type EncryptionB struct {
 
 // NewEncryptionB makes a key pair under the name by which clients look for it.
 func NewEncryptionB(now time.Time) (EncryptionB, error) {
-	key, der, err := selfSigned(encryptionName, x509.KeyUsageKeyEncipherment, now)
+	key, err := newKeyB()
+	if err != nil {
+		return EncryptionB{}, err
+	}
+	der, err := selfSigned(key, encryptionName, x509.KeyUsageKeyEncipherment, now)
 	if err != nil {
 		return EncryptionB{}, err
 	}
@@ -96,16 +125,20 @@ func NewEncryptionB(now time.Time) (EncryptionB, error) {
 	return EncryptionB{Key: secret.New(encodePEM("PRIVATE KEY", private)), Certificate: encodePEM("CERTIFICATE", der)}, nil
 }
 
-// selfSigned makes a key and its certificate. Clients go by the serialNumber of its subject, which is a decimal number.
-func selfSigned(name string, usage x509.KeyUsage, now time.Time) (*rsa.PrivateKey, []byte, error) {
+func newKeyB() (*rsa.PrivateKey, error) {
 	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
-		return nil, nil, fmt.Errorf("credentials: make a key: %w", err)
+		return nil, fmt.Errorf("credentials: make a key: %w", err)
 	}
+	return key, nil
+}
+
+// selfSigned certifies a key by itself. Clients go by the serialNumber of its subject, which is a decimal number.
+func selfSigned(key *rsa.PrivateKey, name string, usage x509.KeyUsage, now time.Time) ([]byte, error) {
 	least := new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil) // 22 digits, none of them a leading zero
 	serial, err := rand.Int(rand.Reader, new(big.Int).Mul(least, big.NewInt(9)))
 	if err != nil {
-		return nil, nil, fmt.Errorf("credentials: choose a serial: %w", err)
+		return nil, fmt.Errorf("credentials: choose a serial: %w", err)
 	}
 	serial.Add(serial, least)
 	template := &x509.Certificate{
@@ -114,9 +147,9 @@ func selfSigned(name string, usage x509.KeyUsage, now time.Time) (*rsa.PrivateKe
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("credentials: sign a certificate: %w", err)
+		return nil, fmt.Errorf("credentials: sign a certificate: %w", err)
 	}
-	return key, der, nil
+	return der, nil
 }
 
 func encodePEM(kind string, der []byte) string {

@@ -58,8 +58,8 @@ type Issuer interface {
 	CreateKey(ctx context.Context, merchant, mode, kind string) (secret.String, error)
 	// Valid reports whether key would be let in.
 	Valid(ctx context.Context, key secret.String) (bool, error)
-	// ProviderB makes what a provider-b client of that merchant id needs.
-	ProviderB(merchantID string) (ProviderB, error)
+	// ProviderB makes a login of provider-b.
+	ProviderB() (ProviderB, error)
 }
 
 // Ensure returns the credentials kept at path, complete and valid.
@@ -88,6 +88,12 @@ func Ensure(ctx context.Context, path string, by Issuer) (*Credentials, error) {
 		return nil, fmt.Errorf("keep development credentials: %w", err)
 	}
 	return c, nil
+}
+
+// New reports whether Ensure would find no credentials at path.
+func New(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // read returns what is in the file, or the zero value when there is none.
@@ -132,7 +138,7 @@ func (c *Credentials) complete(ctx context.Context, by Issuer) (changed bool, er
 	}
 	if c.ProviderB.MerchantID == "" {
 		changed = true
-		if c.ProviderB, err = by.ProviderB("dev_" + strings.ToLower(rand.Text()[:10])); err != nil {
+		if c.ProviderB, err = by.ProviderB(); err != nil {
 			return false, err
 		}
 	}

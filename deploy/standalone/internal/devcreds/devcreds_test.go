@@ -57,10 +57,10 @@ func (s *store) Valid(_ context.Context, key secret.String) (bool, error) {
 	return s.keys[key.Reveal()] != "", s.step()
 }
 
-func (s *store) ProviderB(merchantID string) (devcreds.ProviderB, error) {
+func (s *store) ProviderB() (devcreds.ProviderB, error) {
 	s.made++
 	return devcreds.ProviderB{
-		MerchantID: merchantID, KeyID: fmt.Sprint("key", s.made), SharedSecret: secret.New(fmt.Sprint("secret", s.made)), P12: []byte("file"),
+		MerchantID: fmt.Sprint("shop", s.made), KeyID: fmt.Sprint("key", s.made), SharedSecret: secret.New(fmt.Sprint("secret", s.made)), P12: []byte("file"),
 		P12Password: secret.New("password"), Certificate: "own", EncryptionKey: secret.New("key"), EncryptionCertificate: "theirs",
 	}, s.step()
 }

@@ -88,7 +88,9 @@ func TestRequestFinally(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Finally(func(request []byte) { request[bytes.Index(request, []byte("Sum: "))+len("Sum: ")] = request[len(request)-1] })
+	r.Finally(func(request []byte) {
+		request[bytes.Index(request, []byte("Sum: "))+len("Sum: ")] = request[len(request)-1]
+	})
 	for n := range uint64(3) {
 		got := string(r.Bytes(func(slot []byte, n uint64) { slot[0] = byte('a' + n) }, n))
 		if want := fmt.Sprintf("Sum: %c", 'a'+n); !strings.Contains(got, want) {
