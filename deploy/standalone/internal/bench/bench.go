@@ -54,6 +54,7 @@ func measures() []measure {
 		{rows: []string{"P1", "P2"}, run: throughput},
 		{rows: []string{"P3"}, run: latency},
 		{rows: []string{"P5"}, run: through},
+		{rows: []string{"P6"}, run: unwrap},
 		{rows: []string{"P7"}, run: replay},
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},

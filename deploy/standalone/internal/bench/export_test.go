@@ -65,3 +65,6 @@ var Others = others
 func NewUsage(worked, idle int64, own time.Duration) Usage {
 	return Usage{known: true, worked: worked, idle: idle, own: own}
 }
+
+// ReadBenchmark reads what go test says of a benchmark.
+func ReadBenchmark(out []byte) (map[string]float64, error) { return readBenchmark(out) }

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// unwrap gives P6: what the encryption engine spends on a request, against Go's primitives on the same message. Both sides are benchmarks of
+// mle-filter's own, which nothing outside of it can import.
+func unwrap(ctx context.Context, b *Bench) ([]Row, error) {
+	program := b.folder("engine.test")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./mle-filter/internal/engine") //nolint:gosec // a path of this run
+	build.Dir, build.Stdout, build.Stderr = b.Root, os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("build mle-filter's benchmarks: %w", err)
+	}
+	var rows []Row
+	for _, key := range []struct {
+		name, alg string
+		reach     float64
+	}{{"RSA-2048", "RSA-OAEP-256", 0.95}, {"P-256", "ECDH-ES+A256KW", 0.68}} {
+		of := func(what string) side {
+			return side{key.name + " " + what, func(ctx context.Context, _ int) (sample, error) {
+				return b.goBenchmark(ctx, program, "BenchmarkUnwrap", key.alg, what)
+			}}
+		}
+		got, err := b.interleave(ctx, of("engine"), of("bare"))
+		if err != nil {
+			return nil, err
+		}
+		r := Row{ID: "P6", What: "MLE unwrap of 1 KiB ÷ Go's bare primitives, " + key.name, Reach: key.reach}
+		r.ratio(got[0], got[1], func(s sample) float64 { return 1 / s.cpu })
+		r.Absolute = fmt.Sprintf("%.1f, %.1f µs of processor", 1e6*middle(got[0], byCPU), 1e6*middle(got[1], byCPU))
+		rows = append(rows, r)
+		oracle, err := b.oracle(ctx, program, key.name, key.alg)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, oracle)
+	}
+	return rows, nil
+}
+
+// oracle is what a client could learn from the time of a refusal.
+func (b *Bench) oracle(ctx context.Context, program, name, alg string) (Row, error) {
+	var early, ratios []float64
+	for range b.Rounds {
+		got, err := b.goMetrics(ctx, program, "BenchmarkOracle", alg)
+		if err != nil {
+			return Row{}, err
+		}
+		early, ratios = append(early, got["p5-ratio"]), append(ratios, got["p50-ratio"])
+	}
+	r := Row{ID: "P6", What: "refusing a bad content key ÷ a bad tag, p50, " + name, Value: median(ratios)}
+	r.Spread = [2]float64{slices.Min(ratios), slices.Max(ratios)}
+	r.Absolute = fmt.Sprintf("p5 %.2f", median(early))
+	return r, nil
+}
+
+// goBenchmark runs one benchmark of a test program, by the names of its levels.
+func (b *Bench) goBenchmark(ctx context.Context, program string, path ...string) (sample, error) {
+	got, err := b.goMetrics(ctx, program, path...)
+	if err != nil {
+		return sample{}, err
+	}
+	if got["ns/op"] <= 0 || got["cpu-ns/op"] <= 0 {
+		return sample{}, fmt.Errorf("%s told no times", strings.Join(path, "/"))
+	}
+	return sample{rate: 1e9 / got["ns/op"], p50: time.Duration(got["ns/op"]), cpu: got["cpu-ns/op"] / 1e9}, nil
+}
+
+// goMetrics is what a benchmark reports, by unit.
+func (b *Bench) goMetrics(ctx context.Context, program string, path ...string) (map[string]float64, error) {
+	pattern := make([]string, len(path))
+	for i, name := range path {
+		pattern[i] = "^" + regexp.QuoteMeta(name) + "$"
+	}
+	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.bench="+strings.Join(pattern, "/"), "-test.benchtime="+b.Each.String()) //nolint:gosec // built above
+	cmd.Dir = filepath.Join(b.Root, "mle-filter", "internal", "engine")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+	}
+	return readBenchmark(out)
+}
+
+// readBenchmark reads the first line of results in the output of go test.
+func readBenchmark(out []byte) (map[string]float64, error) {
+	for line := range bytes.Lines(out) {
+		f := strings.Fields(string(line))
+		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
+			continue
+		}
+		got := map[string]float64{}
+		for i := 2; i+1 < len(f); i += 2 {
+			value, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("result %q: %w", line, err)
+			}
+			got[f[i+1]] = value
+		}
+		return got, nil
+	}
+	return nil, errors.New("a benchmark gave no result")
+}
