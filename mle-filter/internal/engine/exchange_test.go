@@ -1,0 +1,195 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden pins what each case is told, word for word.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	e := w.Engine(t)
+	var lines []string
+	for _, c := range enginetest.Cases(t, w) {
+		got := exchange(t, e, c.Request, enginetest.Reply{Status: 200, Fields: []enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, Body: "{}"})
+		line := fmt.Sprintf("%s: %d", c.Name, got.Status)
+		var body struct {
+			Error struct{ Type, Code, Message, Param string } `json:"error"`
+		}
+		if got.Reached == 0 {
+			if err := json.Unmarshal([]byte(got.Answer), &body); err != nil {
+				t.Fatal(err)
+			}
+			line += fmt.Sprintf(" %s/%s %q %s", body.Error.Type, body.Error.Code, body.Error.Message, body.Error.Param)
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	slices.Sort(lines)
+	text := strings.Join(lines, "\n") + "\n"
+	const path = "testdata/cases.golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := string(mustRead(t, path)); text != want {
+		t.Errorf("got other words than %s has; look at the difference after -update:\n%s", path, text)
+	}
+}
+
+// TestNoKeyIsTouched: what needs no key to be refused is refused before one is asked for.
+func TestNoKeyIsTouched(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	e := w.Engine(t)
+	seen := 0
+	for _, c := range enginetest.Cases(t, w) {
+		if c.Code == "" || !slices.Contains([]int{1, 2, 4, 5, 6, 7, 8, 9, 10, 14, 17, 18, 19, 21}, c.Row) {
+			continue
+		}
+		seen++
+		before := w.Ring.Asked()
+		exchange(t, e, c.Request, enginetest.Reply{Status: 200})
+		if w.Ring.Asked() != before {
+			t.Errorf("%s: a private key was asked for", c.Name)
+		}
+	}
+	if seen < 80 {
+		t.Errorf("got %d cases, want most of them", seen)
+	}
+}
+
+func TestCaller(t *testing.T) {
+	t.Parallel()
+	nobody := &engine.Problem{Status: 401, Code: "invalid_api_key"}
+	plain := http.Header{"Content-Type": {"application/json"}}
+	sealed := http.Header{"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}}
+	w := enginetest.NewWorld(t)
+	for name, c := range map[string]struct {
+		engine *engine.Engine
+		fields http.Header
+		path   string
+		called int
+	}{
+		"in the clear":                     {mustEngine(t, engine.Config{Keys: w.Ring}), plain, enginetest.Path, 0},
+		"in the clear, with strict others": {w.Engine(t), plain, enginetest.Path, 1},
+		"encrypted":                        {mustEngine(t, engine.Config{Keys: w.Ring}), sealed, enginetest.Path, 1},
+		"an answer":                        {w.Engine(t), http.Header{"X-Svc-Mle-Response": {"required"}}, enginetest.Path, 1},
+		"off":                              {w.Engine(t), plain, enginetest.PathOff, 0},
+		"wrong fields":                     {w.Engine(t), http.Header{"X-Svc-Mle": {"v3"}}, enginetest.Path, 0},
+	} {
+		called := 0
+		_, p := c.engine.Begin(t.Context(), engine.RequestHead{Method: "POST", Path: c.path, Body: true, Fields: c.fields},
+			func(context.Context) (string, *engine.Problem) { called++; return "", nobody })
+		if called != c.called {
+			t.Errorf("%s: got %d calls, want %d", name, called, c.called)
+		}
+		if called > 0 && p != nobody {
+			t.Errorf("%s: got %+v, want the caller's own problem", name, p)
+		}
+	}
+}
+
+// TestAnswers: what core must never be able to bring about by its answer.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	begin := func(fields http.Header) *engine.Exchange {
+		x, p := w.Engine(t).Begin(t.Context(), engine.RequestHead{Method: "GET", Path: enginetest.Path, Fields: fields}, enginetest.Call(enginetest.Merchant))
+		if p != nil {
+			t.Fatal(p.Message)
+		}
+		return x
+	}
+	asked := http.Header{"X-Svc-Mle-Response": {"required"}}
+	if _, p := begin(asked).BeginResponse(engine.ResponseHead{Status: 101, Fields: http.Header{}}); p == nil || p.Status != 500 || p.Cause == nil {
+		t.Errorf("another protocol: got %+v, want 500", p)
+	}
+	if _, p := begin(asked).BeginResponse(engine.ResponseHead{Status: 200, Body: true, Length: 1<<20 + 1, Fields: http.Header{}}); p == nil || p.Status != 500 {
+		t.Errorf("too long by its own words: got %+v, want 500", p)
+	}
+	if _, p := begin(http.Header{}).Wrap([]byte("{}")); p == nil || p.Status != 500 {
+		t.Errorf("nobody asked: got %+v, want 500", p)
+	}
+	x := begin(asked)
+	if answer, p := x.BeginResponse(engine.ResponseHead{Status: 200, Body: true, Length: -1, Fields: http.Header{"Vary": {"Authorization", "Origin"}}}); p != nil || !answer.Wrap {
+		t.Fatalf("got %+v, want an answer to wrap", p)
+	}
+	body, p := x.Wrap(nil)
+	if p != nil {
+		t.Fatal(p.Message)
+	}
+	got := http.Header{"Vary": {"Authorization", "Origin"}}
+	apply(got, body.Ops)
+	if want := "Authorization, Origin, X-SVC-MLE, X-SVC-MLE-Response"; got.Get("Vary") != want {
+		t.Errorf("Vary: got %q, want %q", got.Get("Vary"), want)
+	}
+	if _, text := w.Reply.Open(t, string(body.Bytes)); text != "" {
+		t.Errorf("got %q, want an empty answer, encrypted", text)
+	}
+}
+
+// TestResponseKeysThatCannotBeUsed: such a key is refused before the request goes on.
+func TestResponseKeysThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	small, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := enginetest.NewWorld(t)
+	good := w.Reply.Public()
+	signs, other, private := good, good, good
+	signs.Use, other.Algorithm, private.Key = "sig", string(engine.RSAOAEP256), w.Reply.Private
+	for name, key := range map[string]jose.JSONWebKey{
+		"small": {Key: &small.PublicKey, KeyID: "small", Algorithm: string(engine.RSAOAEP256)}, "signs": signs, "another's algorithm": other,
+		"private": private, "empty": {},
+	} {
+		ring := &enginetest.Ring{}
+		ring.AddResponse(enginetest.Merchant, key)
+		_, p := mustEngine(t, engine.Config{Keys: ring}).Begin(t.Context(), engine.RequestHead{
+			Method: "GET", Path: enginetest.Path, Fields: http.Header{"X-Svc-Mle-Response": {"required"}},
+		}, enginetest.Call(enginetest.Merchant))
+		if p == nil || p.Code != engine.CodeKIDUnknown || p.Param != "X-SVC-MLE-Response" {
+			t.Errorf("%s: got %+v, want that there is no key", name, p)
+		}
+	}
+}
+
+// TestProblems walks the table.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	codes := engine.Codes()
+	slices.Sort(codes)
+	want := []string{
+		"body_too_large", "internal_error", "invalid_value", "mle_decrypt_failed", "mle_kid_unknown", "mle_not_supported", "mle_required",
+		"mle_unavailable", "unsupported_media_type",
+	}
+	if !slices.Equal(codes, want) {
+		t.Errorf("got %v, want %v", codes, want)
+	}
+	p := &engine.Problem{Status: 400, Type: engine.ErrorTypeMLE, Code: engine.CodeRequired, Message: "m", Param: "X-SVC-MLE"}
+	const body = `{"error":{"type":"mle_error","code":"mle_required","message":"m","status":400,"param":"X-SVC-MLE","request_id":"req_1"}}` + "\n"
+	if got := string(p.Body("req_1")); got != body {
+		t.Errorf("got %s, want %s", got, body)
+	}
+	if got := string(p.Body("\xff")); !strings.Contains(got, `"request_id":""`) {
+		t.Errorf("got %s, want no request id in place of a broken one", got)
+	}
+}

@@ -1,0 +1,174 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+)
+
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Millisecond}
+	e := w.Engine(t)
+	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))
+	give := e.TakeSlot()
+	_, p := x.Unwrap(t.Context(), token)
+	if p == nil || p.Status != 503 || p.Code != engine.CodeUnavailable || p.RetryAfter != 1 {
+		t.Fatalf("got %+v, want 503 and when to come again", p)
+	}
+	if _, p := x.Unwrap(t.Context(), []byte("....")); p == nil || p.Status != 400 {
+		t.Errorf("got %+v, want what needs no key to be refused all the same", p)
+	}
+	give()
+	if _, p := x.Unwrap(t.Context(), token); p != nil {
+		t.Errorf("got %+v, want the body once there is room", p)
+	}
+}
+
+func TestClientThatLeaves(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Hour}
+	e := w.Engine(t)
+	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))
+	defer e.TakeSlot()()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, p := x.Unwrap(ctx, token); p == nil || p.Status != 503 {
+		t.Errorf("got %+v, want an end to the wait", p)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.Settings = engine.Settings{Concurrency: 2, Queue: time.Minute}
+	e := w.Engine(t)
+	tokens := [][]byte{
+		[]byte(enginetest.Forge{Key: w.EC}.Seal(t, "ec")), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "rsa")),
+		[]byte(enginetest.Flips(t, w.RSA, "no")[1].Token),
+	}
+	var all sync.WaitGroup
+	for i := range 48 {
+		all.Go(func() {
+			body, p := mustNeedBody(t, e).Unwrap(t.Context(), tokens[i%3])
+			if (p != nil) != (i%3 == 2) {
+				t.Errorf("got %+v", p)
+			}
+			if p == nil && string(body.Bytes) != []string{"ec", "rsa"}[i%3] {
+				t.Errorf("got %q of another's", body.Bytes)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestKeysThatCannotBeHad(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	e := w.Engine(t)
+	x := mustNeedBody(t, e)
+	w.Ring.Fail(true)
+	_, private := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}")))
+	_, response := e.Begin(t.Context(), engine.RequestHead{
+		Method: "GET", Path: enginetest.Path, Fields: http.Header{"X-Svc-Mle-Response": {"required"}},
+	}, enginetest.Call(enginetest.Merchant))
+	for name, p := range map[string]*engine.Problem{"private": private, "response": response} {
+		if p == nil || p.Status != 503 || p.RetryAfter == 0 || !errors.Is(p.Cause, enginetest.ErrDown) {
+			t.Fatalf("%s: got %+v, want 503 and the cause", name, p)
+		}
+		if strings.Contains(string(p.Body("")), "enginetest") {
+			t.Errorf("%s: got %s, which holds the cause", name, p.Body(""))
+		}
+	}
+}
+
+// A key that is not one of its algorithm is our fault, not the client's.
+func TestKeysThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	small, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, private := range map[string]any{"no key": nil, "text": "key", "small": small, "of another kind": &ecdsa.PrivateKey{}} {
+		ring := &enginetest.Ring{}
+		w := enginetest.NewWorld(t)
+		ring.Add(enginetest.Merchant, enginetest.Key{KID: w.RSA.KID, Alg: engine.RSAOAEP256, Private: private})
+		x := mustNeedBody(t, mustEngine(t, engine.Config{Keys: ring}))
+		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))); p == nil || p.Status != 503 || p.Cause == nil {
+			t.Errorf("%s: got %+v, want 503", name, p)
+		}
+	}
+}
+
+func TestRequiredIAT(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.RequireIAT = true
+	x := mustNeedBody(t, w.Engine(t))
+	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p == nil || p.Code != engine.CodeDecryptFailed || p.Reason != "iat" {
+		t.Errorf("without: got %+v, want a refusal", p)
+	}
+	with := enginetest.Forge{Key: w.EC, Header: map[string]any{"iat": enginetest.Noon.Unix()}}
+	if _, p := x.Unwrap(t.Context(), []byte(with.Seal(t, "{}"))); p != nil {
+		t.Errorf("with: got %+v", p)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]engine.Settings{
+		"negative":    {MaxBody: -1},
+		"too large":   {MaxResponse: 64<<20 + 1},
+		"no slots":    {Concurrency: -1},
+		"short age":   {MaxAge: time.Millisecond},
+		"no patience": {Queue: -1},
+	} {
+		if _, err := engine.New(engine.Config{Settings: s, Keys: &enginetest.Ring{}}); err == nil {
+			t.Errorf("%s: got an engine", name)
+		}
+	}
+	if _, err := engine.New(engine.Config{}); err == nil {
+		t.Error("got an engine without keys")
+	}
+	if s := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}}).Settings(); s.MaxBody != 256<<10 || s.Concurrency < 2 {
+		t.Errorf("got %+v, want the defaults", s)
+	}
+}
+
+// TestSmallerLimits: limits are those that are set.
+func TestSmallerLimits(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	token := enginetest.Forge{Key: w.EC}.Seal(t, strings.Repeat("x", 100))
+	for name, c := range map[string]struct {
+		settings engine.Settings
+		status   int
+	}{
+		"body, exactly":      {engine.Settings{MaxBody: len(token)}, 0},
+		"body":               {engine.Settings{MaxBody: len(token) - 1}, 413},
+		"plaintext, exactly": {engine.Settings{MaxPlaintext: 100}, 0},
+		"plaintext":          {engine.Settings{MaxPlaintext: 99}, 413},
+		"header":             {engine.Settings{MaxHeader: 100}, 400},
+	} {
+		w.Config.Settings = c.settings
+		status := 0
+		if _, p := mustNeedBody(t, w.Engine(t)).Unwrap(t.Context(), []byte(token)); p != nil {
+			status = p.Status
+		}
+		if status != c.status {
+			t.Errorf("%s: got %d, want %d", name, status, c.status)
+		}
+	}
+}
