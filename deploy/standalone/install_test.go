@@ -54,11 +54,11 @@ exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --targ
 	})
 }
 
-// installJava returns a folder of Java libraries, the client and all it pulls in.
-func installJava(t *testing.T) string {
+// installJava returns a folder of the Java libraries that the pom.xml in a folder of this one wants, under a name of their own.
+func installJava(t *testing.T, name, folder string) string {
 	t.Helper()
-	pom := absolute(t, "sdktest/providera/java/pom.xml")
-	return install(t, "java", pom, func(ctx context.Context, into string) *exec.Cmd {
+	pom := filepath.Join(absolute(t, folder), "pom.xml")
+	return install(t, name, pom, func(ctx context.Context, into string) *exec.Cmd {
 		return exec.CommandContext(ctx, "mvn", "--batch-mode", "--quiet", "--no-transfer-progress", "--file", pom,
 			"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+into)
 	})

@@ -61,20 +61,24 @@ func pythonClient(t *testing.T, p *process, program string) sdk {
 	}
 }
 
-// javaClient makes a trust store of the development authority, as a user would.
 func javaClient(t *testing.T, p *process, program string) sdk {
 	t.Helper()
-	libraries := installJava(t)
+	return sdk{name: "java", command: javaCommand(t, p, installJava(t, "java", "sdktest/providera/java"), program), env: []string{gatewayA(p)}}
+}
+
+// javaCommand runs a program with a trust store of the development authority, made as a user would.
+func javaCommand(t *testing.T, p *process, libraries, program string) []string {
+	t.Helper()
 	store := t.TempDir() + "/trust.p12"
 	keytool := exec.CommandContext(t.Context(), "keytool", "-importcert", "-noprompt", "-alias", "causeway", "-file", p.CA,
 		"-keystore", store, "-storetype", "PKCS12", "-storepass", "changeit")
 	if out, err := keytool.CombinedOutput(); err != nil {
 		t.Fatalf("keytool: %v\n%s", err, out)
 	}
-	return sdk{name: "java", command: []string{
+	return []string{
 		"java", "-XX:TieredStopAtLevel=1", "-Djavax.net.ssl.trustStore=" + store, "-Djavax.net.ssl.trustStorePassword=changeit",
 		"-cp", libraries + "/*", absolute(t, program),
-	}, env: []string{gatewayA(p)}}
+	}
 }
 
 // gatewayA tells a walking client where to send to.

@@ -17,22 +17,26 @@ func TestClients_providerB(t *testing.T) {
 	p := start(t, data)
 	issued := issueB(t, p, filepath.Join(data, "compat-credentials.yaml"))
 	steps := script(t, "sdktest/providerb/steps.json")
-	clients := []clientB{
-		nodeClientB(t, p, "sdktest/providerb/node/walk.js"),
-		pythonClientB(t, p, "sdktest/providerb/python/walk.py"),
+	clients := map[string]func(*testing.T, *process, string) clientB{
+		"node/walk.js": nodeClientB, "python/walk.py": pythonClientB, "java/Walk.java": javaClientB,
 	}
 	for _, way := range []wayB{
 		{name: "signature", settings: signatureB, at: dropInB},
 		{name: "prefix", settings: signatureB, at: prefixB, brief: true},
-		{name: "secret", settings: secretB, at: dropInB},
+		{name: "secret", settings: secretB, at: dropInB, without: "java"},
 		{name: "certificate", settings: certificateB, at: unawareB},
-		{name: "encryption", settings: encryptionB, at: prefixB, encrypted: true},
+		{name: "encryption", settings: encryptionB, at: prefixB, encrypted: true, without: "java"},
 		{name: "portfolio-signature", settings: signatureB, at: dropInB, portfolio: true, brief: true},
 		{name: "portfolio-p12", settings: certificateB, at: dropInB, portfolio: true, brief: true},
 	} {
-		for _, client := range clients {
-			t.Run(client.name+"-"+way.name, func(t *testing.T) {
+		for program, install := range clients {
+			name := filepath.Dir(program)
+			if name == way.without {
+				continue
+			}
+			t.Run(name+"-"+way.name, func(t *testing.T) {
 				t.Parallel()
+				client := install(t, p, "sdktest/providerb/"+program)
 				base := p.HTTPS
 				if way.encrypted {
 					wire := watch(t, p, data)

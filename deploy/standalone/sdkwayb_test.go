@@ -20,7 +20,8 @@ type wayB struct {
 	at        func(base string) settingsB
 	portfolio bool // who logs in acts for the merchant
 	encrypted bool
-	brief     bool // the walk is a short one: only the login differs
+	without   string // the client that has no such way
+	brief     bool   // the walk is a short one: only the login differs
 }
 
 // settingsB are what a merchant writes into the client's configuration, by the names that the Node client has for them.
@@ -123,6 +124,17 @@ func pythonClientB(t *testing.T, p *process, program string) clientB {
 			env: []string{"PYTHONPATH=" + first + string(os.PathListSeparator) + packages, "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"},
 		},
 		names: pythonNames,
+	}
+}
+
+// javaClientB is the Java client, whose JWTs are of the older generation. Its models leave the most out.
+func javaClientB(t *testing.T, p *process, program string) clientB {
+	t.Helper()
+	return clientB{
+		sdk: sdk{
+			name: "java", command: javaCommand(t, p, installJava(t, "java-providerb", "sdktest/providerb/java"), program),
+			blind: []string{"reversal_link", "void_link", "refundable", "currency", "card_type"},
+		},
 	}
 }
 
