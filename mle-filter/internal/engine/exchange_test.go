@@ -184,7 +184,7 @@ func TestProblems(t *testing.T) {
 	if !slices.Equal(codes, want) {
 		t.Errorf("got %v, want %v", codes, want)
 	}
-	p := &engine.Problem{Status: 400, Type: engine.ErrorTypeMLE, Code: engine.CodeRequired, Message: "m", Param: "X-SVC-MLE"}
+	p := &engine.Problem{Status: 400, Type: "mle_error", Code: engine.CodeRequired, Message: "m", Param: "X-SVC-MLE"}
 	const body = `{"error":{"type":"mle_error","code":"mle_required","message":"m","status":400,"param":"X-SVC-MLE","request_id":"req_1"}}` + "\n"
 	if got := string(p.Body("req_1")); got != body {
 		t.Errorf("got %s, want %s", got, body)

@@ -8,9 +8,6 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// ErrorTypeMLE is the type of the errors that are about encryption itself.
-const ErrorTypeMLE v1.ErrorType = "mle_error"
-
 // The codes of the engine's problems.
 const (
 	CodeRequired      = "mle_required"
@@ -29,10 +26,10 @@ var kinds = map[string]struct {
 	kind   v1.ErrorType
 	status int
 }{
-	CodeRequired:      {ErrorTypeMLE, 400},
-	CodeKIDUnknown:    {ErrorTypeMLE, 400},
-	CodeDecryptFailed: {ErrorTypeMLE, 400},
-	CodeNotSupported:  {ErrorTypeMLE, 400},
+	CodeRequired:      {v1.ErrorTypeMleError, 400},
+	CodeKIDUnknown:    {v1.ErrorTypeMleError, 400},
+	CodeDecryptFailed: {v1.ErrorTypeMleError, 400},
+	CodeNotSupported:  {v1.ErrorTypeMleError, 400},
 	CodeInvalidValue:  {v1.ErrorTypeInvalidRequestError, 400},
 	CodeMediaType:     {v1.ErrorTypeInvalidRequestError, 415},
 	CodeTooLarge:      {v1.ErrorTypeInvalidRequestError, 413},

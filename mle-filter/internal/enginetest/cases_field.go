@@ -64,15 +64,15 @@ func sizeCases(tb testing.TB, w *World) []Case {
 		return c
 	}
 	over := strings.Repeat("A", limit+1)
-	// All of a message but its ciphertext, whose length is then what is left; the header makes it come out even.
-	inside := limit - len(Forge{Key: w.EC, Header: map[string]any{"x": ""}}.Seal(tb, ""))
-	text := strings.Repeat(" ", (inside-1000)/4*3)
+	// A header that is longer by three bytes makes the message longer by four, so that one of these comes out even.
+	padded := func(n int) Forge { return Forge{Key: w.EC, Header: map[string]any{"x": strings.Repeat("x", n)}} }
+	text := strings.Repeat(" ", (limit-1500)/4*3)
 	var exact string
-	for n := 0; len(exact) != limit && n < 2000; n++ {
-		exact = Forge{Key: w.EC, Header: map[string]any{"x": strings.Repeat("x", n)}}.Seal(tb, text)
+	for n := (limit - len(padded(0).Seal(tb, text)) - 4) / 4 * 3; len(exact) < limit; n++ {
+		exact = padded(n).Seal(tb, text)
 	}
 	if len(exact) != limit {
-		tb.Fatalf("got no message of %d bytes", limit)
+		tb.Fatalf("got no message of %d bytes, but one of %d", limit, len(exact))
 	}
 	return []Case{
 		passed(23, "as large as it may be", sent(exact), text),

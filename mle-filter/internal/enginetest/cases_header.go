@@ -59,7 +59,7 @@ func headerCases(tb testing.TB, w *World) []Case {
 	bait := "http://127.0.0.1:1/keys"
 	return []Case{
 		failed(4, "zip", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Seal(tb, deflated(tb, len(plaintext)))),
-		failed(4, "zip, a bomb", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Seal(tb, deflated(tb, 50<<20))),
+		failed(4, "zip, a bomb", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Seal(tb, deflated(tb, 5<<20))),
 		with(4, "zip of another kind", map[string]any{"zip": "GZ"}),
 		with(5, "crit", map[string]any{"crit": []string{"exp"}, "exp": 1}),
 		with(5, "crit of nothing", map[string]any{"crit": []string{}}),
