@@ -4,6 +4,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -138,8 +140,33 @@ func epkCases(tb testing.TB, w *World) []Case {
 		epk("empty", func(k map[string]any) { clear(k) }),
 		failed(13, "left out", Forge{Key: w.EC, Header: map[string]any{"epk": nil}}.Seal(tb, plaintext)),
 		failed(13, "a string", Forge{Key: w.EC, Header: map[string]any{"epk": "x"}}.Seal(tb, plaintext)),
+		failed(13, "the border of its coordinates moved", Forge{Key: w.EC, Raw: func(h string) string { return moved(tb, h) }}.Seal(tb, plaintext)),
 		failed(13, "of another message", Forge{Key: w.EC, Header: map[string]any{"epk": JWK(mustEphemeral(tb))}}.Seal(tb, plaintext)),
 	}
+}
+
+// moved gives y a byte of x: the point is the same.
+func moved(tb testing.TB, header string) string {
+	tb.Helper()
+	var h map[string]any
+	if err := json.Unmarshal([]byte(header), &h); err != nil {
+		tb.Fatal(err)
+	}
+	epk := h["epk"].(map[string]any)
+	var point []byte
+	for _, name := range []string{"x", "y"} {
+		coordinate, err := base64.RawURLEncoding.DecodeString(epk[name].(string))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		point = append(point, coordinate...)
+	}
+	epk["x"], epk["y"] = encode(point[:31]), encode(point[31:])
+	text, err := json.Marshal(h)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
 }
 
 func flipCases(tb testing.TB, w *World) []Case {
