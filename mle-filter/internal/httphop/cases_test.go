@@ -37,7 +37,9 @@ func TestCases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return back.outcome(t, send(t, mustServe(t, hop), r))
+				out := send(t, mustServe(t, hop), r)
+				out.Reached, out.Core, out.Body = back.seen()
+				return out
 			})
 		})
 	}
@@ -59,7 +61,8 @@ func mustServe(t *testing.T, h http.Handler) *url.URL {
 	return u
 }
 
-func send(t *testing.T, to *url.URL, r enginetest.Request) *http.Response {
+// send returns what the client gets.
+func send(t *testing.T, to *url.URL, r enginetest.Request) (out enginetest.Outcome) {
 	t.Helper()
 	var body io.Reader
 	if r.Body != "" {
@@ -85,7 +88,13 @@ func send(t *testing.T, to *url.URL, r enginetest.Request) *http.Response {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Status, out.Fields, out.Answer = resp.StatusCode, resp.Header, string(answer)
+	return out
 }
 
 // recorder is a core that gives one reply and keeps what it got.
@@ -113,16 +122,8 @@ func (c *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, c.reply.Body)
 }
 
-func (c *recorder) outcome(t *testing.T, resp *http.Response) enginetest.Outcome {
-	t.Helper()
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (c *recorder) seen() (reached int, header http.Header, body string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := c.got
-	out.Status, out.Fields, out.Answer = resp.StatusCode, resp.Header, string(answer)
-	return out
+	return c.got.Reached, c.got.Core, c.got.Body
 }
