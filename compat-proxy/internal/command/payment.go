@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -148,7 +149,7 @@ func (s session) voidID(ctx context.Context, id string) Result {
 func (s session) post(
 	ctx context.Context, v any, again string, send func(context.Context, *bytes.Reader) (*http.Response, error),
 ) (answer, bool) {
-	body, err := v1.Marshal(v)
+	body, err := plainjson.MarshalRevealed(v)
 	if err != nil {
 		return answer{}, false
 	}

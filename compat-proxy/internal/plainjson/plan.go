@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -21,6 +22,7 @@ const (
 	list     // a slice of what elem says
 	pointer  // to what elem says
 	document // a struct
+	hidden   // secret.String, which is only written
 )
 
 // plan says how values of one type are read. It is made once for each type and not changed.
@@ -33,8 +35,37 @@ type plan struct {
 
 type field struct {
 	name  string
+	label string // the name as it is written
 	index int
+	omit  omits
 	plan  *plan
+}
+
+// omits says when a member is left out.
+type omits uint8
+
+const (
+	always        omits = iota // written
+	ifZero                     // left out when it is the zero value
+	ifEmpty                    // left out when what is written of it is empty
+	ifZeroOrEmpty              // the same, and the zero value always is
+	ownZero                    // left out by a rule that only the general encoder knows
+)
+
+func omitsOf(options string, t reflect.Type) omits {
+	kind := t.Kind()
+	_, own := t.MethodByName("IsZero")
+	switch {
+	case options == "":
+		return always
+	case options == "omitzero" && (own || kind == reflect.Struct):
+		return ownZero
+	case options == "omitzero":
+		return ifZero
+	case kind == reflect.String || kind == reflect.Pointer:
+		return ifZeroOrEmpty
+	}
+	return ifEmpty
 }
 
 // maxFields is how many members a document may have: one bit each tells which ones came.
@@ -60,6 +91,8 @@ func newPlan(t reflect.Type, depth int) *plan {
 	case depth > maxDepth:
 	case t == reflect.TypeFor[v1.Time]():
 		p.reads = moment
+	case t == reflect.TypeFor[secret.String]():
+		p.reads = hidden
 	case ownWay(t):
 	case kind == reflect.String:
 		p.reads = text
@@ -79,9 +112,9 @@ func newPlan(t reflect.Type, depth int) *plan {
 	return p
 }
 
-// ownWay reports whether a type has methods by which decoders read it.
+// ownWay reports whether a type has methods by which decoders read it or encoders write it.
 func ownWay(t reflect.Type) bool {
-	for _, name := range []string{"UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText"} {
+	for _, name := range []string{"UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText", "MarshalJSON", "MarshalJSONTo", "MarshalText"} {
 		if _, has := reflect.PointerTo(t).MethodByName(name); has {
 			return true
 		}
@@ -98,7 +131,7 @@ func (p *plan) document(depth int) {
 		if f.Anonymous || !f.IsExported() || name == "" || strings.ContainsAny(name, `-'\`) || !plain || i == maxFields {
 			return
 		}
-		p.fields = append(p.fields, field{name: name, index: i, plan: newPlan(f.Type, depth+1)})
+		p.fields = append(p.fields, field{name: name, label: `"` + name + `":`, index: i, omit: omitsOf(options, f.Type), plan: newPlan(f.Type, depth+1)})
 	}
 	p.reads = document
 }

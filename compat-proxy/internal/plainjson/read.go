@@ -52,7 +52,7 @@ func (r *reader) value(p *plan, v reflect.Value) bool {
 		return r.value(p.elem, made.Elem())
 	case document:
 		return r.document(p, v)
-	case never:
+	case never, hidden:
 	}
 	return false
 }

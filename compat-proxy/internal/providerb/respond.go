@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -100,7 +99,7 @@ func correlate(w http.ResponseWriter, r *http.Request) {
 
 // write sends an answer, and reports whether all of it could be handed on.
 func write(w http.ResponseWriter, a answer) bool {
-	body, err := json.Marshal(a.body)
+	body, err := plainjson.Marshal(a.body)
 	if err != nil {
 		body = []byte(`{"message":"Something went wrong."}`) // cannot be: the types are our own
 	}

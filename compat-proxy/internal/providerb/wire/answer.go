@@ -3,13 +3,13 @@ package wire
 // Answer is the tree of every answer but the transaction details; empty members are left out.
 type Answer struct {
 	Links              *Links                 `json:"_links,omitempty"`
-	ID                 string                 `json:"id,omitempty"`
-	SubmitTimeUTC      string                 `json:"submitTimeUtc,omitempty"` // to the second
-	Status             string                 `json:"status,omitempty"`
-	Reason             string                 `json:"reason,omitempty"` // of what was not processed
-	Message            string                 `json:"message,omitempty"`
+	ID                 string                 `json:"id,omitzero"`
+	SubmitTimeUTC      string                 `json:"submitTimeUtc,omitzero"` // to the second
+	Status             string                 `json:"status,omitzero"`
+	Reason             string                 `json:"reason,omitzero"` // of what was not processed
+	Message            string                 `json:"message,omitzero"`
 	Details            []Detail               `json:"details,omitempty"`
-	ReconciliationID   string                 `json:"reconciliationId,omitempty"`
+	ReconciliationID   string                 `json:"reconciliationId,omitzero"`
 	ErrorInformation   *ErrorInformation      `json:"errorInformation,omitempty"`
 	ClientReference    *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
 	Reversal           *ReversalAmounts       `json:"reversalAmountDetails,omitempty"`
@@ -51,20 +51,20 @@ type Detail struct {
 // ErrorInformation tells why a request that was processed did not go through.
 type ErrorInformation struct {
 	Reason  string   `json:"reason"`
-	Message string   `json:"message,omitempty"`
+	Message string   `json:"message,omitzero"`
 	Details []Detail `json:"details,omitempty"`
 }
 
 // ClientReferenceAnswer echoes the client's name for the request.
 type ClientReferenceAnswer struct {
-	Code          string `json:"code,omitempty"`
-	TransactionID string `json:"transactionId,omitempty"`
+	Code          string `json:"code,omitzero"`
+	TransactionID string `json:"transactionId,omitzero"`
 }
 
 // ReversalAmounts tell what was taken back of an authorization.
 type ReversalAmounts struct {
 	Reversed string `json:"reversedAmount"`
-	Original string `json:"originalTransactionAmount,omitempty"`
+	Original string `json:"originalTransactionAmount,omitzero"`
 	Currency string `json:"currency"`
 }
 
@@ -77,7 +77,7 @@ type RefundAmounts struct {
 // VoidAmounts tell what was voided.
 type VoidAmounts struct {
 	Void     string `json:"voidAmount"`
-	Original string `json:"originalTransactionAmount,omitempty"`
+	Original string `json:"originalTransactionAmount,omitzero"`
 	Currency string `json:"currency"`
 }
 
@@ -89,9 +89,9 @@ type CreditAmounts struct {
 
 // AuthorizationAnswer repeats, of a reversal, the authorization that it was of.
 type AuthorizationAnswer struct {
-	ApprovalCode      string `json:"approvalCode,omitempty"`
-	ReasonCode        string `json:"reasonCode,omitempty"`
-	ReversalSubmitted string `json:"reversalSubmitted,omitempty"`
+	ApprovalCode      string `json:"approvalCode,omitzero"`
+	ReasonCode        string `json:"reasonCode,omitzero"`
+	ReversalSubmitted string `json:"reversalSubmitted,omitzero"`
 }
 
 // OrderAnswer tells the amounts.
@@ -101,10 +101,10 @@ type OrderAnswer struct {
 
 // Amounts are in major units with exactly the decimals of their currency.
 type Amounts struct {
-	Total         string `json:"totalAmount,omitempty"`
-	Authorized    string `json:"authorizedAmount,omitempty"`
-	Currency      string `json:"currency,omitempty"`
-	RefundBalance string `json:"refundBalance,omitempty"`
+	Total         string `json:"totalAmount,omitzero"`
+	Authorized    string `json:"authorizedAmount,omitzero"`
+	Currency      string `json:"currency,omitzero"`
+	RefundBalance string `json:"refundBalance,omitzero"`
 }
 
 // PaymentAccount is what was paid with.
@@ -114,11 +114,11 @@ type PaymentAccount struct {
 
 // CardAnswer is what may be known of a card.
 type CardAnswer struct {
-	Prefix          string `json:"prefix,omitempty"`
-	Suffix          string `json:"suffix,omitempty"`
-	Type            string `json:"type,omitempty"`
-	ExpirationMonth string `json:"expirationMonth,omitempty"`
-	ExpirationYear  string `json:"expirationYear,omitempty"`
+	Prefix          string `json:"prefix,omitzero"`
+	Suffix          string `json:"suffix,omitzero"`
+	Type            string `json:"type,omitzero"`
+	ExpirationMonth string `json:"expirationMonth,omitzero"`
+	ExpirationYear  string `json:"expirationYear,omitzero"`
 }
 
 // PaymentAnswer is what was paid with, in the place where older clients look.
@@ -129,8 +129,8 @@ type PaymentAnswer struct {
 	Customer             *IdentifiedAnswer `json:"customer,omitempty"`
 	PaymentInstrument    *IdentifiedAnswer `json:"paymentInstrument,omitempty"`
 	InstrumentIdentifier *IdentifiedAnswer `json:"instrumentIdentifier,omitempty"`
-	Scheme               string            `json:"scheme,omitempty"`
-	AccountType          string            `json:"accountType,omitempty"`
+	Scheme               string            `json:"scheme,omitzero"`
+	AccountType          string            `json:"accountType,omitzero"`
 }
 
 // IdentifiedAnswer is what is named by an id.
@@ -140,22 +140,22 @@ type IdentifiedAnswer struct {
 
 // AccountFeatures tell what is left on a prepaid card.
 type AccountFeatures struct {
-	BalanceAmount string `json:"balanceAmount,omitempty"`
-	BalanceSign   string `json:"balanceSign,omitempty"`
-	Currency      string `json:"currency,omitempty"`
+	BalanceAmount string `json:"balanceAmount,omitzero"`
+	BalanceSign   string `json:"balanceSign,omitzero"`
+	Currency      string `json:"currency,omitzero"`
 }
 
 // PointOfSale is the terminal.
 type PointOfSale struct {
-	TerminalID string `json:"terminalId,omitempty"`
+	TerminalID string `json:"terminalId,omitzero"`
 }
 
 // Processor is what the acquirer said.
 type Processor struct {
-	ApprovalCode         string            `json:"approvalCode,omitempty"`
-	ResponseCode         string            `json:"responseCode,omitempty"`
-	NetworkTransactionID string            `json:"networkTransactionId,omitempty"`
-	TransactionID        string            `json:"transactionId,omitempty"`
+	ApprovalCode         string            `json:"approvalCode,omitzero"`
+	ResponseCode         string            `json:"responseCode,omitzero"`
+	NetworkTransactionID string            `json:"networkTransactionId,omitzero"`
+	TransactionID        string            `json:"transactionId,omitzero"`
 	AVS                  *AVS              `json:"avs,omitempty"`
 	CardVerification     *CardVerification `json:"cardVerification,omitempty"`
 	ConsumerAuth         *Code             `json:"consumerAuthenticationResponse,omitempty"`
@@ -163,8 +163,8 @@ type Processor struct {
 
 // Code is a result and its raw form.
 type Code struct {
-	Code string `json:"code,omitempty"`
-	Raw  string `json:"codeRaw,omitempty"`
+	Code string `json:"code,omitzero"`
+	Raw  string `json:"codeRaw,omitzero"`
 }
 
 // AVS is what became of the address.
@@ -172,13 +172,13 @@ type AVS = Code
 
 // CardVerification is what became of the security code.
 type CardVerification struct {
-	ResultCode    string `json:"resultCode,omitempty"`
-	ResultCodeRaw string `json:"resultCodeRaw,omitempty"`
+	ResultCode    string `json:"resultCode,omitzero"`
+	ResultCodeRaw string `json:"resultCodeRaw,omitzero"`
 }
 
 // Issuer is what the issuer said.
 type Issuer struct {
-	ResponseCode string `json:"responseCode,omitempty"`
+	ResponseCode string `json:"responseCode,omitzero"`
 }
 
 // TokenAnswer names what was stored with a payment.
@@ -190,5 +190,5 @@ type TokenAnswer struct {
 
 // ProcessingAnswer repeats how a request was processed.
 type ProcessingAnswer struct {
-	PaymentSolution string `json:"paymentSolution,omitempty"`
+	PaymentSolution string `json:"paymentSolution,omitzero"`
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 
@@ -10,6 +11,8 @@ import (
 
 // maxDepth is how deep objects and arrays may lie in each other. The deepest request of the contract has seven.
 const maxDepth = 32
+
+var anyCase = json.MatchCaseInsensitiveNames(true)
 
 // FieldError tells which field of a request cannot be read; empty when it is not JSON at all.
 type FieldError struct {
@@ -29,7 +32,7 @@ func Parse(body []byte) (*Request, error) {
 	if tooDeep(body) {
 		return nil, &FieldError{}
 	}
-	err := json.Unmarshal(body, r, json.MatchCaseInsensitiveNames(true))
+	err := json.Unmarshal(body, r, anyCase)
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
 	switch {
@@ -43,8 +46,11 @@ func Parse(body []byte) (*Request, error) {
 	return nil, &FieldError{}
 }
 
-// tooDeep counts brackets outside strings, so that nothing has to be built to find out.
+// tooDeep counts brackets outside strings, so that nothing has to be built to find out. Most bodies have too few to be deep.
 func tooDeep(body []byte) bool {
+	if bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) <= maxDepth {
+		return false
+	}
 	depth, inString := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {

@@ -3,11 +3,11 @@ package wire
 // Transaction is the tree of the transaction details; empty members are left out.
 type Transaction struct {
 	ID               string                 `json:"id"`
-	RootID           string                 `json:"rootId,omitempty"`
-	ReconciliationID string                 `json:"reconciliationId,omitempty"`
-	MerchantID       string                 `json:"merchantId,omitempty"`
+	RootID           string                 `json:"rootId,omitzero"`
+	ReconciliationID string                 `json:"reconciliationId,omitzero"`
+	MerchantID       string                 `json:"merchantId,omitzero"`
 	SubmitTimeUTC    string                 `json:"submitTimeUTC"` // capitals, here alone
-	Status           string                 `json:"status,omitempty"`
+	Status           string                 `json:"status,omitzero"`
 	Application      *Application           `json:"applicationInformation,omitempty"`
 	ClientReference  *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
 	ErrorInformation *ErrorInformation      `json:"errorInformation,omitempty"`
@@ -25,21 +25,21 @@ type TransactionLinks struct {
 
 // Application tells what was done.
 type Application struct {
-	Status       string              `json:"status,omitempty"`
-	ReasonCode   string              `json:"reasonCode,omitempty"`
-	RCode        string              `json:"rCode,omitempty"`
-	RFlag        string              `json:"rFlag,omitempty"`
+	Status       string              `json:"status,omitzero"`
+	ReasonCode   string              `json:"reasonCode,omitzero"`
+	RCode        string              `json:"rCode,omitzero"`
+	RFlag        string              `json:"rFlag,omitzero"`
 	Applications []ApplicationResult `json:"applications,omitempty"`
 }
 
 // ApplicationResult is one thing that was done, under its old name.
 type ApplicationResult struct {
 	Name             string `json:"name"`
-	Status           string `json:"status,omitempty"`
-	ReasonCode       string `json:"reasonCode,omitempty"`
-	RCode            string `json:"rCode,omitempty"`
-	RFlag            string `json:"rFlag,omitempty"`
-	ReconciliationID string `json:"reconciliationId,omitempty"`
-	RMessage         string `json:"rMessage,omitempty"`
+	Status           string `json:"status,omitzero"`
+	ReasonCode       string `json:"reasonCode,omitzero"`
+	RCode            string `json:"rCode,omitzero"`
+	RFlag            string `json:"rFlag,omitzero"`
+	ReconciliationID string `json:"reconciliationId,omitzero"`
+	RMessage         string `json:"rMessage,omitzero"`
 	ReturnCode       int    `json:"returnCode,omitzero"`
 }
