@@ -22,7 +22,10 @@ func (v *Verifier) near(fields map[string]string) bool {
 	dated := false
 	for _, name := range []string{"date", "v-c-date"} {
 		text, signed := fields[name]
-		dated = dated || signed
+		if !signed {
+			continue
+		}
+		dated = true
 		if at, known := parseDate(text); known && !v.within(at, v.cfg.Age) {
 			return false
 		}

@@ -64,8 +64,12 @@ func cutPair(text string) (name, value, after string, ok bool) {
 }
 
 func repeats(names []string) bool {
-	sorted := slices.Sorted(slices.Values(names))
-	return len(slices.Compact(sorted)) != len(names)
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return true
+		}
+	}
+	return false
 }
 
 // covers reports whether what must be signed is, for a request with or without a body.

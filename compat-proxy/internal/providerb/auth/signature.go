@@ -33,7 +33,7 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	if key.Certificate != nil || !known {
 		key, known = credentials.KeyB{Login: &credentials.LoginB{}}, false
 	}
-	content, same := s.search(v.candidates(r, fields, key.Login.ID), []byte(key.Secret.Reveal()), fields)
+	content, same := s.search(v.views(r, fields, key.Login.ID), []byte(key.Secret.Reveal()), fields)
 	switch {
 	case !known:
 		return Caller{}, errUnknown
@@ -84,26 +84,29 @@ type candidate struct {
 	earlier                bool // the date was taken a second before the one that was sent
 }
 
-// candidates are all of them, the likeliest first. The digest and the method bind the request in each.
-func (v *Verifier) candidates(r Request, fields map[string]string, owner string) []candidate {
-	merchants := distinct(fields["v-c-merchant-id"], owner)
+// views are all the ways in which a client may have seen what it signed, those of each kind with the likeliest first. The digest and the method
+// bind the request in each.
+type views struct{ hosts, targets, merchants []string }
+
+func (v *Verifier) views(r Request, fields map[string]string, owner string) views {
 	method := strings.ToLower(r.Method) + " "
 	targets := []string{method + r.Target}
 	if cut, ok := strings.CutPrefix(r.Target, r.Prefix); ok {
 		targets = distinct(method+cut, targets[0])
 	}
-	hosts := hostsOf(r.Host, v.cfg.Hosts)
-	all := make([]candidate, 0, 2*len(merchants)*len(targets)*len(hosts))
-	for _, earlier := range []bool{false, true} {
-		for _, merchant := range merchants {
-			for _, target := range targets {
-				for _, host := range hosts {
-					all = append(all, candidate{host, target, merchant, earlier})
-				}
-			}
-		}
+	return views{hostsOf(r.Host, v.cfg.Hosts), targets, distinct(fields["v-c-merchant-id"], owner)}
+}
+
+// count is how many candidates there are.
+func (v views) count() int { return 2 * len(v.merchants) * len(v.targets) * len(v.hosts) }
+
+// at is one of them, the likeliest at 0: they are made one by one, as the first is nearly always the one.
+func (v views) at(i int) candidate {
+	hosts, targets := len(v.hosts), len(v.targets)
+	return candidate{
+		host: v.hosts[i%hosts], target: v.targets[i/hosts%targets], merchant: v.merchants[i/hosts/targets%len(v.merchants)],
+		earlier: i >= v.count()/2,
 	}
-	return all
 }
 
 // hostsOf are the names by which a client may know the host it sends to.
@@ -127,9 +130,9 @@ func distinct(list ...string) []string {
 }
 
 // search finds the candidate that was signed, and returns what was signed.
-func (s signature) search(among []candidate, key []byte, fields map[string]string) (content string, same bool) {
-	for _, c := range among {
-		content, ok := s.content(c, fields)
+func (s signature) search(among views, key []byte, fields map[string]string) (content string, same bool) {
+	for i := range among.count() {
+		content, ok := s.content(among.at(i), fields)
 		if !ok {
 			continue
 		}

@@ -32,7 +32,7 @@ type Keys interface {
 
 // Wrapped returns the JWE of a body that is an encrypted request, and false for any other body.
 func Wrapped(body []byte) (string, bool) {
-	if !bytes.Contains(body, []byte("encryptedRequest")) { // nearly always: the look into it is saved
+	if _, name, _ := bytes.Cut(body, []byte(`"`)); !bytes.HasPrefix(name, []byte("encryptedRequest")) { // nearly always: the look into it is saved
 		return "", false
 	}
 	var w struct {
