@@ -579,6 +579,144 @@ func (e InitiatorReason) Valid() bool {
 	}
 }
 
+// Defines values for MLEAlgorithm.
+const (
+	MLEAlgorithmECDHESA256KW MLEAlgorithm = "ECDH-ES+A256KW"
+	MLEAlgorithmRSAOAEP256   MLEAlgorithm = "RSA-OAEP-256"
+)
+
+// Valid indicates whether the value is a known member of the MLEAlgorithm enum.
+func (e MLEAlgorithm) Valid() bool {
+	switch e {
+	case MLEAlgorithmECDHESA256KW:
+		return true
+	case MLEAlgorithmRSAOAEP256:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEKeyObject.
+const (
+	MLEKeyObjectMleKey MLEKeyObject = "mle_key"
+)
+
+// Valid indicates whether the value is a known member of the MLEKeyObject enum.
+func (e MLEKeyObject) Valid() bool {
+	switch e {
+	case MLEKeyObjectMleKey:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEKeyStatus.
+const (
+	MLEKeyStatusCurrent  MLEKeyStatus = "current"
+	MLEKeyStatusNext     MLEKeyStatus = "next"
+	MLEKeyStatusPrevious MLEKeyStatus = "previous"
+	MLEKeyStatusRetired  MLEKeyStatus = "retired"
+	MLEKeyStatusRevoked  MLEKeyStatus = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the MLEKeyStatus enum.
+func (e MLEKeyStatus) Valid() bool {
+	switch e {
+	case MLEKeyStatusCurrent:
+		return true
+	case MLEKeyStatusNext:
+		return true
+	case MLEKeyStatusPrevious:
+		return true
+	case MLEKeyStatusRetired:
+		return true
+	case MLEKeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEKeyEnc.
+const (
+	MLEKeyEncA256GCM MLEKeyEnc = "A256GCM"
+)
+
+// Valid indicates whether the value is a known member of the MLEKeyEnc enum.
+func (e MLEKeyEnc) Valid() bool {
+	switch e {
+	case MLEKeyEncA256GCM:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEResponseKeyObject.
+const (
+	MLEResponseKeyObjectMleResponseKey MLEResponseKeyObject = "mle_response_key"
+)
+
+// Valid indicates whether the value is a known member of the MLEResponseKeyObject enum.
+func (e MLEResponseKeyObject) Valid() bool {
+	switch e {
+	case MLEResponseKeyObjectMleResponseKey:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEResponseKeyStatus.
+const (
+	MLEResponseKeyStatusActive  MLEResponseKeyStatus = "active"
+	MLEResponseKeyStatusPending MLEResponseKeyStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the MLEResponseKeyStatus enum.
+func (e MLEResponseKeyStatus) Valid() bool {
+	switch e {
+	case MLEResponseKeyStatusActive:
+		return true
+	case MLEResponseKeyStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEResponseKeyDeletedObject.
+const (
+	MLEResponseKeyDeletedObjectMleResponseKey MLEResponseKeyDeletedObject = "mle_response_key"
+)
+
+// Valid indicates whether the value is a known member of the MLEResponseKeyDeletedObject enum.
+func (e MLEResponseKeyDeletedObject) Valid() bool {
+	switch e {
+	case MLEResponseKeyDeletedObjectMleResponseKey:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLEResponseKeyListObject.
+const (
+	MLEResponseKeyListObjectList MLEResponseKeyListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the MLEResponseKeyListObject enum.
+func (e MLEResponseKeyListObject) Valid() bool {
+	switch e {
+	case MLEResponseKeyListObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Mode.
 const (
 	ModeLive Mode = "live"
@@ -1602,6 +1740,14 @@ type InitiatorType string
 // are the merchant's alone.
 type InitiatorReason string
 
+// JWK A public key (RFC 7517).
+type JWK = jsontext.Value
+
+// JWKSet defines model for JWKSet.
+type JWKSet struct {
+	Keys []JWK `json:"keys"`
+}
+
 // LineItem defines model for LineItem.
 type LineItem struct {
 	Description *string `json:"description,omitempty"`
@@ -1615,6 +1761,154 @@ type LineItem struct {
 	// UnitPrice In major units, a decimal with at most four places, as unit prices are often finer than the currency.
 	UnitPrice string `json:"unit_price"`
 }
+
+// MLEAlgorithm defines model for MLEAlgorithm.
+type MLEAlgorithm string
+
+// MLEChallengeAnswer defines model for MLEChallengeAnswer.
+type MLEChallengeAnswer struct {
+	Answer string `json:"answer"`
+}
+
+// MLEKey defines model for MLEKey.
+type MLEKey struct {
+	Object MLEKeyObject `json:"object"`
+	Kid    string       `json:"kid"`
+	Alg    MLEAlgorithm `json:"alg"`
+	Status MLEKeyStatus `json:"status"`
+
+	// NotBefore RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	NotBefore Timestamp `json:"not_before"`
+
+	// RotateAfter RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	RotateAfter Timestamp `json:"rotate_after"`
+
+	// ExpiresAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	ExpiresAt Timestamp `json:"expires_at"`
+
+	// Jwk A public key (RFC 7517).
+	Jwk JWK         `json:"jwk"`
+	Enc []MLEKeyEnc `json:"enc"`
+
+	// Next The key that will be current from `not_before` on. It decrypts already. Published 14 days ahead.
+	Next *struct {
+		Kid string `json:"kid"`
+
+		// NotBefore RFC 3339 UTC with milliseconds.
+		//
+		// Example: 2026-11-21T09:30:00.000Z
+		NotBefore Timestamp `json:"not_before"`
+
+		// Jwk A public key (RFC 7517).
+		Jwk JWK `json:"jwk"`
+	} `json:"next,omitempty"`
+
+	// Previous The key that was replaced. It decrypts until `expires_at`.
+	Previous *struct {
+		Kid string `json:"kid"`
+
+		// ExpiresAt RFC 3339 UTC with milliseconds.
+		//
+		// Example: 2026-11-21T09:30:00.000Z
+		ExpiresAt Timestamp `json:"expires_at"`
+	} `json:"previous,omitempty"`
+
+	// ResponseKey Your own key that answers are encrypted to unless `X-SVC-MLE-Response-Kid` names another; null when none is active.
+	ResponseKey *struct {
+		Kid *string `json:"kid"`
+	} `json:"response_key,omitempty"`
+}
+
+// MLEKeyObject defines model for MLEKey.Object.
+type MLEKeyObject string
+
+// MLEKeyStatus defines model for MLEKey.Status.
+type MLEKeyStatus string
+
+// MLEKeyEnc defines model for MLEKey.Enc.
+type MLEKeyEnc string
+
+// MLEKeyRotate defines model for MLEKeyRotate.
+type MLEKeyRotate struct {
+	Alg *MLEAlgorithm `json:"alg,omitempty"`
+
+	// Kid The key to replace: if it is not current any more, nothing is done.
+	Kid *string `json:"kid,omitempty"`
+
+	// ExpiresIn For how many seconds the replaced key decrypts.
+	ExpiresIn *int64 `json:"expires_in,omitempty"`
+}
+
+// MLEResponseKey defines model for MLEResponseKey.
+type MLEResponseKey struct {
+	Object MLEResponseKeyObject `json:"object"`
+	Kid    string               `json:"kid"`
+	Alg    MLEAlgorithm         `json:"alg"`
+	Status MLEResponseKeyStatus `json:"status"`
+
+	// Default It is used unless another is asked for.
+	Default bool `json:"default"`
+
+	// CreatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ActiveAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	ActiveAt *Timestamp `json:"active_at,omitempty"`
+
+	// Jwk A public key (RFC 7517).
+	Jwk       JWK `json:"jwk"`
+	Challenge *struct {
+		// Jwe To the key, in the answer that makes it only.
+		Jwe *string `json:"jwe,omitempty"`
+
+		// ExpiresAt RFC 3339 UTC with milliseconds.
+		//
+		// Example: 2026-11-21T09:30:00.000Z
+		ExpiresAt Timestamp `json:"expires_at"`
+	} `json:"challenge,omitempty"`
+}
+
+// MLEResponseKeyObject defines model for MLEResponseKey.Object.
+type MLEResponseKeyObject string
+
+// MLEResponseKeyStatus defines model for MLEResponseKey.Status.
+type MLEResponseKeyStatus string
+
+// MLEResponseKeyCreate defines model for MLEResponseKeyCreate.
+type MLEResponseKeyCreate struct {
+	// Jwk A public key (RFC 7517).
+	Jwk JWK `json:"jwk"`
+}
+
+// MLEResponseKeyDeleted defines model for MLEResponseKeyDeleted.
+type MLEResponseKeyDeleted struct {
+	Kid     string                      `json:"kid"`
+	Object  MLEResponseKeyDeletedObject `json:"object"`
+	Deleted bool                        `json:"deleted"`
+}
+
+// MLEResponseKeyDeletedObject defines model for MLEResponseKeyDeleted.Object.
+type MLEResponseKeyDeletedObject string
+
+// MLEResponseKeyList defines model for MLEResponseKeyList.
+type MLEResponseKeyList struct {
+	Object  MLEResponseKeyListObject `json:"object"`
+	Data    []MLEResponseKey         `json:"data"`
+	HasMore bool                     `json:"has_more"`
+}
+
+// MLEResponseKeyListObject defines model for MLEResponseKeyList.Object.
+type MLEResponseKeyListObject string
 
 // Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 type Metadata map[string]string
@@ -2360,6 +2654,9 @@ type ID = string
 // IdempotencyKey defines model for idempotency_key.
 type IdempotencyKey = string
 
+// Kid defines model for kid.
+type Kid = string
+
 // Limit defines model for limit.
 type Limit = int
 
@@ -2470,6 +2767,30 @@ type ListEventsParams struct {
 
 // RedeliverEventParams defines parameters for RedeliverEvent.
 type RedeliverEventParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetCurrentMLEKeyParams defines parameters for GetCurrentMLEKey.
+type GetCurrentMLEKeyParams struct {
+	// Alg The kind of key. RSA is for those who have nothing else.
+	Alg *MLEAlgorithm `form:"alg,omitempty" json:"alg,omitempty"`
+}
+
+// RotateMLEKeyParams defines parameters for RotateMLEKey.
+type RotateMLEKeyParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateMLEResponseKeyParams defines parameters for CreateMLEResponseKey.
+type CreateMLEResponseKeyParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// AnswerMLEChallengeParams defines parameters for AnswerMLEChallenge.
+type AnswerMLEChallengeParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -2644,6 +2965,15 @@ type AttachPaymentMethodJSONRequestBody = PaymentMethodCreate
 
 // RedeliverEventJSONRequestBody defines body for RedeliverEvent for application/json ContentType.
 type RedeliverEventJSONRequestBody = EventRedeliver
+
+// RotateMLEKeyJSONRequestBody defines body for RotateMLEKey for application/json ContentType.
+type RotateMLEKeyJSONRequestBody = MLEKeyRotate
+
+// CreateMLEResponseKeyJSONRequestBody defines body for CreateMLEResponseKey for application/json ContentType.
+type CreateMLEResponseKeyJSONRequestBody = MLEResponseKeyCreate
+
+// AnswerMLEChallengeJSONRequestBody defines body for AnswerMLEChallenge for application/json ContentType.
+type AnswerMLEChallengeJSONRequestBody = MLEChallengeAnswer
 
 // CreateRefundJSONRequestBody defines body for CreateRefund for application/json ContentType.
 type CreateRefundJSONRequestBody = RefundCreate
@@ -2941,6 +3271,91 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 	GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMLEKeys The JWKS (RFC 7517) of all keys that decrypt, of each algorithm the current one first
+	//
+	// Corresponds with GET /v1/mle/keys (the `ListMLEKeys` operationId).
+	ListMLEKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCurrentMLEKey The key to encrypt bodies to
+	//
+	// The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
+	// serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
+	// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+	// pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
+	//
+	// Corresponds with GET /v1/mle/keys/current (the `GetCurrentMLEKey` operationId).
+	GetCurrentMLEKey(ctx context.Context, params *GetCurrentMLEKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateMLEKeyWithBody Put another key in the place of the current one
+	//
+	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+	// the scope `mle:write`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+	RotateMLEKeyWithBody(ctx context.Context, params *RotateMLEKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateMLEKey Put another key in the place of the current one
+	//
+	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+	// the scope `mle:write`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+	RotateMLEKey(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMLEResponseKeys List the keys that answers can be encrypted to, the newest active one first
+	//
+	// Corresponds with GET /v1/mle/response_keys (the `ListMLEResponseKeys` operationId).
+	ListMLEResponseKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateMLEResponseKeyWithBody Register a public key of your own for answers
+	//
+	// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+	// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+	CreateMLEResponseKeyWithBody(ctx context.Context, params *CreateMLEResponseKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateMLEResponseKey Register a public key of your own for answers
+	//
+	// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+	// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+	CreateMLEResponseKey(ctx context.Context, params *CreateMLEResponseKeyParams, body CreateMLEResponseKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteMLEResponseKey Have no more answers encrypted to a key
+	//
+	// Takes the scope `mle:write`.
+	//
+	// Corresponds with DELETE /v1/mle/response_keys/{kid} (the `DeleteMLEResponseKey` operationId).
+	DeleteMLEResponseKey(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AnswerMLEChallengeWithBody Show that the private key is yours
+	//
+	// The key is active then, and the default. Takes the scope `mle:write`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+	AnswerMLEChallengeWithBody(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AnswerMLEChallenge Show that the private key is yours
+	//
+	// The key is active then, and the default. Takes the scope `mle:write`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+	AnswerMLEChallenge(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, body AnswerMLEChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetContract This contract, as JSON
 	//
@@ -3676,6 +4091,191 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 // Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetIdempotencyKeyRequest(c.Server, key)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMLEKeys The JWKS (RFC 7517) of all keys that decrypt, of each algorithm the current one first
+//
+// Corresponds with GET /v1/mle/keys (the `ListMLEKeys` operationId).
+func (c *Client) ListMLEKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMLEKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCurrentMLEKey The key to encrypt bodies to
+//
+// The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
+// serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
+// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+// pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
+//
+// Corresponds with GET /v1/mle/keys/current (the `GetCurrentMLEKey` operationId).
+func (c *Client) GetCurrentMLEKey(ctx context.Context, params *GetCurrentMLEKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCurrentMLEKeyRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateMLEKeyWithBody Put another key in the place of the current one
+//
+// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+// the scope `mle:write`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+func (c *Client) RotateMLEKeyWithBody(ctx context.Context, params *RotateMLEKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateMLEKeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateMLEKey Put another key in the place of the current one
+//
+// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+// the scope `mle:write`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+func (c *Client) RotateMLEKey(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateMLEKeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMLEResponseKeys List the keys that answers can be encrypted to, the newest active one first
+//
+// Corresponds with GET /v1/mle/response_keys (the `ListMLEResponseKeys` operationId).
+func (c *Client) ListMLEResponseKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMLEResponseKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateMLEResponseKeyWithBody Register a public key of your own for answers
+//
+// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+func (c *Client) CreateMLEResponseKeyWithBody(ctx context.Context, params *CreateMLEResponseKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateMLEResponseKeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateMLEResponseKey Register a public key of your own for answers
+//
+// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+func (c *Client) CreateMLEResponseKey(ctx context.Context, params *CreateMLEResponseKeyParams, body CreateMLEResponseKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateMLEResponseKeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteMLEResponseKey Have no more answers encrypted to a key
+//
+// Takes the scope `mle:write`.
+//
+// Corresponds with DELETE /v1/mle/response_keys/{kid} (the `DeleteMLEResponseKey` operationId).
+func (c *Client) DeleteMLEResponseKey(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteMLEResponseKeyRequest(c.Server, kid)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AnswerMLEChallengeWithBody Show that the private key is yours
+//
+// The key is active then, and the default. Takes the scope `mle:write`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+func (c *Client) AnswerMLEChallengeWithBody(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAnswerMLEChallengeRequestWithBody(c.Server, kid, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AnswerMLEChallenge Show that the private key is yours
+//
+// The key is active then, and the default. Takes the scope `mle:write`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+func (c *Client) AnswerMLEChallenge(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, body AnswerMLEChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAnswerMLEChallengeRequest(c.Server, kid, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5439,6 +6039,320 @@ func NewGetIdempotencyKeyRequest(server string, key string) (*http.Request, erro
 	return req, nil
 }
 
+// NewListMLEKeysRequest constructs an http.Request for the ListMLEKeys method
+func NewListMLEKeysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCurrentMLEKeyRequest constructs an http.Request for the GetCurrentMLEKey method
+func NewGetCurrentMLEKeyRequest(server string, params *GetCurrentMLEKeyParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/keys/current")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Alg != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "alg", *params.Alg, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRotateMLEKeyRequest calls the generic RotateMLEKey builder with application/json body
+func NewRotateMLEKeyRequest(server string, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRotateMLEKeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewRotateMLEKeyRequestWithBody constructs an http.Request for the RotateMLEKey method, with any body, and a specified content type
+func NewRotateMLEKeyRequestWithBody(server string, params *RotateMLEKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/keys/rotate")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListMLEResponseKeysRequest constructs an http.Request for the ListMLEResponseKeys method
+func NewListMLEResponseKeysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/response_keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateMLEResponseKeyRequest calls the generic CreateMLEResponseKey builder with application/json body
+func NewCreateMLEResponseKeyRequest(server string, params *CreateMLEResponseKeyParams, body CreateMLEResponseKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateMLEResponseKeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateMLEResponseKeyRequestWithBody constructs an http.Request for the CreateMLEResponseKey method, with any body, and a specified content type
+func NewCreateMLEResponseKeyRequestWithBody(server string, params *CreateMLEResponseKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/response_keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteMLEResponseKeyRequest constructs an http.Request for the DeleteMLEResponseKey method
+func NewDeleteMLEResponseKeyRequest(server string, kid Kid) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "kid", kid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/response_keys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAnswerMLEChallengeRequest calls the generic AnswerMLEChallenge builder with application/json body
+func NewAnswerMLEChallengeRequest(server string, kid Kid, params *AnswerMLEChallengeParams, body AnswerMLEChallengeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAnswerMLEChallengeRequestWithBody(server, kid, params, "application/json", bodyReader)
+}
+
+// NewAnswerMLEChallengeRequestWithBody constructs an http.Request for the AnswerMLEChallenge method, with any body, and a specified content type
+func NewAnswerMLEChallengeRequestWithBody(server string, kid Kid, params *AnswerMLEChallengeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "kid", kid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/response_keys/%s/challenge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetContractRequest constructs an http.Request for the GetContract method
 func NewGetContractRequest(server string) (*http.Request, error) {
 	var err error
@@ -7150,6 +8064,99 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 	GetIdempotencyKeyWithResponse(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*GetIdempotencyKeyResponse, error)
 
+	// ListMLEKeysWithResponse The JWKS (RFC 7517) of all keys that decrypt, of each algorithm the current one first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/mle/keys (the `ListMLEKeys` operationId).
+	ListMLEKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMLEKeysResponse, error)
+
+	// GetCurrentMLEKeyWithResponse The key to encrypt bodies to
+	//
+	// The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
+	// serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
+	// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+	// pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/mle/keys/current (the `GetCurrentMLEKey` operationId).
+	GetCurrentMLEKeyWithResponse(ctx context.Context, params *GetCurrentMLEKeyParams, reqEditors ...RequestEditorFn) (*GetCurrentMLEKeyResponse, error)
+
+	// RotateMLEKeyWithBodyWithResponse Put another key in the place of the current one
+	//
+	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+	// the scope `mle:write`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+	RotateMLEKeyWithBodyWithResponse(ctx context.Context, params *RotateMLEKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateMLEKeyResponse, error)
+
+	// RotateMLEKeyWithResponse Put another key in the place of the current one
+	//
+	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+	// the scope `mle:write`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+	RotateMLEKeyWithResponse(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateMLEKeyResponse, error)
+
+	// ListMLEResponseKeysWithResponse List the keys that answers can be encrypted to, the newest active one first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/mle/response_keys (the `ListMLEResponseKeys` operationId).
+	ListMLEResponseKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMLEResponseKeysResponse, error)
+
+	// CreateMLEResponseKeyWithBodyWithResponse Register a public key of your own for answers
+	//
+	// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+	// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+	CreateMLEResponseKeyWithBodyWithResponse(ctx context.Context, params *CreateMLEResponseKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateMLEResponseKeyResponse, error)
+
+	// CreateMLEResponseKeyWithResponse Register a public key of your own for answers
+	//
+	// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+	// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+	CreateMLEResponseKeyWithResponse(ctx context.Context, params *CreateMLEResponseKeyParams, body CreateMLEResponseKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateMLEResponseKeyResponse, error)
+
+	// DeleteMLEResponseKeyWithResponse Have no more answers encrypted to a key
+	//
+	// Takes the scope `mle:write`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/mle/response_keys/{kid} (the `DeleteMLEResponseKey` operationId).
+	DeleteMLEResponseKeyWithResponse(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*DeleteMLEResponseKeyResponse, error)
+
+	// AnswerMLEChallengeWithBodyWithResponse Show that the private key is yours
+	//
+	// The key is active then, and the default. Takes the scope `mle:write`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+	AnswerMLEChallengeWithBodyWithResponse(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AnswerMLEChallengeResponse, error)
+
+	// AnswerMLEChallengeWithResponse Show that the private key is yours
+	//
+	// The key is active then, and the default. Takes the scope `mle:write`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+	AnswerMLEChallengeWithResponse(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, body AnswerMLEChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*AnswerMLEChallengeResponse, error)
+
 	// GetContractWithResponse This contract, as JSON
 	//
 	// A page to read it is at `/docs`.
@@ -8432,6 +9439,342 @@ func (r GetIdempotencyKeyResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetIdempotencyKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMLEKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationJwkSetJSON200 the response for an HTTP 200 `application/jwk-set+json` response
+	ApplicationJwkSetJSON200 *JWKSet
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetApplicationJwkSetJSON200 returns the response for an HTTP 200 `application/jwk-set+json` response
+func (r ListMLEKeysResponse) GetApplicationJwkSetJSON200() *JWKSet {
+	return r.ApplicationJwkSetJSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMLEKeysResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMLEKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMLEKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMLEKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMLEKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCurrentMLEKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MLEKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCurrentMLEKeyResponse) GetJSON200() *MLEKey {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetCurrentMLEKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCurrentMLEKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCurrentMLEKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCurrentMLEKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCurrentMLEKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RotateMLEKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MLEKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RotateMLEKeyResponse) GetJSON200() *MLEKey {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RotateMLEKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RotateMLEKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RotateMLEKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RotateMLEKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RotateMLEKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMLEResponseKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MLEResponseKeyList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMLEResponseKeysResponse) GetJSON200() *MLEResponseKeyList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMLEResponseKeysResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMLEResponseKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMLEResponseKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMLEResponseKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMLEResponseKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateMLEResponseKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *MLEResponseKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateMLEResponseKeyResponse) GetJSON201() *MLEResponseKey {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateMLEResponseKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateMLEResponseKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateMLEResponseKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateMLEResponseKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateMLEResponseKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteMLEResponseKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MLEResponseKeyDeleted
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteMLEResponseKeyResponse) GetJSON200() *MLEResponseKeyDeleted {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteMLEResponseKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteMLEResponseKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteMLEResponseKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteMLEResponseKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteMLEResponseKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AnswerMLEChallengeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MLEResponseKey
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AnswerMLEChallengeResponse) GetJSON200() *MLEResponseKey {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r AnswerMLEChallengeResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AnswerMLEChallengeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AnswerMLEChallengeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AnswerMLEChallengeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AnswerMLEChallengeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10015,6 +11358,159 @@ func (c *ClientWithResponses) GetIdempotencyKeyWithResponse(ctx context.Context,
 	return ParseGetIdempotencyKeyResponse(rsp)
 }
 
+// ListMLEKeysWithResponse The JWKS (RFC 7517) of all keys that decrypt, of each algorithm the current one first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/mle/keys (the `ListMLEKeys` operationId).
+func (c *ClientWithResponses) ListMLEKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMLEKeysResponse, error) {
+	rsp, err := c.ListMLEKeys(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMLEKeysResponse(rsp)
+}
+
+// GetCurrentMLEKeyWithResponse The key to encrypt bodies to
+//
+// The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
+// serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
+// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+// pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/mle/keys/current (the `GetCurrentMLEKey` operationId).
+func (c *ClientWithResponses) GetCurrentMLEKeyWithResponse(ctx context.Context, params *GetCurrentMLEKeyParams, reqEditors ...RequestEditorFn) (*GetCurrentMLEKeyResponse, error) {
+	rsp, err := c.GetCurrentMLEKey(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCurrentMLEKeyResponse(rsp)
+}
+
+// RotateMLEKeyWithBodyWithResponse Put another key in the place of the current one
+//
+// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+// the scope `mle:write`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+func (c *ClientWithResponses) RotateMLEKeyWithBodyWithResponse(ctx context.Context, params *RotateMLEKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateMLEKeyResponse, error) {
+	rsp, err := c.RotateMLEKeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateMLEKeyResponse(rsp)
+}
+
+// RotateMLEKeyWithResponse Put another key in the place of the current one
+//
+// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
+// the scope `mle:write`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
+func (c *ClientWithResponses) RotateMLEKeyWithResponse(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateMLEKeyResponse, error) {
+	rsp, err := c.RotateMLEKey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateMLEKeyResponse(rsp)
+}
+
+// ListMLEResponseKeysWithResponse List the keys that answers can be encrypted to, the newest active one first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/mle/response_keys (the `ListMLEResponseKeys` operationId).
+func (c *ClientWithResponses) ListMLEResponseKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMLEResponseKeysResponse, error) {
+	rsp, err := c.ListMLEResponseKeys(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMLEResponseKeysResponse(rsp)
+}
+
+// CreateMLEResponseKeyWithBodyWithResponse Register a public key of your own for answers
+//
+// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+func (c *ClientWithResponses) CreateMLEResponseKeyWithBodyWithResponse(ctx context.Context, params *CreateMLEResponseKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateMLEResponseKeyResponse, error) {
+	rsp, err := c.CreateMLEResponseKeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateMLEResponseKeyResponse(rsp)
+}
+
+// CreateMLEResponseKeyWithResponse Register a public key of your own for answers
+//
+// On P-256, or RSA of 2048 to 4096 bits. It is used once you have shown that the private key is yours: decrypt the JWE of `challenge`, and
+// send what it holds to `/v1/mle/response_keys/{kid}/challenge` within ten minutes. Takes the scope `mle:write`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/mle/response_keys (the `CreateMLEResponseKey` operationId).
+func (c *ClientWithResponses) CreateMLEResponseKeyWithResponse(ctx context.Context, params *CreateMLEResponseKeyParams, body CreateMLEResponseKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateMLEResponseKeyResponse, error) {
+	rsp, err := c.CreateMLEResponseKey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateMLEResponseKeyResponse(rsp)
+}
+
+// DeleteMLEResponseKeyWithResponse Have no more answers encrypted to a key
+//
+// Takes the scope `mle:write`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/mle/response_keys/{kid} (the `DeleteMLEResponseKey` operationId).
+func (c *ClientWithResponses) DeleteMLEResponseKeyWithResponse(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*DeleteMLEResponseKeyResponse, error) {
+	rsp, err := c.DeleteMLEResponseKey(ctx, kid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteMLEResponseKeyResponse(rsp)
+}
+
+// AnswerMLEChallengeWithBodyWithResponse Show that the private key is yours
+//
+// The key is active then, and the default. Takes the scope `mle:write`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+func (c *ClientWithResponses) AnswerMLEChallengeWithBodyWithResponse(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AnswerMLEChallengeResponse, error) {
+	rsp, err := c.AnswerMLEChallengeWithBody(ctx, kid, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAnswerMLEChallengeResponse(rsp)
+}
+
+// AnswerMLEChallengeWithResponse Show that the private key is yours
+//
+// The key is active then, and the default. Takes the scope `mle:write`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/mle/response_keys/{kid}/challenge (the `AnswerMLEChallenge` operationId).
+func (c *ClientWithResponses) AnswerMLEChallengeWithResponse(ctx context.Context, kid Kid, params *AnswerMLEChallengeParams, body AnswerMLEChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*AnswerMLEChallengeResponse, error) {
+	rsp, err := c.AnswerMLEChallenge(ctx, kid, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAnswerMLEChallengeResponse(rsp)
+}
+
 // GetContractWithResponse This contract, as JSON
 //
 // A page to read it is at `/docs`.
@@ -11195,6 +12691,240 @@ func ParseGetIdempotencyKeyResponse(rsp *http.Response) (*GetIdempotencyKeyRespo
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest IdempotencyKeyRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMLEKeysResponse parses an HTTP response from a ListMLEKeysWithResponse call
+func ParseListMLEKeysResponse(rsp *http.Response) (*ListMLEKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMLEKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JWKSet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationJwkSetJSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCurrentMLEKeyResponse parses an HTTP response from a GetCurrentMLEKeyWithResponse call
+func ParseGetCurrentMLEKeyResponse(rsp *http.Response) (*GetCurrentMLEKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCurrentMLEKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MLEKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRotateMLEKeyResponse parses an HTTP response from a RotateMLEKeyWithResponse call
+func ParseRotateMLEKeyResponse(rsp *http.Response) (*RotateMLEKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RotateMLEKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MLEKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMLEResponseKeysResponse parses an HTTP response from a ListMLEResponseKeysWithResponse call
+func ParseListMLEResponseKeysResponse(rsp *http.Response) (*ListMLEResponseKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMLEResponseKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MLEResponseKeyList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateMLEResponseKeyResponse parses an HTTP response from a CreateMLEResponseKeyWithResponse call
+func ParseCreateMLEResponseKeyResponse(rsp *http.Response) (*CreateMLEResponseKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateMLEResponseKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest MLEResponseKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteMLEResponseKeyResponse parses an HTTP response from a DeleteMLEResponseKeyWithResponse call
+func ParseDeleteMLEResponseKeyResponse(rsp *http.Response) (*DeleteMLEResponseKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteMLEResponseKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MLEResponseKeyDeleted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAnswerMLEChallengeResponse parses an HTTP response from a AnswerMLEChallengeWithResponse call
+func ParseAnswerMLEChallengeResponse(rsp *http.Response) (*AnswerMLEChallengeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AnswerMLEChallengeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MLEResponseKey
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -184,6 +184,9 @@ func TestRoutesAreTheContract(t *testing.T) {
 	}
 	var want []string
 	for path, item := range doc.Paths.Map() {
+		if strings.HasPrefix(path, "/v1/mle/") {
+			continue // the filter in front of v1 serves it
+		}
 		for method := range item.Operations() {
 			want = append(want, method+" "+path)
 		}

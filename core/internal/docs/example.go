@@ -86,10 +86,17 @@ var examples = map[string]example{
 	"deleteWebhookEndpoint":   of("webhook_endpoint"),
 	"rollWebhookSecret":       of("webhook_endpoint"),
 	"listWebhookDeliveries":   of("webhook_endpoint"),
+	"rotateMLEKey":            {body: `{"expires_in": 86400}`},
+	"createMLEResponseKey":    {body: `{"jwk": {"kty": "EC", "crv": "P-256", "x": "…", "y": "…"}}`},
+	"deleteMLEResponseKey":    {path: map[string]string{"kid": exampleKid}},
+	"answerMLEChallenge":      {path: map[string]string{"kid": exampleKid}, body: `{"answer": "…"}`},
 	"settleTransaction":       of("transaction"),
 	"expireTransaction":       of("authorized"),
 	"advanceTestClock":        {body: `{"seconds": 86400}`},
 }
+
+// exampleKid is the thumbprint of a key: that of RFC 7638's own example.
+const exampleKid = "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
 
 func id(name string) map[string]string { return map[string]string{"id": "$" + name} }
 

@@ -123,6 +123,15 @@ func MustDecode[T any](t *testing.T, r reply, status int) (out T) {
 	return out
 }
 
+// wantContract checks that an answer is what the contract says, and has nothing more.
+func wantContract[T any](t *testing.T, r reply) {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(r.body), &v, json.RejectUnknownMembers(true)); err != nil {
+		t.Errorf("%s: %v", r.body, err)
+	}
+}
+
 func wantRefusal(t *testing.T, r reply, status int, code, param string) {
 	t.Helper()
 	e := MustDecode[v1.ErrorBody](t, r, status).Error
@@ -180,6 +189,7 @@ func TestCurrent(t *testing.T) {
 		k.NotBefore != "2026-11-21T09:30:00.000Z" || k.RotateAfter != "2027-02-19T09:30:00.000Z" || k.ExpiresAt != "2027-03-21T09:30:00.000Z" {
 		t.Errorf("got %s", r.body)
 	}
+	wantContract[v1.MLEKey](t, r)
 	if !strings.Contains(r.body, `"response_key":{"kid":null}`) || strings.Contains(r.body, `"d"`) {
 		t.Errorf("got %s", r.body)
 	}
@@ -214,7 +224,9 @@ func TestCurrent(t *testing.T) {
 	if k.Next == nil || k.Next.JWK.KeyID != k.Next.Kid || k.Next.NotBefore != "2027-02-23T09:30:00.000Z" || k.RotateAfter != k.Next.NotBefore || r.header.Get("ETag") == h.Get("ETag") {
 		t.Errorf("got %s", r.body)
 	}
+	wantContract[v1.MLEKey](t, r)
 	r = b.do(t, "sk", "GET", all, "")
+	wantContract[v1.JWKSet](t, r)
 	set := MustDecode[jose.JSONWebKeySet](t, r, 200)
 	if len(set.Keys) != 3 || set.Keys[0].KeyID != k.Kid || set.Keys[1].KeyID != k.Next.Kid || set.Keys[2].Algorithm != "RSA-OAEP-256" {
 		t.Errorf("got %s", r.body)
@@ -267,6 +279,7 @@ func TestRotate(t *testing.T) {
 	if k.Kid == first.Kid || k.Previous == nil || k.Previous.Kid != first.Kid || k.Previous.ExpiresAt != "2026-11-21T10:30:00.000Z" {
 		t.Errorf("got %s", done.body)
 	}
+	wantContract[v1.MLEKey](t, done)
 	again := b.do(t, "sk", "POST", rotate, `{"expires_in":3600, "kid":"`+first.Kid+`"}`, "Idempotency-Key", "k")
 	if again.body != done.body || again.header.Get("Idempotent-Replayed") != "true" || done.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("got %+v", again)
@@ -365,6 +378,8 @@ func TestResponseKeys(t *testing.T) {
 		if again := b.do(t, "sk", "POST", response, body, "Idempotency-Key", fmt.Sprint("k", i)); again.body != made.body {
 			t.Errorf("got %s, want the same challenge", again.body)
 		}
+		wantContract[v1.MLEResponseKey](t, made)
+		wantContract[v1.MLEResponseKeyList](t, b.do(t, "sk", "GET", response, ""))
 		noKey(k.Kid) // it was not proven
 		path := response + "/" + k.Kid + "/challenge"
 		wantRefusal(t, b.do(t, "sk", "POST", path, `{"answer":"guess"}`), 400, "mle_challenge_failed", "answer")

@@ -90,6 +90,9 @@ func TestAtRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.current(t, rsa)
+	if _, err := f.Current(t.Context(), other, ec); err != nil { // a neighbour in the file
+		t.Fatal(err)
+	}
 	if _, err := f.Revoke(t.Context(), k.Kid); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +105,7 @@ func TestAtRest(t *testing.T) {
 		for what, text := range map[string][]byte{
 			"a PKCS #8 key":        {0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01},
 			"an RSA PKCS #8 key":   {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01},
-			"what was wiped":       stored.Sealed,
+			"what was wiped":       stored.Sealed[len(stored.Sealed)/2:][:16], // what lies around it may be written over
 			"the key of the store": kek(1),
 		} {
 			if bytes.Contains(b, text) {

@@ -1,0 +1,134 @@
+package keyring_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
+)
+
+// merchantKey is a key that a merchant made.
+type merchantKey struct {
+	private *ecdsa.PrivateKey
+	jwk     jose.JSONWebKey
+}
+
+func newMerchantKey(t *testing.T) merchantKey {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jwk := jose.JSONWebKey{Key: private.Public(), Algorithm: string(ec), Use: "enc"}
+	if jwk.KeyID, err = keyring.Thumbprint(jwk); err != nil {
+		t.Fatal(err)
+	}
+	return merchantKey{private, jwk}
+}
+
+// register registers a key and returns what its challenge holds.
+func (f filter) register(t *testing.T, k merchantKey) string {
+	t.Helper()
+	var shown keyring.ResponseKey
+	_, err := f.Register(t.Context(), shop, k.jwk, keyring.Once{}, func(r keyring.ResponseKey) keyring.Answer { shown = r; return keyring.Answer{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, shown.Challenge, k.private)
+}
+
+func (f filter) prove(t *testing.T, k merchantKey, answer string) error {
+	t.Helper()
+	_, err := f.Prove(t.Context(), shop, k.jwk.KeyID, answer, keyring.Once{}, func(keyring.ResponseKey) keyring.Answer { return keyring.Answer{} })
+	return err
+}
+
+// wantResponse checks which key answers are encrypted to; "" for none.
+func (f filter) wantResponse(t *testing.T, tenant, kid, want string) {
+	t.Helper()
+	got, err := f.Response(t.Context(), tenant, kid)
+	if got.KeyID != want || (want == "") != errors.Is(err, engine.ErrNoKey) || want != "" && err != nil {
+		t.Errorf("response key %q: got %q, %v, want %q", kid, got.KeyID, err, want)
+	}
+}
+
+// TestResponseShared: a key that was proven at one filter is used by another at once, and one that was deleted is not any more after a refresh.
+func TestResponseShared(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			a, b := two(t, e.Source(t))
+			b.wantResponse(t, shop, "", "") // it is in memory that there is none
+			one, two := newMerchantKey(t), newMerchantKey(t)
+			answer := a.register(t, one)
+			b.wantResponse(t, shop, "", "")
+			b.wantResponse(t, shop, one.jwk.KeyID, "")
+			if err := b.prove(t, one, answer); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range []filter{a, b} {
+				f.wantResponse(t, shop, "", one.jwk.KeyID)
+				f.wantResponse(t, shop, one.jwk.KeyID, one.jwk.KeyID)
+				f.wantResponse(t, other, one.jwk.KeyID, "")
+				f.wantResponse(t, other, "", "")
+			}
+			if err := b.prove(t, two, b.register(t, two)); err != nil {
+				t.Fatal(err)
+			}
+			a.wantResponse(t, shop, two.jwk.KeyID, two.jwk.KeyID)
+			a.must(t, a.Refresh)
+			a.wantResponse(t, shop, "", two.jwk.KeyID)
+			if err := a.DeleteResponseKey(t.Context(), shop, two.jwk.KeyID); err != nil {
+				t.Fatal(err)
+			}
+			b.must(t, b.Refresh)
+			for _, f := range []filter{a, b} {
+				f.wantResponse(t, shop, "", one.jwk.KeyID)
+				f.wantResponse(t, shop, two.jwk.KeyID, "")
+			}
+			if err := a.DeleteResponseKey(t.Context(), shop, two.jwk.KeyID); !errors.Is(err, engine.ErrNoKey) {
+				t.Errorf("again: got %v", err)
+			}
+		})
+	}
+}
+
+// TestProveTogether: of several that answer a challenge at once one makes the key active.
+func TestProveTogether(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			a, b := two(t, e.Source(t))
+			k := newMerchantKey(t)
+			answer := a.register(t, k)
+			var wg sync.WaitGroup
+			var done atomic.Int32
+			for i := range 6 {
+				f := []filter{a, b}[i%2]
+				wg.Go(func() {
+					switch err := f.prove(t, k, answer); {
+					case err == nil:
+						done.Add(1)
+					case !errors.Is(err, keyring.ErrKeyExists):
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if got := done.Load(); got != 1 {
+				t.Errorf("got %d, want 1", got)
+			}
+		})
+	}
+}
