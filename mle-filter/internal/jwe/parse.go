@@ -57,8 +57,8 @@ func plausibleKeyLen(alg Alg, n int) bool {
 // heavy are the members that go-jose parses keys and certificates from while it parses a header.
 var heavy = []jose.HeaderKey{"jwk", "x5c"}
 
-// refuseHeavy refuses them before it does. A header in which their names stand neither as they are nor, as far as one can see, escaped does not
-// have them, and most are seen to be clean in this way, without parsing them twice.
+// refuseHeavy refuses them before it does. Most headers are seen not to have them without being parsed twice: neither the names themselves nor
+// the one kind of escape that could spell them is in there.
 func refuseHeavy(text []byte) error {
 	if !bytes.Contains(text, []byte("jwk")) && !bytes.Contains(text, []byte("x5c")) && !bytes.Contains(text, []byte(`\u`)) {
 		return nil
