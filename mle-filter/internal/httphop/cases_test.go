@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,116 +12,109 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestCases runs the cases that all shells share, the abuse list among them, from a real client to a real core.
+// caseField tells which case a request is of; callerField whose it is.
+const (
+	caseField   = "X-Case"
+	callerField = "X-Caller"
+)
+
+// stage is the core of all cases at once: each request says which it is of.
+type stage struct {
+	mu      sync.Mutex
+	replies map[string]enginetest.Reply // by case; guarded by mu
+	reached map[string]int              // guarded by mu
+	got     map[string]http.Header      // guarded by mu
+	bodies  map[string]string           // guarded by mu
+}
+
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	name := r.Header.Get(caseField)
+	s.mu.Lock()
+	reply := s.replies[name]
+	s.reached[name]++
+	s.got[name], s.bodies[name] = r.Header.Clone(), string(body)
+	s.got[name].Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http keeps it elsewhere
+	s.mu.Unlock()
+	if err != nil {
+		return
+	}
+	for _, f := range reply.Fields {
+		w.Header().Add(f.Name, f.Value)
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header()["Content-Type"] = nil // net/http guesses one otherwise
+	}
+	w.WriteHeader(reply.Status)
+	_, _ = io.WriteString(w, reply.Body)
+}
+
+// TestCases runs the cases of the engine through the hop, in each of its forms, and looks at what reached core.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	for _, inProcess := range []bool{false, true} {
-		t.Run("in process "+strconv.FormatBool(inProcess), func(t *testing.T) {
+	for name, f := range forms {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := enginetest.NewWorld(t)
-			e := w.Engine(t)
-			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, core enginetest.Reply) enginetest.Outcome {
+			s := &stage{replies: map[string]enginetest.Reply{}, reached: map[string]int{}, got: map[string]http.Header{}, bodies: map[string]string{}}
+			cfg := httphop.Config{Engine: w.Engine(t), Identify: byField, Around: around(quiet)}
+			if f.remote {
+				cfg.Upstream, cfg.Transport = remote(t, s, f.two)
+			} else {
+				cfg.Core = s
+			}
+			hop, err := httphop.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := serve(t, httpx.SecurityHeaders(hop), f.two)
+			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
 				t.Helper()
-				back := &recorder{reply: core}
-				cfg := httphop.Config{Engine: e, Identify: byMerchant}
-				if inProcess {
-					cfg.Core = back
-				} else {
-					cfg.Upstream = mustServe(t, back)
-				}
-				hop, err := httphop.New(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
-				out := send(t, mustServe(t, hop), r)
-				out.Reached, out.Core, out.Body = back.seen()
-				return out
+				return s.play(t, &door{Server: server}, r, reply)
 			})
 		})
 	}
 }
 
-// byMerchant takes the merchant's id for its key.
-func byMerchant(_ context.Context, header http.Header) (string, *engine.Problem) {
-	return strings.TrimPrefix(header.Get("Authorization"), "Bearer "), nil
+func byField(_ context.Context, h http.Header) (string, *engine.Problem) {
+	return h.Get(callerField), nil
 }
 
-func mustServe(t *testing.T, h http.Handler) *url.URL {
+// play sends one request and tells what came of it.
+func (s *stage) play(t *testing.T, d *door, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-// send returns what the client gets.
-func send(t *testing.T, to *url.URL, r enginetest.Request) (out enginetest.Outcome) {
-	t.Helper()
-	var body io.Reader
-	if r.Body != "" {
-		body = strings.NewReader(r.Body)
-	}
+	s.mu.Lock()
+	s.replies[t.Name()] = reply
+	s.mu.Unlock()
+	var body io.Reader = strings.NewReader(r.Body)
 	if r.NoLength {
-		body = io.MultiReader(body) // of which net/http knows no length
+		body = io.MultiReader(body)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), r.Method, to.String()+r.Path, body)
+	req, err := http.NewRequestWithContext(t.Context(), r.Method, d.URL+r.Path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range r.Fields {
 		req.Header.Add(f.Name, f.Value)
 	}
-	merchant := r.Caller
-	if merchant == "" {
-		merchant = enginetest.Merchant
+	req.Header.Set(caseField, t.Name())
+	if req.Header.Set(callerField, r.Caller); r.Caller == "" {
+		req.Header.Set(callerField, enginetest.Merchant)
 	}
-	req.Header.Set("Authorization", "Bearer "+merchant)
-	client := &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
-	resp, err := client.Do(req)
+	answer, err := d.Client().Transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.Body.Close() != nil {
 		t.Fatal(err)
 	}
-	out.Status, out.Fields, out.Answer = resp.StatusCode, resp.Header, string(answer)
-	return out
-}
-
-// recorder is a core that gives one reply and keeps what it got.
-type recorder struct {
-	reply enginetest.Reply
-	mu    sync.Mutex
-	got   enginetest.Outcome // guarded by mu
-}
-
-func (c *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return enginetest.Outcome{
+		Reached: s.reached[t.Name()], Core: s.got[t.Name()], Body: s.bodies[t.Name()], Status: answer.StatusCode, Fields: answer.Header, Answer: string(text),
 	}
-	c.mu.Lock()
-	c.got.Reached++
-	c.got.Core, c.got.Body = r.Header.Clone(), string(body)
-	c.got.Core.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
-	c.mu.Unlock()
-	for _, f := range c.reply.Fields {
-		w.Header().Add(f.Name, f.Value)
-	}
-	w.WriteHeader(c.reply.Status)
-	_, _ = io.WriteString(w, c.reply.Body)
-}
-
-func (c *recorder) seen() (reached int, header http.Header, body string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.got.Reached, c.got.Core, c.got.Body
 }

@@ -65,7 +65,7 @@ func New(cfg Config) (*Hop, error) {
 		cfg.Observe = func(Exchange) {}
 	}
 	if cfg.Core != nil {
-		cfg.Upstream, cfg.Transport = &url.URL{Scheme: "http", Host: "core"}, inProcess{cfg.Core}
+		cfg.Upstream, cfg.Transport = &url.URL{Scheme: "http", Host: "core"}, InProcess(cfg.Core)
 	}
 	if cfg.Transport == nil {
 		cfg.Transport = NewTransport(nil)
@@ -95,6 +95,21 @@ func (h *Hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.full.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tripKey{}, t)))
+}
+
+// Guard lets requests into next, which is not core, that need no encryption there. It answers the others.
+func (h *Hop) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := h.begin(r)
+		switch {
+		case t.problem != nil:
+			h.refuse(w, r, nil, t.problem)
+		case t.exchange.NeedsBody() || t.exchange.WrapsResponse():
+			h.refuse(w, r, nil, problem(codeInternal)) // cannot be: encryption is off there
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // trip is a request on its way. It belongs to the goroutine that serves it.
@@ -201,6 +216,12 @@ func apply(header http.Header, ops []engine.HeaderOp) {
 		}
 		header.Set(op.Name, op.Value)
 	}
+}
+
+// Template is the path of Route, for spans.
+func Template(path string) string {
+	_, template, _ := strings.Cut(Route(http.MethodGet, path), " ")
+	return cmp.Or(template, "/")
 }
 
 // Route is the route of a path of v1 for logs and metrics: what could be anything in it is {id}, and what is no path of v1 is "".

@@ -29,6 +29,9 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
+// quiet is a log that nobody reads.
+var quiet = slog.New(slog.DiscardHandler)
+
 const (
 	bearer = "Bearer sk_test_1"
 	pan    = "4111111111111111"

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// Config is the configuration file; configs/mle-filter.yaml says what each key means. Flags that are given win over it.
+type Config struct {
+	Listen       string           `yaml:"listen"`
+	Certificate  string           `yaml:"certificate"`
+	PrivateKey   string           `yaml:"private_key"`
+	Admin        string           `yaml:"admin"`
+	V1           string           `yaml:"v1"`
+	V1CA         string           `yaml:"v1_ca"`
+	FilterSecret config.Secret    `yaml:"filter_secret"`
+	Keys         string           `yaml:"keys"`
+	KEK          config.Secret    `yaml:"kek"`
+	Rotation     Rotation         `yaml:"rotation"`
+	RSABits      int              `yaml:"rsa_bits"`
+	SpareKeys    int              `yaml:"spare_keys"`
+	Policy       mlefilter.Policy `yaml:"policy"`
+	Limits       mlefilter.Limits `yaml:",inline"`
+	Concurrency  int              `yaml:"concurrency"`
+	Drain        time.Duration    `yaml:"drain"`
+}
+
+// Rotation is how long keys live.
+type Rotation struct {
+	Every        time.Duration `yaml:"every"`
+	PublishAhead time.Duration `yaml:"publish_ahead"`
+	KeepPrevious time.Duration `yaml:"keep_previous"`
+}
+
+// The variables that hold what is secret, unless the file names others; with _FILE behind it each names a file.
+const (
+	kekVariable    = "CAUSEWAY_MLE_KEK"
+	secretVariable = "CAUSEWAY_FILTER_SECRET"
+)
+
+const usage = `mle-filter stands in front of the v1 service and takes message-level encryption off: JWE bodies come in, plain v1 goes on, and the
+answers are encrypted for whoever asked. What is not encrypted passes through. It serves /v1/mle/* itself, and keeps the private keys.
+
+Usage:
+  mle-filter [flags]                 serve
+  mle-filter seal|open [flags]       encrypt a request, decrypt an answer, by hand
+  mle-filter keys COMMAND [flags]    make and register a merchant's keys; list, rotate and end those of the service
+
+Examples:
+  CAUSEWAY_MLE_KEK=$(openssl rand -base64 32) mle-filter --v1 http://127.0.0.1:8080 --keys ./mle.db
+        keys in a file, encrypted under a key-encryption key that must be the same at the next start
+  mle-filter --config configs/mle-filter.yaml --listen :9090
+        settings from the file, but this address
+  mle-filter seal --help
+  mle-filter keys --help
+
+Signals:
+  SIGTERM, SIGINT  stop listening, finish the requests under way, exit
+
+Environment, each one also with _FILE behind it, for a file that holds it:
+  CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one
+  CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
+
+Exit codes:
+  0  stopped as asked, or done
+  1  could not start, could not finish the requests under way, or not done
+  2  wrong flags
+
+Flags:
+`
+
+// errUsage marks a wrong command line; the exit code is 2.
+var errUsage = errors.New("usage")
+
+// defaults are what holds where neither the file nor a flag says otherwise.
+func defaults() Config {
+	return Config{Listen: "127.0.0.1:8082", V1: "http://127.0.0.1:8080", Keys: "mle.db"}
+}
+
+// ParseFlags reads the command line and the file it names. It returns flag.ErrHelp when help was asked for and shown.
+func (m *Main) ParseFlags(args []string) error {
+	m.Config = defaults()
+	fs, given := flags(m.Stderr)
+	if err := m.parse(fs, args, 0); err != nil {
+		return err
+	}
+	if path := fs.Lookup("config").Value.String(); path != "" {
+		if err := config.Load(path, &m.Config); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	}
+	fs.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "listen":
+			m.Config.Listen = given.Listen
+		case "admin":
+			m.Config.Admin = given.Admin
+		case "v1":
+			m.Config.V1 = given.V1
+		case "keys":
+			m.Config.Keys = given.Keys
+		}
+	})
+	return nil
+}
+
+func flags(out io.Writer) (*flag.FlagSet, *Config) {
+	var c Config
+	fs := flag.NewFlagSet("mle-filter", flag.ContinueOnError)
+	fs.SetOutput(out)
+	fs.String("config", "", "configuration `file`; every key in it is explained in configs/mle-filter.yaml")
+	fs.StringVar(&c.Listen, "listen", "", "`address` to serve on (default 127.0.0.1:8082; port 0 picks one)")
+	fs.StringVar(&c.Admin, "admin", "", "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.V1, "v1", "", "base `URL` of the v1 service (default http://127.0.0.1:8080)")
+	fs.StringVar(&c.Keys, "keys", "", "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share (default mle.db)")
+	help(fs, usage)
+	return fs, &c
+}
+
+// help has a command explain itself.
+func help(fs *flag.FlagSet, text string) {
+	fs.Usage = func() {
+		_, _ = io.WriteString(fs.Output(), text)
+		fs.PrintDefaults()
+	}
+}
+
+// parse reads flags, and refuses more words than the command takes.
+func (m *Main) parse(fs *flag.FlagSet, args []string, words int) error {
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return flag.ErrHelp
+	} else if err != nil {
+		return errUsage
+	}
+	if fs.NArg() > words {
+		return m.wrong("%q is one word too many", fs.Arg(words))
+	}
+	return nil
+}
+
+// wrong says what is wrong with the command line.
+func (m *Main) wrong(format string, args ...any) error {
+	_, _ = fmt.Fprintf(m.Stderr, "mle-filter: "+format+"; see --help\n", args...)
+	return errUsage
+}
+
+// resolve reads a secret where the configuration says, or from its variable.
+func resolve(s config.Secret, variable string) (secret.String, error) {
+	if !s.IsZero() {
+		return s.Resolve()
+	}
+	text, path := os.Getenv(variable), os.Getenv(variable+"_FILE")
+	switch {
+	case text != "" && path != "":
+		return secret.String{}, fmt.Errorf("%s and %s_FILE are both set", variable, variable)
+	case path != "":
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return secret.String{}, fmt.Errorf("%s_FILE: %w", variable, err)
+		}
+		return secret.New(strings.TrimSpace(string(b))), nil
+	}
+	return secret.New(text), nil
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+const configs = "../../../configs/"
+
+// kek is the key-encryption key of the tests.
+var kek = config.Literal(secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))))
+
+func TestShippedConfiguration(t *testing.T) {
+	t.Parallel()
+	m := &Main{Stderr: io.Discard}
+	keys := filepath.Join(t.TempDir(), "mle.db")
+	if err := m.ParseFlags([]string{"--config", configs + "mle-filter.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", keys}); err != nil {
+		t.Fatal(err)
+	}
+	const hour = time.Hour
+	want := Config{
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Keys: keys, Rotation: Rotation{2160 * hour, 336 * hour, 720 * hour},
+		RSABits: 3072, SpareKeys: 4, Policy: mlefilter.Policy{
+			Routes: []policy.Route{
+				{Path: "/v1/health", MLE: policy.Off}, {Method: "POST", Path: "/v1/tokens", MLE: policy.Optional, Response: policy.Optional},
+			},
+			Merchants: map[string]policy.Merchant{},
+		},
+		Limits: mlefilter.Limits{
+			MaxBody: 256 << 10, MaxPlaintext: 192 << 10, MaxHeader: 2 << 10, MaxResponse: 1 << 20, MaxAge: 5 * time.Minute, Queue: 100 * time.Millisecond,
+		},
+		Concurrency: 512, Drain: 10 * time.Second,
+	}
+	if !reflect.DeepEqual(m.Config, want) {
+		t.Errorf("got %+v, want %+v", m.Config, want)
+	}
+	shipped, err := m.Config.Limits.Complete()
+	if standard, wrong := (mlefilter.Limits{}).Complete(); errors.Join(err, wrong) != nil || shipped != standard {
+		t.Errorf("got %+v, %v, want the defaults", shipped, err)
+	}
+	core := service(t)
+	m.Config.V1, m.Config.KEK = core.URL, kek
+	public, operators, stop := run(t, m)
+	if got := status(t, public+"/v1/health"); got != 200 {
+		t.Errorf("through the filter: got %d", got)
+	}
+	for _, path := range []string{"/metrics", "/health"} {
+		if got := status(t, operators+path); got != 200 {
+			t.Errorf("%s: got %d", path, got)
+		}
+	}
+	stop()
+}
+
+// service is a v1 that knows one merchant.
+func service(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/v1/api_keys/current":
+			_, _ = io.WriteString(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"test","kind":"secret","scopes":["mle:write"],
+				"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
+		case "/v1/transactions":
+			_, _ = io.Copy(w, r.Body)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// run runs the program and returns where it is, and what stops it.
+func run(t *testing.T, m *Main) (public, operators string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, admin, ended := make(chan net.Addr, 1), make(chan net.Addr, 1), make(chan error, 1)
+	m.Ready, m.AdminReady = func(a net.Addr) { ready <- a }, func(a net.Addr) { admin <- a }
+	go func() { ended <- m.Run(ctx) }()
+	select {
+	case a := <-ready:
+		return "http://" + a.String(), "http://" + (<-admin).String(), func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("got %v, want a clean stop", err)
+			}
+		}
+	case err := <-ended:
+		cancel()
+		t.Fatalf("ended before it was ready: %v", err)
+	}
+	return "", "", nil
+}
+
+func status(t *testing.T, url string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := answer.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return answer.StatusCode
+}
+
+// command runs a command and returns what it showed.
+func command(t *testing.T, input string, args ...string) (string, error) {
+	t.Helper()
+	var out, complaint bytes.Buffer
+	m := &Main{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &complaint}
+	err := m.Command(t.Context(), args)
+	if err != nil {
+		t.Logf("%v: %v: %s", args, err, complaint.String())
+	}
+	return out.String(), err
+}
+
+func must(t *testing.T, input string, args ...string) string {
+	t.Helper()
+	out, err := command(t, input, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestByHand goes the way of a merchant with the commands and nothing else, and then that of an operator. It is not parallel, since commands
+// read the environment.
+func TestByHand(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SHOP_KEY", "sk_test_1")
+	text, err := kek.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(kekVariable, text.Reveal())
+	keys := filepath.Join(dir, "mle.db")
+	public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: keys, RSABits: 2048, SpareKeys: 1,
+	}})
+	defer stop()
+	mine, current := filepath.Join(dir, "mine.jwk"), filepath.Join(dir, "current.json")
+	if shown := must(t, "", "keys", "new", "--out", mine); strings.Contains(shown, `"d"`) {
+		t.Errorf("the private key was shown: %s", shown)
+	}
+	if info, err := os.Stat(mine); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the private key is open to others: %v, %v", info.Mode(), err)
+	}
+	if _, err := command(t, "", "keys", "new", "--out", mine); err == nil {
+		t.Error("another key was put in the place of the first")
+	}
+	reach := []string{"--v1", public, "--api-key-env", "SHOP_KEY"}
+	must(t, "", append([]string{"keys", "register", "--private", mine}, reach...)...)
+	if err := os.WriteFile(current, []byte(must(t, "", append([]string{"keys", "current"}, reach...)...)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sealed := must(t, `{"amount":1}`, "seal", "--key", current)
+	if got := must(t, pay(t, public, sealed), "open", "--private", mine); got != `{"amount":1}` {
+		t.Errorf("got %q back, want what was sent", got)
+	}
+	if _, err := command(t, sealed, "open", "--private", mine); err == nil {
+		t.Error("a message to another was opened")
+	}
+	if _, err := command(t, sealed, "open", "--private", current); err == nil {
+		t.Error("a public key opened a message")
+	}
+	operate(t, keys)
+	sealed = must(t, `{}`, "seal", "--key", current)
+	for !strings.Contains(pay(t, public, sealed), "mle_kid_unknown") { // the filter asks its store every few seconds
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// operate rotates the merchant's key and revokes the old one.
+func operate(t *testing.T, keys string) {
+	t.Helper()
+	store := []string{"--keys", keys}
+	listed := must(t, "", append([]string{"keys", "list"}, store...)...)
+	kid := regexp.MustCompile(`mer_01jd8m3k2q4r5/test +(\S{43}) +\S+ +current`).FindStringSubmatch(listed)
+	if kid == nil {
+		t.Fatalf("got %s, want the merchant's current key", listed)
+	}
+	if shown := must(t, "", append([]string{"keys", "rotate", "--merchant", "mer_01jd8m3k2q4r5/test"}, store...)...); !strings.Contains(shown, "previous "+kid[1]) {
+		t.Errorf("got %s, want the old key as the previous one", shown)
+	}
+	must(t, "", append([]string{"keys", "revoke"}, append(store, kid[1])...)...)
+	if _, err := command(t, "", append([]string{"keys", "retire"}, append(store, "nothing")...)...); err == nil {
+		t.Error("a key that is not there was ended")
+	}
+}
+
+// pay sends an encrypted payment.
+func pay(t *testing.T, public, sealed string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, public+"/v1/transactions", strings.NewReader(sealed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer sk_test_1", "Content-Type": "application/jose", "X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required",
+	} {
+		r.Header.Set(name, value)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.Body.Close() != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestWrongUse(t *testing.T) {
+	t.Parallel()
+	unknown := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(unknown, []byte("listens: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"help":                 {[]string{"--help"}, 0, "Exit codes:"},
+		"help of seal":         {[]string{"seal", "-h"}, 0, "compact JWE"},
+		"help of keys":         {[]string{"keys", "--help"}, 0, "mle-filter keys rotate"},
+		"an unknown flag":      {[]string{"--lisen", "x"}, 2, "lisen"},
+		"an argument":          {[]string{"serve"}, 2, `"serve"`},
+		"an unknown key":       {[]string{"--config", unknown}, 1, "listens"},
+		"seal, no key":         {[]string{"seal"}, 2, "--key"},
+		"open, no key":         {[]string{"open"}, 2, "--private"},
+		"keys, no command":     {[]string{"keys"}, 2, "say which"},
+		"keys, no such":        {[]string{"keys", "burn"}, 2, "say which"},
+		"keys revoke, no kid":  {[]string{"keys", "revoke"}, 2, "which key"},
+		"keys, no such alg":    {[]string{"keys", "new", "--alg", "dir"}, 2, "--alg"},
+		"seal to no JWK":       {[]string{"seal", "--key", unknown}, 1, "not a JWK"},
+		"keys current, no key": {[]string{"keys", "current"}, 2, "--api-key-env"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			m := &Main{Stdin: strings.NewReader("{}"), Stdout: io.Discard, Stderr: &out}
+			err := m.Command(t.Context(), tt.args)
+			if err == nil {
+				t.Fatal("got no error, want one")
+			}
+			if got := m.exitCode(err); got != tt.code || !strings.Contains(out.String(), tt.says) {
+				t.Errorf("got exit code %d and %s, want %d and %s in it", got, out.String(), tt.code, tt.says)
+			}
+		})
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "mle.db")
+	for name, c := range map[string]Config{
+		"no KEK":         {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys},
+		"no v1":          {Listen: "127.0.0.1:0", Keys: keys, KEK: kek},
+		"no address":     {Listen: "nowhere:port", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek},
+		"no certificate": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Certificate: "nowhere"},
+		"no authority":   {Listen: "127.0.0.1:0", V1: "https://127.0.0.1:1", Keys: keys, KEK: kek, V1CA: configs + "mle-filter.yaml"},
+	} {
+		m := &Main{Stderr: io.Discard, Config: c}
+		if err := m.Run(t.Context()); err == nil || errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s: got %v, want an error", name, err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// newKey makes a pair for answers.
+func (m *Main) newKey(_ context.Context, f keysFlags) error {
+	if f.out == "" {
+		return m.wrong("keys new: --out is required")
+	}
+	var private crypto.Signer
+	var err error
+	if f.alg == string(engine.RSAOAEP256) {
+		private, err = rsa.GenerateKey(rand.Reader, 3072)
+	} else {
+		private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	}
+	if err != nil {
+		return err
+	}
+	key := jose.JSONWebKey{Key: private, Algorithm: f.alg, Use: "enc"}
+	print, err := key.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return err
+	}
+	key.KeyID = base64.RawURLEncoding.EncodeToString(print)
+	text, err := key.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	public, err := key.Public().MarshalJSON()
+	if err != nil {
+		return err
+	}
+	if err := writeNew(f.out, append(text, '\n')); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(m.Stdout, "%s\n", public)
+	return err
+}
+
+// currentKey shows the key to encrypt to.
+func (m *Main) currentKey(ctx context.Context, f keysFlags) error {
+	body, err := m.call(ctx, f, http.MethodGet, "keys/current?alg="+url.QueryEscape(f.alg), nil)
+	if err == nil {
+		_, err = fmt.Fprintf(m.Stdout, "%s\n", bytes.TrimSpace(body))
+	}
+	return err
+}
+
+// registerKey registers a key for answers, and reads the challenge with its private half.
+func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
+	if f.private == "" {
+		return m.wrong("keys register: --private is required")
+	}
+	key, err := readKey(f.private)
+	if err != nil {
+		return err
+	}
+	public, err := key.Public().MarshalJSON()
+	if err != nil {
+		return err
+	}
+	body, err := m.call(ctx, f, http.MethodPost, "response_keys", []byte(`{"jwk":`+string(public)+`}`))
+	if err != nil {
+		return err
+	}
+	var made struct {
+		Kid       string `json:"kid"`
+		Challenge struct {
+			JWE string `json:"jwe"`
+		} `json:"challenge"`
+	}
+	if err := json.Unmarshal(body, &made); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	text, err := read(key, made.Challenge.JWE)
+	if err != nil {
+		return err
+	}
+	proof, err := json.Marshal(map[string]string{"answer": text})
+	if err != nil {
+		return err
+	}
+	if _, err := m.call(ctx, f, http.MethodPost, "response_keys/"+made.Kid+"/challenge", proof); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(m.Stdout, "registered %s\n", made.Kid)
+	return err
+}
+
+// read decrypts a message to a key.
+func read(key jose.JSONWebKey, token string) (string, error) {
+	message, err := jwe.Parse([]byte(token), jwe.Limits{Header: maxInput, Plaintext: maxInput})
+	if err != nil {
+		return "", err
+	}
+	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
+		return "", err
+	}
+	text, err := message.Open()
+	return string(text), err
+}
+
+// call calls /v1/mle. An error is also an answer that is not a success.
+func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body []byte) ([]byte, error) {
+	key := os.Getenv(f.apiKeyEnv)
+	if f.apiKeyEnv == "" || key == "" {
+		return nil, m.wrong("--api-key-env is required, and the variable that it names")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.v1, "/")+"/v1/mle/"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxInput))
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, err
+	}
+	if answer.StatusCode >= http.StatusBadRequest {
+		var told v1.ErrorBody
+		if err := json.Unmarshal(text, &told); err != nil {
+			return nil, fmt.Errorf("HTTP %d", answer.StatusCode)
+		}
+		return nil, fmt.Errorf("%s: %s", told.Error.Code, told.Error.Message)
+	}
+	return text, nil
+}

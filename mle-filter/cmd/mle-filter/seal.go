@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+const sealUsage = `mle-filter seal encrypts a request body: plain JSON from standard input, a compact JWE to standard output, without a line break after it.
+
+Usage:
+  mle-filter seal --key FILE < body.json > body.jwe
+
+Example, with the key as the service gives it, and with the answer asked for encrypted:
+  curl -sS $BASE/v1/mle/keys/current -H "Authorization: Bearer $KEY" > current.json
+  echo '{"amount": 1250, "currency": "usd", "payment_method": "card"}' | mle-filter seal --key current.json > body.jwe
+  curl -sS $BASE/v1/transactions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/jose' \
+    -H 'X-SVC-MLE: v1' -H 'X-SVC-MLE-Response: required' --data-binary @body.jwe | mle-filter open --private mine.jwk
+
+Flags:
+`
+
+const openUsage = `mle-filter open decrypts an answer: a compact JWE from standard input, what was in it to standard output.
+
+Usage:
+  mle-filter open --private FILE < answer.jwe
+
+The file holds the private JWK that the answer was encrypted to; mle-filter keys new makes one.
+
+Flags:
+`
+
+// maxInput bounds what the commands read.
+const maxInput = 8 << 20
+
+// Seal encrypts what stands on standard input.
+func (m *Main) Seal(args []string) error {
+	fs := flag.NewFlagSet("seal", flag.ContinueOnError)
+	fs.SetOutput(m.Stderr)
+	path := fs.String("key", "", "`file` with the key to encrypt to: a JWK, or the answer of GET /v1/mle/keys/current")
+	help(fs, sealUsage)
+	if err := m.parse(fs, args, 0); err != nil {
+		return err
+	}
+	if *path == "" {
+		return m.wrong("--key is required")
+	}
+	key, err := readKey(*path)
+	if err != nil {
+		return err
+	}
+	recipient, err := jwe.NewRecipient(key.Public())
+	if err != nil {
+		return fmt.Errorf("%s: %w", *path, err)
+	}
+	body, err := m.input()
+	if err != nil {
+		return err
+	}
+	sealed, err := recipient.Seal(body, "application/json", clock.System().Now())
+	if err != nil {
+		return err
+	}
+	_, err = m.Stdout.Write(sealed)
+	return err
+}
+
+// Open decrypts what stands on standard input.
+func (m *Main) Open(args []string) error {
+	fs := flag.NewFlagSet("open", flag.ContinueOnError)
+	fs.SetOutput(m.Stderr)
+	path := fs.String("private", "", "`file` with the private JWK")
+	help(fs, openUsage)
+	if err := m.parse(fs, args, 0); err != nil {
+		return err
+	}
+	if *path == "" {
+		return m.wrong("--private is required")
+	}
+	key, err := readKey(*path)
+	if err != nil {
+		return err
+	}
+	if key.IsPublic() {
+		return fmt.Errorf("%s: a public key opens nothing", *path)
+	}
+	token, err := m.input()
+	if err != nil {
+		return err
+	}
+	message, err := jwe.Parse(token, jwe.Limits{Header: maxInput, Plaintext: maxInput})
+	if err != nil {
+		return err
+	}
+	if message.Header.KID != key.KeyID {
+		return fmt.Errorf("the message is for the key %s, which this is not", message.Header.KID)
+	}
+	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
+		return err
+	}
+	body, err := message.Open()
+	if err != nil {
+		return err
+	}
+	_, err = m.Stdout.Write(body)
+	return err
+}
+
+func (m *Main) input() ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(m.Stdin, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	if len(b) > maxInput {
+		return nil, errors.New("standard input: too long")
+	}
+	return b, nil
+}
+
+// readKey reads a JWK, or what holds one as its jwk.
+func readKey(path string) (jose.JSONWebKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	return parseKey(path, text)
+}
+
+func parseKey(name string, text []byte) (jose.JSONWebKey, error) {
+	var around struct {
+		JWK jsontext.Value `json:"jwk"`
+	}
+	if err := json.Unmarshal(text, &around); err == nil && len(around.JWK) > 0 {
+		text = around.JWK
+	}
+	var key jose.JSONWebKey
+	if err := key.UnmarshalJSON(text); err != nil || !key.Valid() || key.KeyID == "" || !jwe.Alg(key.Algorithm).Known() {
+		return jose.JSONWebKey{}, fmt.Errorf("%s: not a JWK with kid and alg", name) // the error of the library repeats the file
+	}
+	return key, nil
+}

@@ -1,0 +1,251 @@
+package mlefilter
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyapi"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/metrics"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/telemetry"
+)
+
+// Policy is the table of what must be encrypted, as it stands in the configuration file.
+type Policy = policy.Config
+
+// Limits bound what is encrypted, as they stand in the configuration file.
+type Limits = engine.Settings
+
+// Schedule is how long keys live.
+type Schedule = keyring.Schedule
+
+// Config says what a Filter stands on. Required are Keys, KEK, and one of V1 and Core.
+type Config struct {
+	// V1 is the base URL of core, as "https://core.internal:8443"; its paths begin with /v1.
+	V1 string
+	// Transport carries requests to V1. Nil for one that keeps 256 idle connections and uses no proxy of the environment.
+	Transport http.RoundTripper
+	// Core is core in the same process, in place of V1. What is not encrypted goes straight to it.
+	Core http.Handler
+	// Secret goes to core with every request; see CAUSEWAY_FILTER_SECRET there. Zero for none.
+	Secret secret.String
+	// Keys is where keys are kept: the path of an SQLite file, or a postgres:// URL that several filters share.
+	Keys string
+	// KEK encrypts what keeps the private keys: 32 bytes in base64.
+	KEK      secret.String
+	Schedule Schedule
+	// RSABits is the size of new RSA keys, 0 for 3072; Spares how many of them are made ahead, 0 for 4.
+	RSABits, Spares int
+	Policy          Policy
+	Limits          Limits
+	// Concurrency is how many requests are handled at a time; what comes on top is refused with 503. Zero means 512. What goes straight to
+	// Core does not count.
+	Concurrency int
+	// Log receives one event for every request but those that go straight to Core. Nil means nothing is logged.
+	Log *slog.Logger
+	// Tracer makes the spans. Nil means none.
+	Tracer *telemetry.Tracer
+	// Clock tells the time. Nil means the machine's.
+	Clock clock.Clock
+}
+
+// Filter is message-level encryption in front of v1, ready to serve. It is safe for concurrent use.
+type Filter struct {
+	cfg     Config
+	db      *keystore.DB
+	ring    *keyring.Keyring
+	hop     *httphop.Hop
+	keys    http.Handler
+	metrics *metrics.Metrics
+	reach   http.RoundTripper // core, for what the filter itself asks
+	idle    func()            // closes what a transport of our own keeps open
+
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+	close sync.Once
+	err   error
+}
+
+var (
+	errV1  = errors.New("v1 is not an absolute http or https URL without a path")
+	errTwo = errors.New("one of v1 and a core in the same process is needed, and not both")
+	errKEK = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
+)
+
+// New opens the keys and returns a filter, which keeps and rotates them until Close. It does not call v1: either may start first. The error
+// names the setting at fault.
+func New(ctx context.Context, cfg Config) (*Filter, error) {
+	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
+	table, err := policy.New(withOwnRoutes(cfg.Policy))
+	if err != nil {
+		return nil, fmt.Errorf("mle-filter: %w", err)
+	}
+	upstream, err := f.connect()
+	if err != nil {
+		return nil, fmt.Errorf("mle-filter: %w", err)
+	}
+	if err := f.openKeys(ctx); err != nil {
+		return nil, fmt.Errorf("mle-filter: keys: %w", err)
+	}
+	if err := f.assemble(table, upstream); err != nil {
+		return nil, errors.Join(fmt.Errorf("mle-filter: %w", err), f.db.Close())
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	f.stop = stop
+	f.ended.Go(func() { f.ring.Run(background) })
+	return f, nil
+}
+
+func (cfg Config) withDefaults() Config {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	cfg.Concurrency = cmp.Or(cfg.Concurrency, 512)
+	return cfg
+}
+
+// withOwnRoutes has the paths of the keys take no encryption: who has no key yet must be able to use them.
+func withOwnRoutes(p Policy) Policy {
+	own := policy.Route{Path: keyapi.Root + "**", MLE: policy.Off}
+	p.Routes = append([]policy.Route{own}, p.Routes...)
+	return p
+}
+
+// connect makes the way to core.
+func (f *Filter) connect() (*url.URL, error) {
+	if f.cfg.Core != nil {
+		if f.cfg.V1 != "" {
+			return nil, errTwo
+		}
+		f.cfg.V1, f.cfg.Transport = "http://core", httphop.InProcess(f.cfg.Core)
+		f.reach = f.proven(f.cfg.Transport)
+		return nil, nil
+	}
+	u, err := url.Parse(f.cfg.V1)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
+		return nil, errV1
+	}
+	if f.cfg.Transport == nil {
+		own := httphop.NewTransport(nil)
+		f.cfg.Transport, f.idle = own, own.CloseIdleConnections
+	}
+	f.cfg.Transport = httpx.Traced(f.cfg.Tracer, httphop.Template, f.cfg.Transport)
+	f.reach = f.proven(f.cfg.Transport)
+	return u, nil
+}
+
+// proven is a transport for what the filter itself asks of core.
+func (f *Filter) proven(next http.RoundTripper) http.RoundTripper {
+	if f.cfg.Secret.IsZero() {
+		return next
+	}
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context()) // a transport must not change the request
+		r.Header.Set(engine.FieldProof, f.cfg.Secret.Reveal())
+		return next.RoundTrip(r)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func (f *Filter) openKeys(ctx context.Context) error {
+	kek, err := base64.StdEncoding.DecodeString(f.cfg.KEK.Reveal())
+	if err != nil || len(kek) != keyring.KEKSize {
+		return errKEK
+	}
+	if f.db, err = keystore.Open(ctx, keystore.Config{Source: f.cfg.Keys, Clock: f.cfg.Clock}); err != nil {
+		return err
+	}
+	f.ring, err = keyring.Open(ctx, keyring.Config{
+		Store: f.db, KEK: kek, Clock: f.cfg.Clock, Log: f.cfg.Log, Schedule: f.cfg.Schedule, RSABits: f.cfg.RSABits, Spares: f.cfg.Spares,
+	})
+	if err != nil {
+		return errors.Join(err, f.db.Close())
+	}
+	return nil
+}
+
+// assemble puts the parts together.
+func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
+	judge, err := engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret})
+	if err != nil {
+		return err
+	}
+	callers := identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock})
+	hop := httphop.Config{
+		Engine: judge, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log,
+		Identify: func(ctx context.Context, h http.Header) (string, *engine.Problem) {
+			who, p := callers.Resolve(ctx, h)
+			if p != nil {
+				return "", p
+			}
+			return who.Tenant(), nil
+		},
+	}
+	if upstream == nil {
+		hop.Core = f.cfg.Core
+	} else {
+		hop.Upstream, hop.Transport = upstream, f.cfg.Transport
+	}
+	if f.hop, err = httphop.New(hop); err != nil {
+		return err
+	}
+	f.keys = f.around(httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keyapi.Config{Keys: f.ring, Identity: callers, Log: f.cfg.Log}))))
+	return nil
+}
+
+// around is what every request of the filter's own has around it.
+func (f *Filter) around(h http.Handler) http.Handler {
+	h = httpx.Limit(f.cfg.Concurrency, f.metrics.Shed(http.HandlerFunc(httphop.Overloaded)), f.metrics.Served(h))
+	h = httpx.Recover(httphop.Broken, f.cfg.Log, h)
+	h = httpx.LogRequests(f.cfg.Log, f.cfg.Clock, h, f.metrics.Request)
+	return httpx.RequestID(id.NewGenerator(f.cfg.Clock), httpx.Trace(f.cfg.Tracer, h))
+}
+
+// Handler serves /v1/mle/* itself, and takes encryption off and puts it on for all else, which core answers.
+func (f *Filter) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, keyapi.Root) {
+			f.keys.ServeHTTP(w, r)
+			return
+		}
+		f.hop.ServeHTTP(w, r)
+	})
+}
+
+// Close ends the rotation and closes the keys. Stop the HTTP server first. It is safe to call twice.
+func (f *Filter) Close() error {
+	f.close.Do(func() {
+		f.stop()
+		f.ended.Wait()
+		f.err = f.db.Close()
+		f.idle()
+	})
+	return f.err
+}
+
+// healthPatience is how long core, and the store of the keys, may take to say how they are.
+const healthPatience = 2 * time.Second

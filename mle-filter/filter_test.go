@@ -1,0 +1,234 @@
+package mlefilter_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/v1/mle"
+)
+
+// ready waits until an RSA key can be given out: they are made ahead, by themselves.
+func (f *filter) ready(t *testing.T) {
+	t.Helper()
+	for f.send(t, f.Client(), "GET", "/v1/mle/keys/current?alg=RSA-OAEP-256", "").status == http.StatusServiceUnavailable {
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestClient: the Go client goes through the filter, by both algorithms and both ways to core.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*mlefilter.Config){"over HTTP": nil, "in process": inProcess} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			behind := &core{}
+			f := open(t, func(c *mlefilter.Config) {
+				if change != nil {
+					change(c)
+					c.Core = behind
+				}
+			})
+			if change == nil {
+				behind = f.core
+			}
+			own := f.register(t)
+			f.ready(t)
+			for _, alg := range []string{mle.ECDHESA256KW, mle.RSAOAEP256} {
+				client := f.client(t, alg, own)
+				if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer || g.header.Get("Content-Type") != "application/json" {
+					t.Errorf("%s: got %d %v %s", alg, g.status, g.header, g.body)
+				}
+				if g := f.send(t, client, "GET", "/v1/transactions/txn_1", ""); g.status != 201 || g.body != answer {
+					t.Errorf("%s, no body: got %d %s", alg, g.status, g.body)
+				}
+				if g := f.send(t, f.client(t, alg, nil), "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
+					t.Errorf("%s, answer in the clear: got %d %s", alg, g.status, g.body)
+				}
+			}
+			if g := f.send(t, f.Client(), "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
+				t.Errorf("in the clear: got %d %s", g.status, g.body)
+			}
+			if got := strings.Join(behind.got(), "\n"); got != strings.TrimSpace(strings.Repeat(sale+"\n\n"+sale+"\n", 2)+sale) {
+				t.Errorf("core got\n%s", got)
+			}
+			if log := f.log.String(); strings.Contains(log, pan) || strings.Contains(log, proof) || !strings.Contains(log, `"route":"POST /v1/transactions"`) {
+				t.Errorf("the log holds what was sent, or not what was asked for: %s", log)
+			}
+		})
+	}
+}
+
+// TestRotationUnderLoad rotates while clients pay: no request fails, also when the old key ends at once.
+func TestRotationUnderLoad(t *testing.T) {
+	t.Parallel()
+	const clients, payments, rotations = 8, 8, 10
+	f := open(t, nil)
+	own := f.register(t)
+	var payers []*http.Client
+	for i := range clients {
+		payers = append(payers, f.client(t, []string{mle.ECDHESA256KW, mle.RSAOAEP256}[i%2], own))
+	}
+	f.ready(t)
+	for i := range rotations {
+		var pay sync.WaitGroup
+		for _, client := range payers {
+			pay.Go(func() {
+				for range payments {
+					if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
+						t.Errorf("got %d %s", g.status, g.body)
+					}
+				}
+			})
+		}
+		body := []string{`{}`, `{"expires_in":0}`}[i%2]
+		if g := f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", body); g.status != 200 {
+			t.Errorf("rotate: got %d %s", g.status, g.body)
+		}
+		pay.Wait()
+	}
+	if got := len(f.core.got()); got != clients*payments*rotations {
+		t.Errorf("core got %d payments, want %d: each once", got, clients*payments*rotations)
+	}
+}
+
+// TestPreviousKey works until its time and not after.
+func TestPreviousKey(t *testing.T) {
+	t.Parallel()
+	f := open(t, nil)
+	token := &kept{next: f.Client().Transport}
+	client := &http.Client{Transport: mle.New(mle.Config{Clock: f.clock, Next: token})}
+	f.send(t, client, "POST", "/v1/transactions", sale)
+	again := func() got {
+		return f.send(t, f.Client(), "POST", "/v1/transactions", token.body, "Content-Type", "application/jose", "X-SVC-MLE", "v1")
+	}
+	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", `{"expires_in":60}`)
+	f.clock.Advance(time.Minute - time.Millisecond)
+	if g := again(); g.status != 201 {
+		t.Errorf("a millisecond before its time: got %d %s", g.status, g.body)
+	}
+	f.clock.Advance(time.Millisecond)
+	if g := again(); g.status != 400 || !strings.Contains(g.body, "mle_kid_unknown") {
+		t.Errorf("at its time: got %d %s", g.status, g.body)
+	}
+	if got := len(f.core.got()); got != 2 {
+		t.Errorf("core got %d payments, want 2", got)
+	}
+}
+
+// kept keeps the last body that was sent.
+type kept struct {
+	next http.RoundTripper
+	body string
+}
+
+func (k *kept) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(body)
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > 0 {
+			k.body = string(text)
+		}
+	}
+	return k.next.RoundTrip(r)
+}
+
+// TestKeyPaths: the paths of the keys take no encryption themselves, and never answer in the clear what was asked for encrypted.
+func TestKeyPaths(t *testing.T) {
+	t.Parallel()
+	f := open(t, nil)
+	g := f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "", "X-SVC-MLE-Response", "required")
+	if g.status != 400 || !strings.Contains(g.body, "mle_not_supported") {
+		t.Errorf("got %d %s, want 400 mle_not_supported", g.status, g.body)
+	}
+	if g := f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "", "Authorization", "Bearer x"); g.status != 401 {
+		t.Errorf("no key: got %d %s", g.status, g.body)
+	}
+	g = f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
+	if cache := g.header.Get("Cache-Control"); g.status != 200 || !strings.HasPrefix(cache, "private") || g.header.Get("Vary") != "Authorization" {
+		t.Errorf("got %d %v, want an answer for one merchant", g.status, g.header)
+	}
+}
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 1 })
+	port := httptest.NewServer(f.Operations())
+	t.Cleanup(port.Close)
+	at := &filter{Server: port}
+	if g := at.send(t, port.Client(), "GET", "/health", ""); g.status != 200 || g.body != `{"status":"ok","checks":{"keys":"ok","v1":"ok"}}` {
+		t.Errorf("got %d %s", g.status, g.body)
+	}
+	f.core.mu.Lock()
+	f.core.ill = true
+	f.core.mu.Unlock()
+	if g := at.send(t, port.Client(), "GET", "/health", ""); g.status != 503 || !strings.Contains(g.body, `"v1":"failing"`) {
+		t.Errorf("got %d %s", g.status, g.body)
+	}
+	f.send(t, f.client(t, mle.ECDHESA256KW, nil), "POST", "/v1/transactions", sale)
+	f.send(t, f.Client(), "POST", "/v1/transactions", "x", "Content-Type", "application/jose", "X-SVC-MLE", "v1")
+	series := at.send(t, port.Client(), "GET", "/metrics", "").body
+	for _, line := range []string{
+		`causeway_mle_exchanges_total\{request="ECDH-ES\+A256KW",response="none"\} 1`, `causeway_mle_refusals_total\{code="mle_decrypt_failed",reason="encoding"\} 1`,
+		`causeway_mle_request_seconds_count\{route="POST /v1/transactions",status="201"\} 1`, `causeway_mle_requests_in_flight 0`, `go_goroutines \d+`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(series) {
+			t.Errorf("%s is not among\n%s", line, series)
+		}
+	}
+}
+
+// TestBusy: what comes on top is refused at once, and what was before is answered.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 1 })
+	f.core.hold, f.core.arrived = make(chan struct{}), make(chan struct{})
+	done := make(chan got)
+	go func() { done <- f.send(t, f.Client(), "POST", "/v1/transactions", sale) }()
+	<-f.core.arrived
+	g := f.send(t, f.Client(), "GET", "/v1/transactions", "")
+	if g.status != 503 || !strings.Contains(g.body, `"code":"overloaded"`) || g.header.Get("Retry-After") == "" {
+		t.Errorf("on top: got %d %s, want 503", g.status, g.body)
+	}
+	close(f.core.hold)
+	if g := <-done; g.status != 201 {
+		t.Errorf("before: got %d %s", g.status, g.body)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*mlefilter.Config){
+		"no v1":       func(c *mlefilter.Config) { c.V1 = "" },
+		"both":        func(c *mlefilter.Config) { c.Core = &core{} },
+		"a path":      func(c *mlefilter.Config) { c.V1 += "/v1" },
+		"no KEK":      func(c *mlefilter.Config) { c.KEK = secret.String{} },
+		"a short KEK": func(c *mlefilter.Config) { c.KEK = secret.New("YWJj") },
+		"a wrong level": func(c *mlefilter.Config) {
+			c.Policy.Merchants = map[string]policy.Merchant{"mer_1/test": {MLE: "sometimes"}}
+		},
+		"a limit": func(c *mlefilter.Config) { c.Limits.MaxBody = -1 },
+	} {
+		cfg := mlefilter.Config{V1: "http://127.0.0.1:1", Keys: t.TempDir() + "/mle.db", KEK: secret.New(strings.Repeat("A", 43) + "=")}
+		change(&cfg)
+		if f, err := mlefilter.New(t.Context(), cfg); err == nil {
+			t.Errorf("%s: got no error, want one: %v", name, f.Close())
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package mle
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Errors of the transport. After ErrAnswer the request may have been carried out: send it again with the same Idempotency-Key.
+var (
+	ErrKey    = errors.New("mle: the service's key cannot be had, or is not one to encrypt to")
+	ErrAnswer = errors.New("mle: the answer was not encrypted to us, although that was asked for")
+)
+
+// The algorithms there are.
+const (
+	ECDHESA256KW = string(jose.ECDH_ES_A256KW) // the default: far cheaper for the service
+	RSAOAEP256   = string(jose.RSA_OAEP_256)
+)
+
+const (
+	mediaType = "application/jose"
+	maxAnswer = 4 << 20
+)
+
+// Config says how to encrypt. The zero Config encrypts requests, and takes answers in the clear.
+type Config struct {
+	// Private is the merchant's key for answers, whose public half is registered, with KeyID and Algorithm. Nil for answers in the clear.
+	Private *jose.JSONWebKey
+	// Alg is that of requests. Empty means ECDHESA256KW.
+	Alg string
+	// Pins are the key ids that requests may be encrypted to. None means whichever the service names.
+	Pins []string
+	// Next carries the requests. Nil means http.DefaultTransport.
+	Next http.RoundTripper
+	// Clock tells the time. Nil means the machine's.
+	Clock clock.Clock
+}
+
+// Transport is an http.RoundTripper that encrypts, for one merchant. It is safe for concurrent use.
+type Transport struct {
+	cfg Config
+
+	mu   sync.Mutex
+	keys map[string]*held // guarded by mu; by the Authorization that they were fetched with
+}
+
+// Option has a v1 client encrypt.
+func Option(cfg Config) v1.ClientOption {
+	return v1.WithHTTPClient(&http.Client{Transport: New(cfg)})
+}
+
+// New returns a transport that has no key yet.
+func New(cfg Config) *Transport {
+	cfg.Alg = cmp.Or(cfg.Alg, ECDHESA256KW)
+	if cfg.Next == nil {
+		cfg.Next = http.DefaultTransport
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	return &Transport{cfg: cfg, keys: map[string]*held{}}
+}
+
+// RoundTrip implements http.RoundTripper. A request whose key the service does not know any more is sent once again with the key it has now:
+// nothing was carried out.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil && t.cfg.Private == nil {
+		return t.cfg.Next.RoundTrip(r)
+	}
+	var used *held
+	for again := false; ; again = true {
+		sealed, key, err := t.prepare(r, body, used)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := t.cfg.Next.RoundTrip(sealed)
+		if err != nil {
+			return nil, err
+		}
+		if answer, err = t.open(r, answer); err != nil {
+			return nil, err
+		}
+		if again || key == nil || !unknownKey(answer) {
+			return answer, nil
+		}
+		_ = answer.Body.Close() // it is in memory
+		used = key
+	}
+}
+
+// readBody reads a request's body, nil for none.
+func readBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		return nil, fmt.Errorf("mle: request body: %w", err)
+	}
+	if len(body) == 0 {
+		return nil, nil
+	}
+	return body, nil
+}
+
+// prepare makes the request that is sent, and tells which key it is encrypted to, if it has a body. That key is not the stale one.
+func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Request, *held, error) {
+	out := r.Clone(r.Context()) // a transport must not change the request
+	if t.cfg.Private != nil {
+		out.Header.Set("X-SVC-MLE-Response", "required")
+		out.Header.Set("X-SVC-MLE-Response-Kid", t.cfg.Private.KeyID)
+	}
+	out.Header.Set("X-SVC-MLE", "v1")
+	if body == nil {
+		out.Body = nil
+		return out, nil, nil
+	}
+	key, err := t.key(r, stale)
+	if err != nil {
+		return nil, nil, err
+	}
+	sealed, err := t.seal(r, body, key.jwk)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Header.Set("Content-Type", mediaType)
+	out.ContentLength = int64(len(sealed))
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sealed)), nil }
+	out.Body, _ = out.GetBody()
+	return out, key, nil
+}
+
+// seal encrypts a body, and binds it to the time, the method and the path.
+func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]byte, error) {
+	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithContentType("application/json").
+		WithHeader("iat", t.cfg.Clock.Now().Unix()).WithHeader("htm", cmp.Or(r.Method, http.MethodGet)).WithHeader("htu", r.URL.EscapedPath())
+	encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(t.cfg.Alg), Key: key}, options)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	object, err := encrypter.Encrypt(body)
+	if err != nil {
+		return nil, fmt.Errorf("mle: encrypt: %w", err)
+	}
+	token, err := object.CompactSerialize()
+	if err != nil {
+		return nil, fmt.Errorf("mle: encrypt: %w", err)
+	}
+	return []byte(token), nil
+}
+
+// open reads an answer whole and decrypts it, when that was to be encrypted.
+func (t *Transport) open(r *http.Request, answer *http.Response) (*http.Response, error) {
+	if t.cfg.Private == nil && answer.StatusCode < http.StatusBadRequest {
+		return answer, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, fmt.Errorf("mle: answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("%w: it is too long", ErrAnswer)
+	}
+	if t.cfg.Private != nil {
+		if body, err = t.decrypt(r, answer, body); err != nil {
+			return nil, err
+		}
+	}
+	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return answer, nil
+}
+
+// decrypt returns what an answer says. In the clear come only answers that have no body, and errors of whoever could not encrypt them, which hold
+// nothing of a payment.
+func (t *Transport) decrypt(r *http.Request, answer *http.Response, body []byte) ([]byte, error) {
+	if len(body) == 0 && (r.Method == http.MethodHead || answer.StatusCode == http.StatusNoContent || answer.StatusCode == http.StatusNotModified) {
+		return body, nil
+	}
+	if answer.Header.Get("Content-Type") != mediaType {
+		var told v1.ErrorBody
+		if err := json.Unmarshal(body, &told); err == nil && answer.StatusCode >= http.StatusBadRequest && told.Error.Code != "" && told.Error.Transaction == nil {
+			return body, nil
+		}
+		return nil, fmt.Errorf("%w: HTTP %d in the clear", ErrAnswer, answer.StatusCode)
+	}
+	own := t.cfg.Private
+	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)}, []jose.ContentEncryption{jose.A256GCM})
+	if err != nil {
+		return nil, fmt.Errorf("%w: not a JWE under our algorithm", ErrAnswer)
+	}
+	if object.Header.KeyID != own.KeyID { // our own request, sent back, is encrypted to another key
+		return nil, fmt.Errorf("%w: it is to another key", ErrAnswer)
+	}
+	plaintext, err := object.Decrypt(own.Key)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it cannot be decrypted", ErrAnswer)
+	}
+	kind, _ := object.Header.ExtraHeaders[jose.HeaderContentType].(string)
+	answer.Header.Set("Content-Type", cmp.Or(kind, "application/json"))
+	answer.Header.Set("Content-Length", strconv.Itoa(len(plaintext)))
+	answer.Header.Del("X-SVC-MLE")
+	return plaintext, nil
+}
+
+// unknownKey reports whether an answer, which is in memory, says that the key of the request is not known. It leaves the body to be read.
+func unknownKey(answer *http.Response) bool {
+	if answer.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	body, err := io.ReadAll(answer.Body)
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	var told v1.ErrorBody
+	return err == nil && json.Unmarshal(body, &told) == nil && told.Error.Code == "mle_kid_unknown" && told.Error.Param == nil
+}
+
+// held is a key that was fetched.
+type held struct {
+	jwk   jose.JSONWebKey
+	until int64 // Unix seconds; it is fetched again from then on
+}
+
+// keyAge is for how many seconds a key is used before it is fetched again.
+const keyAge = 3600
+
+// key returns the key to encrypt to: the one at hand, unless it is too old or the stale one.
+func (t *Transport) key(r *http.Request, stale *held) (*held, error) {
+	name := r.Header.Get("Authorization")
+	t.mu.Lock()
+	key := t.keys[name]
+	t.mu.Unlock()
+	if key != nil && key != stale && t.cfg.Clock.Now().Unix() < key.until {
+		return key, nil
+	}
+	jwk, err := t.fetch(r.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	key = &held{jwk, t.cfg.Clock.Now().Unix() + keyAge}
+	t.mu.Lock()
+	t.keys[name] = key
+	t.mu.Unlock()
+	return key, nil
+}
+
+// fetch asks for the current key.
+func (t *Transport) fetch(ctx context.Context, of *http.Request) (jose.JSONWebKey, error) {
+	at := *of.URL
+	at.Path, at.RawPath, at.RawQuery = "/v1/mle/keys/current", "", ""
+	query := at.Query()
+	query.Set("alg", t.cfg.Alg)
+	at.RawQuery = query.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
+	if err != nil {
+		return jose.JSONWebKey{}, fmt.Errorf("mle: %w", err)
+	}
+	r.Header["Authorization"] = of.Header["Authorization"]
+	answer, err := t.cfg.Next.RoundTrip(r)
+	if err != nil {
+		return jose.JSONWebKey{}, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err := errors.Join(err, answer.Body.Close()); err != nil || answer.StatusCode != http.StatusOK {
+		return jose.JSONWebKey{}, fmt.Errorf("%w: HTTP %d", ErrKey, answer.StatusCode)
+	}
+	var told struct {
+		JWK jose.JSONWebKey `json:"jwk"`
+	}
+	if err := json.Unmarshal(body, &told); err != nil {
+		return jose.JSONWebKey{}, fmt.Errorf("%w: not a JWK", ErrKey)
+	}
+	return told.JWK, t.check(told.JWK)
+}
+
+// check takes a key whose id is its thumbprint, and is pinned where ids are.
+func (t *Transport) check(key jose.JSONWebKey) error {
+	print, err := key.Thumbprint(crypto.SHA256)
+	if err != nil || !key.IsPublic() || key.Algorithm != t.cfg.Alg || base64.RawURLEncoding.EncodeToString(print) != key.KeyID {
+		return fmt.Errorf("%w: its kid or alg is not its own", ErrKey)
+	}
+	if len(t.cfg.Pins) > 0 && !slices.Contains(t.cfg.Pins, key.KeyID) {
+		return fmt.Errorf("%w: %s is not pinned", ErrKey, key.KeyID)
+	}
+	return nil
+}
