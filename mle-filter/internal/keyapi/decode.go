@@ -1,6 +1,7 @@
 package keyapi
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -58,7 +59,7 @@ func unmarshal(body []byte, v any) *engine.Problem {
 	)
 	switch {
 	case err == nil:
-		return nil
+		return nullIn(body)
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
 		return at(codeUnknownField, dotted(semantic.JSONPointer))
 	case errors.As(err, &semantic):
@@ -67,6 +68,17 @@ func unmarshal(body []byte, v any) *engine.Problem {
 		return at(codeDuplicateField, dotted(syntactic.JSONPointer))
 	}
 	return problem(codeInvalidJSON)
+}
+
+// nullIn names the first null of a body that was decoded. No field takes one, and json reads it as absent.
+func nullIn(body []byte) *engine.Problem {
+	d := jsontext.NewDecoder(bytes.NewReader(body))
+	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
+		if token.Kind() == 'n' {
+			return at(codeInvalidType, dotted(d.StackPointer()))
+		}
+	}
+	return nil
 }
 
 // dotted turns a JSON pointer into a dotted path.

@@ -295,6 +295,7 @@ func TestRotate(t *testing.T) {
 	for body, want := range map[string][2]string{
 		`{"kid":"x"}`:            {"not_found", "kid"},
 		`{"kid":""}`:             {"missing_field", "kid"},
+		`{"kid":null}`:           {"invalid_type", "kid"},
 		`{"alg":"RSA1_5"}`:       {"invalid_value", "alg"},
 		`{"expires_in":-1}`:      {"invalid_value", "expires_in"},
 		`{"expires_in":2592001}`: {"invalid_value", "expires_in"},

@@ -135,7 +135,11 @@ func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
 	v, err, _ := r.load.Do(tenant, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
-		return r.readNow(ctx, tenant)
+		h, err := r.readNow(ctx, tenant)
+		if err == nil {
+			r.hold(tenant, h)
+		}
+		return h, err
 	})
 	if err != nil {
 		return nil, err
@@ -157,13 +161,15 @@ func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
 		return nil, err
 	}
 	h := &held{revision: revision}
-	if err := h.fill(r.sealer, keys, response); err != nil {
-		return nil, err
-	}
+	return h, h.fill(r.sealer, keys, response)
+}
+
+// hold keeps in memory what was read of a tenant.
+func (r *Keyring) hold(tenant string, h *held) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if revision < r.seen {
-		return h, nil // it may lack what was changed since, and nobody would notice
+	if h.revision < r.seen {
+		return // it may lack what was changed since, and nobody would notice
 	}
 	if len(r.held) >= maxHeld {
 		for t := range r.held { // any one
@@ -172,7 +178,6 @@ func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
 		}
 	}
 	r.held[tenant] = h
-	return h, nil
 }
 
 func (h *held) fill(s *sealer, keys []*keystore.Key, response []*keystore.ResponseKey) error {

@@ -365,3 +365,21 @@ func TestUnknownKeys(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReadWhileRotating: what was read before a rotation does not come into memory after a refresh that has seen it.
+func TestReadWhileRotating(t *testing.T) {
+	t.Parallel()
+	a, b := two(t, storetest.SQLite(t))
+	first := a.current(t, ec).Current
+	none := time.Duration(0)
+	err := b.ReadSlowly(t.Context(), shop, func() {
+		a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none})
+		b.must(t, b.Refresh)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.works(t, shop, first); !errors.Is(err, engine.ErrNoKey) {
+		t.Errorf("got %v, want no key", err)
+	}
+}

@@ -1,0 +1,14 @@
+package keyring
+
+import "context"
+
+// ReadSlowly reads a tenant as a request does, lets something happen, and only then keeps in memory what it has read.
+func (r *Keyring) ReadSlowly(ctx context.Context, tenant string, meanwhile func()) error {
+	h, err := r.readNow(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	meanwhile()
+	r.hold(tenant, h)
+	return nil
+}
