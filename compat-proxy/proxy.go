@@ -102,7 +102,7 @@ func New(cfg Config) (*Proxy, error) {
 	}
 	executor, err := command.New(command.Config{
 		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
-		Tracer: cfg.Tracer, Observe: p.metrics.Call,
+		Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)

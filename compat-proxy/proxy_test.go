@@ -13,10 +13,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -45,15 +49,23 @@ func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["payments:authorize","compat:use"]}`)
 		return
 	}
-	_, _ = io.Copy(io.Discard, r.Body)
+	var asked struct {
+		Amount    int64          `json:"amount"`
+		Reference jsontext.Value `json:"reference"`
+	}
+	body, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(body, &asked) // what cannot be read is answered without it
+	if asked.Reference == nil {
+		asked.Reference = jsontext.Value("null")
+	}
 	if s.hold != nil {
 		s.arrived <- struct{}{}
 		<-s.hold
 	}
 	n := 60410000000 + s.creates.Add(1)
 	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, n)+`","status":"captured","mode":"test","currency":"usd",`+
-		`"card":{"brand":"visa","last4":"1111"},"authorization":{"code":"AB12CD"}}`)
+	_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, n)+`","status":"captured","mode":"test","currency":"usd","amount":`+strconv.FormatInt(asked.Amount, 10)+`,"amount_authorized":`+strconv.FormatInt(asked.Amount, 10)+`,"reference":`+string(asked.Reference)+
+		`,"card":{"brand":"visa","last4":"1111"},"authorization":{"code":"AB12CD"}}`)
 }
 
 func mustProxy(t *testing.T, s *v1, change func(*compatproxy.Config)) *httptest.Server {

@@ -46,6 +46,9 @@ Examples:
   compat-proxy credentials --help
         make, map, list and revoke the logins of legacy clients
 
+Environment:
+  SSL_CERT_FILE    a PEM file of the authorities that an https v1 is trusted by, in place of the machine's own
+
 Signals:
   SIGTERM, SIGINT  stop listening, finish the requests under way, exit
   SIGHUP           read the credentials file and its secrets again

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -34,6 +35,8 @@ type answer struct {
 	resent bool
 	// replayed tells that this is the answer to an earlier request under the same key, and that none of our attempts can be that.
 	replayed bool
+	// distrust is what to do when it turns out not to be the answer to what was asked.
+	distrust func()
 }
 
 // send is one attempt at a call.
@@ -96,14 +99,17 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	var conns atomic.Int32 // each time it is sent takes one
 	resp, err := send(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { conns.Add(1) }}))
 	if err != nil {
+		x.complain(ctx, cause(err))
 		return answer{maybe: !neverSent(err)}, 0
 	}
 	defer resp.Body.Close() //nolint:errcheck // the body was read to its end or given up
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := readAll(resp)
 	if err != nil {
+		x.complain(ctx, cause(err))
 		return answer{maybe: true}, 0
 	}
 	a := answer{status: resp.StatusCode, resent: conns.Load() > 1, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	a.distrust = func() { x.distrust(ctx) }
 	if resp.StatusCode/100 == 2 {
 		a.body = body
 		return a, 0
@@ -114,8 +120,19 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	}
 	// A 503 of v1's own says that nothing was done. A gateway's says nothing of what v1 did behind it, and neither does a 500.
 	nothing := a.status == http.StatusServiceUnavailable && a.err.Code != "" || a.err.Code == CodeNotProcessed
+	if said := a.between(); said != "" {
+		x.complain(ctx, said)
+	}
 	a.maybe = a.status >= 500 && !nothing || a.err.Code == CodeKeyInUse || a.resent && !a.settles()
 	return a, retryAfter(resp.Header)
+}
+
+// readAll reads an answer's body. One that says that it is beyond the bound is not waited for.
+func readAll(resp *http.Response) ([]byte, error) {
+	if resp.ContentLength > maxAnswer {
+		return nil, upstream.ErrTooLarge
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller only looks at what it is
 }
 
 // neverSent reports whether the request can not have reached v1: no connection was made.

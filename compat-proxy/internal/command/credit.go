@@ -15,7 +15,7 @@ func (s session) credit(ctx context.Context, c Credit) Result {
 		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Refund
-	if r, done := s.settled(a, ok, nil, &made); !done {
+	if r, done := a.settled(ok, "", nil, &made, func() bool { return refunds(&made, &c.Body, *c.Body.Currency) }); !done {
 		return r
 	}
 	r := Result{Outcome: Done, Status: a.status, Refund: &made, replayed: a.replayed}

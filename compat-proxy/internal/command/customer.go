@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -26,7 +27,7 @@ const (
 const abandoned = 3 * time.Minute
 
 // maxOpenings bounds how many customers with the same fields may have been deleted within the day that v1 remembers keys.
-const maxOpenings = 100
+const maxOpenings = 16
 
 // complete reports whether the making of c has ended.
 func complete(c *v1.Customer) bool { return c.Metadata[setupName] != setupIncomplete }
@@ -135,7 +136,7 @@ func (s session) customer(ctx context.Context, customer string) (*v1.Customer, R
 		return s.x.client.GetCustomer(ctx, customer, s.authorized)
 	})
 	var c v1.Customer
-	if r, ok := a.read(&c); !ok {
+	if r, ok := a.read(&c, func() bool { return c.ID == customer }); !ok {
 		return nil, r
 	}
 	return &c, Result{}
@@ -166,7 +167,7 @@ func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]v1.C
 			return s.x.client.ListCustomers(ctx, params, s.authorized)
 		})
 		var page v1.CustomerList
-		if r, ok := a.read(&page); !ok {
+		if r, ok := a.read(&page, func() bool { return page.Data != nil }); !ok {
 			return nil, &r
 		}
 		for i := range page.Data {
@@ -188,20 +189,20 @@ func (s session) token(ctx context.Context, c CreateToken, key string) Result {
 		return s.x.client.CreateTokenWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Token
-	if r, read := a.made(ok, &made); !read {
+	if r, read := a.made(ok, &made, func() bool { return is(id.Token, made.ID) }); !read {
 		return r
 	}
 	return Result{Outcome: Done, Status: a.status, Token: &made}
 }
 
-// made reads what a call made into v. It reports false, with the result to give, when there is nothing.
-func (a answer) made(encoded bool, v any) (Result, bool) {
+// made reads what a call made into v. It reports false, with the result to give, when there is nothing that fits.
+func (a answer) made(encoded bool, v any, fits func() bool) (Result, bool) {
 	switch {
 	case !encoded:
 		return unencodable(), false
 	case a.status/100 != 2:
 		return a.result(), false
-	case a.decode(v) != nil:
+	case !a.holds(v, fits):
 		return Result{Outcome: Uncertain, Status: a.status}, false
 	}
 	return Result{}, true

@@ -70,7 +70,7 @@ func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
 		if !used {
 			return http.StatusNotFound, refusal("not_found")
 		}
-		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{HTTPStatus: &kept.status})
+		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{Key: parts[1], HTTPStatus: &kept.status})
 	case "GET customers":
 		return http.StatusOK, f.list(r)
 	case "POST customers":

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -37,6 +39,8 @@ type Config struct {
 	Backoff time.Duration
 	// FollowPause is the wait before a payment whose outcome v1 does not know is read again; it doubles, three times. Zero means 250 ms.
 	FollowPause time.Duration
+	// Log is told why v1 does not answer, now and then. Nil means nothing is.
+	Log *slog.Logger
 	// Clock tells when what is known of a key is stale. Nil means the system's.
 	Clock clock.Clock
 	// NewKey makes an Idempotency-Key that was never used before. Nil means 128 random bits.
@@ -52,6 +56,9 @@ type Executor struct {
 	payments string
 	keys     keyCache
 	places   places
+
+	complained atomic.Int64 // when the last complaint was made
+	unsaid     atomic.Int64 // how many were left out since
 }
 
 // New returns an executor; nothing is opened or called yet. The error is for a V1 address that is none.
@@ -62,6 +69,9 @@ func New(cfg Config) (*Executor, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
 	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	if cfg.NewKey == nil {
 		cfg.NewKey = rand.Text
 	}
@@ -71,10 +81,11 @@ func New(cfg Config) (*Executor, error) {
 	cfg.FollowPause = cmp.Or(cfg.FollowPause, 250*time.Millisecond)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 50*time.Millisecond)
 
+	transport := cfg.Transport
 	if cfg.Observe != nil {
-		cfg.Transport = &observed{cfg.Transport, cfg.Clock, cfg.Observe}
+		transport = &observed{transport, cfg.Clock, cfg.Observe}
 	}
-	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer{httpx.Traced(cfg.Tracer, template, cfg.Transport)}))
+	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer{httpx.Traced(cfg.Tracer, template, transport)}))
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
@@ -109,20 +120,7 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
 	switch c := s.unwrap(c).(type) {
 	case Authorize:
-		if r := s.address(ctx, &c); r != nil {
-			return *r
-		}
-		if r := s.stored(ctx, &c); r != nil {
-			return *r
-		}
-		if c.Joins != "" {
-			return s.join(ctx, c)
-		}
-		r := s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.authorize(ctx, c.Body) })
-		if c.Body.Customer != nil {
-			s.reveal(ctx, &r)
-		}
-		return r
+		return s.pay(ctx, c)
 	case Capture:
 		return s.capture(ctx, c)
 	case Void:

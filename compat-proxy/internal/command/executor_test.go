@@ -110,6 +110,9 @@ func refusalWith(code, transaction string) string {
 
 func transaction(status string, more ...string) string {
 	fields := append([]string{`"id":"` + txnID + `"`, `"status":"` + status + `"`, `"currency":"usd"`}, more...)
+	if !strings.Contains(strings.Join(more, ","), `"amount":`) {
+		fields = append(fields, `"amount":100`)
+	}
 	return "{" + strings.Join(fields, ",") + "}"
 }
 

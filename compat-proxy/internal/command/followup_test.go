@@ -38,7 +38,7 @@ func TestConditionsComeBeforeAnyEffect(t *testing.T) {
 			t.Parallel()
 			x, f := setup(t, map[string][]answer{
 				read: {{status: 200, body: tt.state}}, "POST /v1/refunds": {{status: 201, body: `{"id":"` + refund + `","status":"pending"}`}},
-				capture: {{status: 201, body: `{"status":"succeeded"}`}},
+				capture: {{status: 201, body: of("succeeded", "100")}},
 			})
 			for _, c := range []command.Command{
 				command.Refund{Target: number, Amount: tt.amount, Require: all}, command.Capture{Target: number, Amount: tt.amount, Require: all},
@@ -78,8 +78,8 @@ func TestBodies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x, f := setup(t, map[string][]answer{
-				read: {{status: 200, body: transaction("authorized")}}, capture: {{status: 201, body: `{"status":"succeeded"}`}},
-				"POST /v1/refunds": {{status: 201, body: `{"status":"pending"}`}}, void: {{status: 200, body: transaction("voided")}},
+				read: {{status: 200, body: transaction("authorized")}}, capture: {{status: 201, body: strings.Replace(of("succeeded", "2000"), "{", `{"reference":"r",`, 1)}},
+				"POST /v1/refunds": {{status: 201, body: back("pending", "5")}}, void: {{status: 200, body: transaction("voided")}},
 			})
 			if got, want := run(t, x, tt.command).Outcome, command.Done; got != want {
 				t.Errorf("outcome: got %s, want %s", got, want)
@@ -111,7 +111,7 @@ func TestFollowUpRefusals(t *testing.T) {
 		}, command.Done, 1},
 		{"capture with an unknown outcome is asked again", command.Capture{Target: number}, map[string][]answer{
 			read:    authorized,
-			capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: `{"status":"succeeded"}`}},
+			capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: of("succeeded", "100")}},
 		}, command.Done, 2},
 		{"capture with an outcome that stays unknown", command.Capture{Target: number}, map[string][]answer{
 			read: authorized, capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}},
@@ -123,10 +123,10 @@ func TestFollowUpRefusals(t *testing.T) {
 			read: authorized, capture: {{status: 402, body: refusal("acquirer_declined")}},
 		}, command.Declined, 1},
 		{"capture that failed", command.Capture{Target: number}, map[string][]answer{
-			read: authorized, capture: {{status: 201, body: `{"status":"failed"}`}},
+			read: authorized, capture: {{status: 201, body: of("failed", "100")}},
 		}, command.Refused, 1},
 		{"refund that failed", command.Refund{Target: number}, map[string][]answer{
-			read: authorized, "POST /v1/refunds": {{status: 201, body: `{"status":"failed"}`}},
+			read: authorized, "POST /v1/refunds": {{status: 201, body: back("failed", "100")}},
 		}, command.Refused, 1},
 		{"reading fails", command.Capture{Target: number}, map[string][]answer{read: {{status: 500}}}, command.Unavailable, 0},
 		{"reading is not allowed", command.Capture{Target: number}, map[string][]answer{

@@ -45,7 +45,7 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 			return s.x.client.ListTransactions(ctx, params, s.authorized)
 		})
 		var page v1.TransactionList
-		if r, ok := a.read(&page); !ok {
+		if r, ok := a.read(&page, func() bool { return page.Data != nil }); !ok {
 			return nil, r
 		}
 		for i := range page.Data {

@@ -131,16 +131,19 @@ func TestCredit(t *testing.T) {
 	t.Parallel()
 	amount, currency, method := int64(5), "usd", "card"
 	c := command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}}
+	credited := func(status string) string {
+		return `{"id":"` + refund + `","status":"` + status + `","amount":5,"currency":"usd"}`
+	}
 	for name, tt := range map[string]struct {
 		answers []answer
 		want    command.Outcome
 		posts   int
 	}{
-		"OK":                    {[]answer{{status: 201, body: `{"id":"` + refund + `","status":"pending"}`}}, command.Done, 1},
-		"the answer is lost":    {[]answer{{}, {status: 201, body: `{"id":"` + refund + `","status":"succeeded"}`}}, command.Done, 2},
+		"OK":                    {[]answer{{status: 201, body: credited("pending")}}, command.Done, 1},
+		"the answer is lost":    {[]answer{{}, {status: 201, body: credited("succeeded")}}, command.Done, 2},
 		"lost for good":         {[]answer{{}}, command.Uncertain, 4},
-		"unknown, then known":   {[]answer{{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: `{"status":"pending"}`}}, command.Done, 2},
-		"failed":                {[]answer{{status: 201, body: `{"id":"` + refund + `","status":"failed"}`}}, command.Refused, 1},
+		"unknown, then known":   {[]answer{{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: credited("pending")}}, command.Done, 2},
+		"failed":                {[]answer{{status: 201, body: credited("failed")}}, command.Refused, 1},
 		"not allowed":           {[]answer{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
 		"declined":              {[]answer{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
 		"an answer in no shape": {[]answer{{status: 201, body: `<html>`}}, command.Uncertain, 1},

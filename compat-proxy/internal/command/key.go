@@ -47,7 +47,7 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 		return x.client.GetCurrentAPIKey(ctx, s.authorized)
 	})
 	var info v1.APIKey
-	if r, ok := a.read(&info); !ok {
+	if r, ok := a.read(&info, func() bool { return info.Merchant != "" }); !ok {
 		return v1.APIKey{}, r
 	}
 	x.keys.put(hash, keyEntry{info: info, until: x.cfg.Clock.Now().Add(keyTTL)})

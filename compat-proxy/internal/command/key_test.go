@@ -18,7 +18,7 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	f := &fakeV1{answers: map[string][]answer{current: {
 		{status: 200, body: `{"merchant":"mer_1","scopes":["compat:use"]}`},
-		{status: 200, body: `{"scopes":[]}`},
+		{status: 200, body: `{"merchant":"mer_1","scopes":[]}`},
 		{status: 401, body: refusal("invalid_api_key")},
 	}}}
 	server := httptest.NewServer(f)
@@ -52,7 +52,7 @@ func TestInspect(t *testing.T) {
 
 func TestInspectKeepsFewKeys(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{current: {{status: 200, body: `{"scopes":[]}`}}})
+	x, f := setup(t, map[string][]answer{current: {{status: 200, body: `{"merchant":"mer_1","scopes":[]}`}}})
 	const keys = 1100
 	for round := range 2 {
 		for i := range keys {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -72,7 +73,8 @@ func (m maker) open(ctx context.Context) (*v1.Customer, Result) {
 	a, ok := m.post(ctx, opening(m.command.Body), "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
 	})
-	if r, read := a.made(ok, &made); !read {
+	fits := func() bool { return is(id.Customer, made.ID) && alike(&made, m.command.Body) }
+	if r, read := a.made(ok, &made, fits); !read {
 		return nil, r
 	}
 	return &made, Result{replayed: a.replayed}
@@ -134,7 +136,7 @@ func (m maker) attachToken(ctx context.Context, customer string, i int, token st
 	a, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
 	})
-	if r, read := a.made(ok, &made); !read {
+	if r, read := a.made(ok, &made, func() bool { return is(id.PaymentMethod, made.ID) && made.Customer == customer }); !read {
 		return nil, r
 	}
 	return &made, Result{}
@@ -169,7 +171,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	a, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.UpdateCustomerWithBody(ctx, customer, contentType, body, m.authorized)
 	})
-	if r, read := a.made(ok, &whole); !read {
+	if r, read := a.made(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r
 	}
 	return &whole, Result{}

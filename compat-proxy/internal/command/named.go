@@ -38,11 +38,12 @@ func (s session) named(kind Kind, name string) string {
 // NotFound when v1 knows of no such command or it made nothing, Uncertain while that is not known.
 func (s session) made(ctx context.Context, kind Kind, name string) (string, Result) {
 	for i := 0; ; i++ {
+		key := s.named(kind, name)
 		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.GetIdempotencyKey(ctx, s.named(kind, name), s.authorized)
+			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 		})
 		var found v1.IdempotencyKeyRecord
-		if r, ok := a.read(&found); !ok {
+		if r, ok := a.read(&found, func() bool { return found.Key == "" || found.Key == key }); !ok {
 			return "", r
 		}
 		switch {

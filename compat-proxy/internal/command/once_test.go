@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -99,8 +100,24 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *keyedV1) pay(body string) *keyUse {
 	now := f.clock.Now()
 	f.effects = append(f.effects, now)
+	var asked struct {
+		Amount      int64   `json:"amount"`
+		Currency    string  `json:"currency"`
+		Transaction string  `json:"transaction"`
+		Reference   *string `json:"reference"`
+	}
+	mustRead([]byte(body), &asked)
 	txn := id.Format(id.Transaction, int64(len(f.effects)))
-	made := fmt.Sprintf(`{"id":%q,"status":"captured","currency":"usd","created_at":%q}`, txn, now.UTC().Format("2006-01-02T15:04:05.000Z"))
+	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, asked.Amount, cmp.Or(asked.Currency, "usd"),
+		now.UTC().Format("2006-01-02T15:04:05.000Z"))
+	if asked.Reference != nil {
+		fields += fmt.Sprintf(`,"reference":%q`, *asked.Reference)
+	}
+	made := fmt.Sprintf(`{"id":%q,%s}`, txn, fields)
+	if asked.Transaction != "" {
+		txn = id.Format(id.Refund, int64(len(f.effects)))
+		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction, strings.Replace(fields, "captured", "pending", 1))
+	}
 	u := &keyUse{body: body, status: f.answer, answer: made, id: txn, made: now}
 	if f.answer == http.StatusPaymentRequired {
 		u.answer = refusalWith("card_declined", strings.Replace(made, "captured", "declined", 1))

@@ -15,6 +15,30 @@ import (
 
 const contentType = "application/json"
 
+// pay makes a payment. What is stored and was not charged is in the result.
+func (s session) pay(ctx context.Context, c Authorize) Result {
+	if r := s.address(ctx, &c); r != nil {
+		return *r
+	}
+	method, refused := s.stored(ctx, &c)
+	if refused != nil {
+		return *refused
+	}
+	var r Result
+	if c.Joins != "" {
+		r = s.join(ctx, c)
+	} else {
+		r = s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.authorize(ctx, c.Body) })
+		if c.Body.Customer != nil {
+			s.reveal(ctx, &r)
+		}
+	}
+	if method != nil && r.Transaction == nil {
+		r.Methods = []v1.PaymentMethod{*method}
+	}
+	return r
+}
+
 func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Result {
 	create.Metadata = s.marked(create.Metadata)
 	a, ok := s.post(ctx, create, "", s.create)
@@ -23,8 +47,8 @@ func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Res
 	case !ok:
 		return unencodable()
 	case a.status/100 != 2:
-		return s.follow(ctx, a.result(), authorized)
-	case a.decode(&t) != nil:
+		return s.follow(ctx, a.resultOn(func(t *v1.Transaction) bool { return answers(t, &create) }), authorized)
+	case !a.holds(&t, func() bool { return answers(&t, &create) }):
 		return Result{Outcome: Uncertain, Status: a.status}
 	}
 	r := s.follow(ctx, authorized(&t), authorized)
@@ -73,7 +97,7 @@ func (s session) captureID(ctx context.Context, c Capture, txn string, t *v1.Tra
 		return s.x.client.CreateCaptureWithBody(ctx, txn, params, contentType, body, s.authorized)
 	})
 	var made v1.Capture
-	if r, done := s.settled(a, ok, t, &made); !done {
+	if r, done := a.settled(ok, txn, t, &made, func() bool { return captures(&made, &body, txn, t) }); !done {
 		return r
 	}
 	r := Result{Outcome: Done, Status: a.status, Transaction: t, Capture: &made}
@@ -103,7 +127,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Refund
-	if r, done := s.settled(a, ok, t, &made); !done {
+	if r, done := a.settled(ok, t.ID, t, &made, func() bool { return refunds(&made, &body, t.Currency) }); !done {
 		if r.Capture = captured; c.Captures {
 			r = s.told(ctx, r)
 		}
@@ -128,18 +152,18 @@ func (s session) void(ctx context.Context, c Void) Result {
 	return r
 }
 
-func (s session) voidID(ctx context.Context, id string) Result {
+func (s session) voidID(ctx context.Context, txn string) Result {
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
 	a, ok := s.post(ctx, v1.TransactionVoid{}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.VoidTransactionWithBody(ctx, id, params, contentType, body, s.authorized)
+		return s.x.client.VoidTransactionWithBody(ctx, txn, params, contentType, body, s.authorized)
 	})
 	var t v1.Transaction
 	switch {
 	case !ok:
 		return unencodable()
 	case a.status/100 != 2:
-		return s.follow(ctx, a.result(), voided)
-	case a.decode(&t) != nil:
+		return s.follow(ctx, a.resultOn(named(txn)), voided)
+	case !a.holds(&t, func() bool { return t.ID == txn }):
 		return Result{Outcome: Uncertain, Status: a.status}
 	}
 	return s.follow(ctx, voided(&t), voided)
@@ -168,18 +192,19 @@ func (s session) post(
 // busyRepeats is how often a patient session asks again while another operation on the payment is under way.
 const busyRepeats = 4
 
-// settled reads the answer to an operation on t into made. It reports false, with the result to give, when there is nothing made.
-func (s session) settled(a answer, encoded bool, t *v1.Transaction, made any) (Result, bool) {
+// settled reads the answer to an operation on the payment with the id txn into made. It reports false, with the result to give, when there is
+// nothing made that fits. t is what is known of the payment; it may be nil.
+func (a answer) settled(encoded bool, txn string, t *v1.Transaction, made any, fits func() bool) (Result, bool) {
 	switch {
 	case !encoded:
 		return unencodable(), false
 	case a.status/100 != 2:
-		r := a.result()
+		r := a.resultOn(named(txn))
 		if r.Transaction == nil {
 			r.Transaction = t
 		}
 		return r, false
-	case a.decode(made) != nil:
+	case !a.holds(made, fits):
 		return Result{Outcome: Uncertain, Status: a.status, Transaction: t}, false
 	}
 	return Result{}, true

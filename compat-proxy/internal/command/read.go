@@ -76,7 +76,7 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, R
 		return s.x.client.GetCapture(ctx, captured, s.authorized)
 	})
 	var c v1.Capture
-	if r, ok := a.read(&c); !ok {
+	if r, ok := a.read(&c, func() bool { return c.ID == captured }); !ok {
 		return nil, r
 	}
 	return &c, Result{}
@@ -88,7 +88,7 @@ func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result)
 		return s.x.client.GetTransaction(ctx, txn, s.authorized)
 	})
 	var t v1.Transaction
-	if r, ok := a.read(&t); !ok {
+	if r, ok := a.read(&t, func() bool { return t.ID == txn }); !ok {
 		return nil, r
 	}
 	return &t, Result{}
@@ -105,16 +105,19 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 		return s.x.client.GetRefund(ctx, re, s.authorized)
 	})
 	var found v1.Refund
-	if _, ok := a.read(&found); ok {
+	unread, ok := a.read(&found, func() bool { return found.ID == re })
+	if ok {
 		r.Refund = &found
+	} else if a.status/100 == 2 {
+		return unread // it is not said that there is none
 	}
 	return r
 }
 
-// read reads the answer to a GET into v. It reports false, with the result to give, when there is nothing to read; a lost answer
+// read reads the answer to a GET into v. It reports false, with the result to give, when there is nothing to read that fits; a lost answer
 // to a read loses nothing, so it is never Uncertain.
-func (a answer) read(v any) (Result, bool) {
-	if a.status/100 == 2 && a.decode(v) == nil {
+func (a answer) read(v any, fits func() bool) (Result, bool) {
+	if a.status/100 == 2 && a.holds(v, fits) {
 		return Result{}, true
 	}
 	r := a.result()

@@ -9,30 +9,31 @@ import (
 )
 
 // stored looks at what the payment's customer pays with, and has it name the one payment method that is charged: then a default and the same
-// one named make equal requests. It returns a result when it is not to be charged. A caller who may not look leaves all of it to v1.
-func (s session) stored(ctx context.Context, c *Authorize) *Result {
+// one named make equal requests. It returns that method, and a result when it is not to be charged. A caller who may not look leaves all of it
+// to v1.
+func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *Result) {
 	if len(c.Takes) == 0 || c.Body.Customer == nil {
-		return nil
+		return nil, nil
 	}
 	name, refused := s.methodName(ctx, &c.Body)
 	if name == "" {
-		return refused
+		return nil, refused
 	}
 	method, r := s.method(ctx, *c.Body.Customer, name)
 	switch {
 	case method == nil && r.Outcome == NotFound: // of nobody, or of another customer
-		return &Result{Outcome: Refused, Status: http.StatusBadRequest, Code: CodeUnknownMethod}
+		return nil, &Result{Outcome: Refused, Status: http.StatusBadRequest, Code: CodeUnknownMethod}
 	case method == nil:
-		return barred(r)
+		return nil, barred(r)
 	}
 	c.Body.PaymentMethod = name
 	switch {
 	case method.Card == nil:
 		c.Body.CardCvc = nil // a bank account has none
 	case !slices.Contains(c.Takes, method.Card.Brand):
-		return &Result{Outcome: Unmet, Unmet: ConditionBrand, Methods: []v1.PaymentMethod{*method}}
+		return method, &Result{Outcome: Unmet, Unmet: ConditionBrand, Methods: []v1.PaymentMethod{*method}}
 	}
-	return nil
+	return method, nil
 }
 
 // methodName is the id of the payment method that is to be charged: the one named, or the customer's default. Without one it returns "" and
@@ -67,7 +68,7 @@ func (s session) method(ctx context.Context, customer, method string) (*v1.Payme
 		return s.x.client.GetPaymentMethod(ctx, customer, method, s.authorized)
 	})
 	var m v1.PaymentMethod
-	if r, ok := a.read(&m); !ok {
+	if r, ok := a.read(&m, func() bool { return m.ID == method && m.Customer == customer }); !ok {
 		return nil, r
 	}
 	return &m, Result{}

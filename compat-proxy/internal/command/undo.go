@@ -158,7 +158,7 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 		return s.x.client.ListTransactionCaptures(ctx, t.ID, &v1.ListTransactionCapturesParams{Limit: &limit}, s.authorized)
 	})
 	var page v1.CaptureList
-	if r, ok := a.read(&page); !ok {
+	if r, ok := a.read(&page, func() bool { return page.Data != nil }); !ok {
 		return nil, r
 	}
 	return append([]v1.Capture{}, page.Data...), Result{}

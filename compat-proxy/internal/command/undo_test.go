@@ -26,6 +26,11 @@ func of(status, amount string) string {
 	return `{"id":"` + capID + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount + `,"currency":"usd"}`
 }
 
+// back makes the answer that a refund of a payment is.
+func back(status, amount string) string {
+	return `{"id":"` + refund + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount + `,"currency":"usd"}`
+}
+
 func listed(items ...string) []answer {
 	return []answer{{status: 200, body: `{"object":"list","data":[` + strings.Join(items, ",") + `],"has_more":false}`}}
 }
@@ -166,7 +171,7 @@ func TestRefundOfACapture(t *testing.T) {
 	x, f := setup(t, map[string][]answer{
 		read:    {{status: 404, body: refusal("not_found")}, {status: 200, body: transaction("captured")}},
 		readCap: ok(of("succeeded", "2000")),
-		refunds: {{status: 201, body: `{"id":"` + refund + `","status":"succeeded"}`}},
+		refunds: {{status: 201, body: strings.Replace(back("succeeded", "500"), "{", `{"capture":"`+capID+`",`, 1)}},
 	})
 	r := run(t, x, command.Refund{Target: number, Captures: true, Amount: "5"})
 	if r.Outcome != command.Done || r.Capture == nil || r.Transaction == nil {

@@ -81,7 +81,7 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 	})
 	var found v1.IdempotencyKeyRecord
-	r, ok := a.read(&found)
+	r, ok := a.read(&found, func() bool { return found.Key == "" || found.Key == key })
 	switch {
 	case !ok && r.Outcome == NotFound:
 		return use{}, nil

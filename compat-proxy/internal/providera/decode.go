@@ -241,8 +241,19 @@ func (d *decoder) target() (command.Number, problem) {
 	case !digits(ref):
 		return "", because(reasonReferenceInvalid)
 	default:
-		return command.Number(ref), problem{}
+		return number(ref), problem{}
 	}
+}
+
+// number is a transaction's, without the zeros that some clients fill numbers up with.
+func number(given string) command.Number { return command.Number(unfilled(given)) }
+
+// unfilled is a number as answers write it. One of zeros alone is nobody's, which is not the same as none.
+func unfilled(given string) string {
+	if n := strings.TrimLeft(given, "0"); n != "" || given == "" {
+		return n
+	}
+	return noID
 }
 
 // setting is the value of a transaction setting, "" when it is not given. Names the dialect does not know are ignored.

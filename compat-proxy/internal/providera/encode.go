@@ -69,8 +69,8 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 	if account, kind := charged(r.Transaction); account != "" {
 		t.account, t.accountType = account, kind
 	}
-	if r.Unmet == command.ConditionBrand && len(r.Methods) == 1 {
-		t.account, _ = charged(&v1.Transaction{Card: r.Methods[0].Card})
+	if len(r.Methods) == 1 { // stored, and not charged
+		t.account, t.accountType = charged(&v1.Transaction{Card: r.Methods[0].Card, BankAccount: r.Methods[0].BankAccount})
 	}
 	switch {
 	case outcome.Reason == reasonAlreadyVoided || outcome.Reason == reasonAlreadyCaptured:

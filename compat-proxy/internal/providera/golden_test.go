@@ -177,7 +177,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.WriteHeader(next.Status)
-	_, _ = w.Write([]byte(withIDs(string(next.Answer))))
+	_, _ = w.Write(echoing(r, []byte(withIDs(string(next.Answer)))))
 }
 
 func (s *script) current(w http.ResponseWriter, r *http.Request) {
@@ -191,6 +191,32 @@ func (s *script) current(w http.ResponseWriter, r *http.Request) {
 		scopes = `["` + strings.Join(s.scopes, `","`) + `"]`
 	}
 	_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":`+scopes+`}`)
+}
+
+// echoing gives back the reference that v1 was given where a case leaves it out of the answer, which then is in no place of its own.
+func echoing(r *http.Request, answer []byte) []byte {
+	var asked struct {
+		Reference jsontext.Value `json:"reference"`
+	}
+	var got, refused map[string]jsontext.Value
+	body, _ := io.ReadAll(r.Body)
+	if json.Unmarshal(body, &asked) != nil || asked.Reference == nil || json.Unmarshal(answer, &got) != nil {
+		return answer
+	}
+	if json.Unmarshal(got["error"], &refused) == nil && refused["transaction"] != nil {
+		refused["transaction"] = echoing(withBody(r, body), refused["transaction"])
+		got["error"], _ = json.Marshal(refused)
+	} else if got["error"] == nil && got["reference"] == nil {
+		got["reference"] = asked.Reference
+	}
+	answer, _ = json.Marshal(got)
+	return answer
+}
+
+func withBody(r *http.Request, body []byte) *http.Request {
+	again := *r
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return &again
 }
 
 func (s *script) remaining() int {

@@ -21,8 +21,8 @@ type profileIDs struct {
 func (d *decoder) stored() (profileIDs, bool) {
 	profile := d.txn.Child("profile")
 	ids := profileIDs{
-		Customer: profile.Get("customerProfileId"), Method: profile.Get("paymentProfile", "paymentProfileId"),
-		Address: profile.Get("shippingProfileId"),
+		Customer: unfilled(profile.Get("customerProfileId")), Method: unfilled(profile.Get("paymentProfile", "paymentProfileId")),
+		Address: unfilled(profile.Get("shippingProfileId")),
 	}
 	return ids, ids != profileIDs{}
 }

@@ -152,12 +152,16 @@ func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"insufficient_scope","message":"","status":403,"request_id":"r"}}`)
 	case strings.HasSuffix(path, "/captures"):
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, `{"status":"succeeded","amount":100,"currency":"usd"}`)
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Capture, 8)+`","transaction":"`+id.Format(id.Transaction, 7)+`","status":"succeeded","amount":100,"currency":"usd"}`)
 	case strings.HasSuffix(path, "/void"):
 		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, 7)+`",`+strings.Replace(payment, "captured", "voided", 1)+`}`)
 	case path == "/v1/refunds":
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Refund, 9)+`","status":"pending","amount":100,"currency":"usd"}`)
+		of := ""
+		if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte(`"transaction":`)) {
+			of = `"transaction":"` + id.Format(id.Transaction, 7) + `",`
+		}
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Refund, 9)+`",`+of+`"status":"pending","amount":100,"currency":"usd"}`)
 	default:
 		if !reading {
 			w.WriteHeader(http.StatusCreated)

@@ -59,6 +59,9 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if answer.ContentLength > c.left+int64(c.in.Buffered()) {
+		return nil, ErrTooLarge // without waiting for what is not going to be read
+	}
 	text, err := readBody(answer)
 	if err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)

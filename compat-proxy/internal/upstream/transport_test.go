@@ -73,6 +73,7 @@ func TestNoAnswer(t *testing.T) {
 		"OnlyInformation": {strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 6) + ok, upstream.ErrProtocol},
 		"LongHeader":      {"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 1100), upstream.ErrTooLarge},
 		"LongBody":        {"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("a", 2000), upstream.ErrTooLarge},
+		"LongBodyToCome":  {"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n", upstream.ErrTooLarge},
 		"EndlessBody":     {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("a", 2000), upstream.ErrTooLarge},
 	}
 	for name, tt := range tests {

@@ -1,0 +1,208 @@
+package command_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// saysNothing are successes that an intermediary may answer with, none of which is to what was asked.
+var saysNothing = []string{
+	`{}`, `null`, `{"error":"x"}`, `[]`, `"ok"`, `{"id":""}`, `{"id":"txn_1"}`,
+	strings.Replace(transaction("captured"), txnID, "txn_000000000000z", 1),
+}
+
+func TestMadeOfNothing(t *testing.T) {
+	t.Parallel()
+	amount, currency, method := int64(100), "usd", "card"
+	asked := map[string]struct {
+		command command.Command
+		route   string
+	}{
+		"capture":   {command.Capture{Target: number, Amount: "1"}, capture},
+		"all of it": {command.Capture{Target: number, Seen: true}, capture},
+		"refund":    {command.Refund{Target: number}, refunds},
+		"void":      {command.Void{Target: number}, void},
+		"credit":    {command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}}, refunds},
+		"token":     {command.CreateToken{}, "POST /v1/tokens"},
+		"customer":  {command.CreateCustomer{}, "POST /v1/customers"},
+	}
+	for name, ask := range asked {
+		for _, body := range saysNothing {
+			t.Run(name+" "+body, func(t *testing.T) {
+				t.Parallel()
+				x, f := setup(t, map[string][]answer{read: ok(transaction("authorized")), ask.route: {{status: 201, body: body}}})
+				if got := run(t, x, ask.command).Outcome; got != command.Uncertain || len(f.posts()) != 1 {
+					t.Errorf("got %s after %d posts, want uncertain after one", got, len(f.posts()))
+				}
+			})
+		}
+	}
+}
+
+// What v1 made must be what was asked for, down to the last of its amount.
+func TestMadeOfAnother(t *testing.T) {
+	t.Parallel()
+	card := func(c command.Authorize) command.Authorize {
+		c.Body.Card = &v1.CardInput{Number: secret.New("4111111111111111")}
+		reference := "A-1"
+		c.Body.Reference = &reference
+		return c
+	}
+	const fitting = `"reference":"A-1","card":{"last4":"1111"}`
+	for name, tt := range map[string]struct {
+		command       command.Command
+		route, answer string
+		want          command.Outcome
+	}{
+		"sale":              {card(charge), create, transaction("captured", fitting), command.Done},
+		"sale for less":     {card(charge), create, transaction("captured", fitting, `"amount_authorized":50`), command.Done},
+		"another amount":    {card(charge), create, transaction("captured", fitting, `"amount":101`), command.Uncertain},
+		"another currency":  {card(charge), create, strings.Replace(transaction("captured", fitting), "usd", "eur", 1), command.Uncertain},
+		"another reference": {card(charge), create, transaction("captured", `"reference":"A-2"`), command.Uncertain},
+		"no reference":      {card(charge), create, transaction("captured"), command.Uncertain},
+		"another card":      {card(charge), create, transaction("captured", `"reference":"A-1","card":{"last4":"1112"}`), command.Uncertain},
+		"capture":           {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "100"), command.Done},
+		"captured more":     {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "101"), command.Uncertain},
+		"capture of another": {
+			command.Capture{Target: number}, capture, strings.Replace(of("succeeded", "100"), txnID, "txn_000000000000z", 1), command.Uncertain,
+		},
+		"refund":       {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "100"), command.Done},
+		"refund less":  {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "99"), command.Uncertain},
+		"refund other": {command.Refund{Target: number}, refunds, strings.Replace(back("pending", "100"), "usd", "eur", 1), command.Uncertain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, _ := setup(t, map[string][]answer{read: ok(transaction("captured")), tt.route: {{status: 201, body: tt.answer}}})
+			if got := run(t, x, tt.command).Outcome; got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A refusal that shows another payment is the answer to another request: this one may have been paid.
+func TestRefusalOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, a := range []answer{
+		{status: 402, body: refusalWith("card_declined", transaction("declined", `"amount":5000`))},
+		{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown", `"amount":5000`))},
+	} {
+		x, _ := setup(t, map[string][]answer{create: {a}, read: ok(transaction("captured", `"amount":5000`))})
+		if r := run(t, x, charge); r.Outcome != command.Uncertain || r.Transaction != nil {
+			t.Errorf("%d: got %s with %v, want uncertain with no payment", a.status, r.Outcome, r.Transaction)
+		}
+	}
+}
+
+// What v1 did not say is never "not found".
+func TestReadOfNothing(t *testing.T) {
+	t.Parallel()
+	customer, method := id.Format(id.Customer, 1), id.Format(id.PaymentMethod, 2)
+	stored := command.Authorize{Body: v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: &customer}, Takes: []v1.CardBrand{"visa"}}
+	named := stored
+	named.Body.PaymentMethod = method
+	shipped := command.Authorize{Body: stored.Body, ShipToCustomer: true}
+	there := "GET /v1/customers/" + customer
+	for name, tt := range map[string]struct {
+		command command.Command
+		route   string
+	}{
+		"transaction":    {command.Get{Target: number}, read},
+		"refund":         {command.Get{Target: number}, "GET /v1/refunds/" + refund},
+		"customer":       {stored, there},
+		"address":        {shipped, there},
+		"payment method": {named, there + "/payment_methods/" + method},
+		"order":          {command.VoidGroup{First: number}, "GET /v1/transactions"},
+	} {
+		for _, body := range saysNothing {
+			t.Run(name+" "+body, func(t *testing.T) {
+				t.Parallel()
+				answers := map[string][]answer{tt.route: ok(body)}
+				if name == "order" {
+					answers[read] = ok(transaction("captured", partial))
+				}
+				x, f := setup(t, answers)
+				if got := run(t, x, tt.command).Outcome; got != command.Unavailable || len(f.posts()) != 0 {
+					t.Errorf("got %s after %d posts, want unavailable after none", got, len(f.posts()))
+				}
+			})
+		}
+	}
+}
+
+// A customer that is gone each time it is made is not made for ever.
+func TestCreateCustomerEnds(t *testing.T) {
+	t.Parallel()
+	made := `{"id":"` + id.Format(id.Customer, 1) + `","metadata":{"reference_from":"description"}}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write([]byte(made))
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(server.Close)
+	var calls atomic.Int64
+	x, err := command.New(command.Config{V1: server.URL, Observe: func(command.Call) { calls.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, x, command.CreateCustomer{}).Outcome; got == command.Done || calls.Load() > 40 {
+		t.Errorf("got %s after %d calls, want a refusal after a few", got, calls.Load())
+	}
+}
+
+// closing is a transport that counts how often its connections are let go of.
+type closing struct {
+	http.RoundTripper
+	closed atomic.Int64
+}
+
+func (c *closing) CloseIdleConnections() { c.closed.Add(1) }
+
+func TestComplaint(t *testing.T) {
+	t.Parallel()
+	answers := map[string][]answer{create: {{status: 201, body: transaction("captured", `"amount":7`)}, {status: 201, body: transaction("captured")}, {}}}
+	server := httptest.NewServer(&fakeV1{answers: answers})
+	t.Cleanup(server.Close)
+	var log bytes.Buffer
+	kept, now := &closing{RoundTripper: server.Client().Transport}, clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+	x, err := command.New(command.Config{
+		V1: server.URL, Transport: kept, Observe: func(command.Call) {}, Backoff: time.Microsecond, Clock: now,
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, x, charge).Outcome; got != command.Uncertain || kept.closed.Load() != 1 {
+		t.Errorf("got %s and %d times closed, want uncertain and once", got, kept.closed.Load())
+	}
+	if got := run(t, x, charge).Outcome; got != command.Done || kept.closed.Load() != 1 {
+		t.Errorf("got %s and %d times closed, want done and no more", got, kept.closed.Load())
+	}
+	server.Close()
+	run(t, x, charge) // four attempts, of which the log has heard enough
+	now.Advance(time.Minute)
+	run(t, x, charge)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "not to what was asked") ||
+		!strings.Contains(lines[1], "connection refused") || !strings.Contains(lines[1], "level=WARN") || !strings.Contains(lines[1], "more=4") {
+		t.Errorf("got %q", lines)
+	}
+	if strings.Contains(log.String(), key.Reveal()) {
+		t.Error("the log holds the key")
+	}
+}
