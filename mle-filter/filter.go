@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/causeway-pay/causeway/mle-filter/internal/announce"
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
 	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
@@ -52,6 +53,14 @@ type Config struct {
 	// KEK encrypts what keeps the private keys: 32 bytes in base64.
 	KEK      secret.String
 	Schedule Schedule
+	// Operator is the base URL of core's operators' port, and OperatorToken opens its API: merchants are told of rotations by events of core's.
+	// Empty for no events.
+	Operator      string
+	OperatorToken secret.String
+	// Operations are what Operator serves, of a core in the same process, in place of it.
+	Operations http.Handler
+	// Lazily has a filter that has no keys yet make RSA keys ahead only once somebody uses encryption: making them takes seconds of a processor.
+	Lazily bool
 	// RSABits is the size of new RSA keys, 0 for 3072; Spares how many of them are made ahead, 0 for 4.
 	RSABits, Spares int
 	Policy          Policy
@@ -79,6 +88,7 @@ type Filter struct {
 	idle    func()            // closes what a transport of our own keeps open
 
 	stop  context.CancelFunc
+	wake  func() // starts what goes on in the background, once
 	ended sync.WaitGroup
 	close sync.Once
 	err   error
@@ -108,10 +118,42 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 	if err := f.assemble(table, upstream); err != nil {
 		return nil, errors.Join(fmt.Errorf("mle-filter: %w", err), f.db.Close())
 	}
+	if err := f.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("mle-filter: keys: %w", err), f.db.Close())
+	}
+	return f, nil
+}
+
+// start looks after the keys from now on, or from their first use.
+func (f *Filter) start(ctx context.Context) error {
+	tenants, err := f.db.Tenants(ctx)
+	if err != nil {
+		return err
+	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
-	f.ended.Go(func() { f.ring.Run(background) })
-	return f, nil
+	f.wake = sync.OnceFunc(func() {
+		f.ended.Go(func() { f.ring.Run(background) })
+		if news := f.announcer(); news != nil {
+			f.ended.Go(func() { news.Run(background) })
+		}
+	})
+	if !f.cfg.Lazily || len(tenants) > 0 {
+		f.wake()
+	}
+	return nil
+}
+
+// announcer tells merchants of rotations, through core. It is nil when there is no way to.
+func (f *Filter) announcer() *announce.Announcer {
+	cfg := announce.Config{Store: f.db, Core: f.cfg.Operator, Token: f.cfg.OperatorToken, Clock: f.cfg.Clock, Log: f.cfg.Log}
+	if f.cfg.Operations != nil {
+		cfg.Core, cfg.Client = "http://core", &http.Client{Transport: httphop.InProcess(f.cfg.Operations)}
+	}
+	if cfg.Core == "" || cfg.Token.IsZero() {
+		return nil
+	}
+	return announce.New(cfg)
 }
 
 func (cfg Config) withDefaults() Config {
@@ -198,6 +240,7 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	hop := httphop.Config{
 		Engine: judge, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log,
 		Identify: func(ctx context.Context, h http.Header) (string, *engine.Problem) {
+			f.wake()
 			who, p := callers.Resolve(ctx, h)
 			if p != nil {
 				return "", p
@@ -229,6 +272,7 @@ func (f *Filter) around(h http.Handler) http.Handler {
 func (f *Filter) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, keyapi.Root) {
+			f.wake()
 			f.keys.ServeHTTP(w, r)
 			return
 		}

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/causeway-pay/causeway/compat-proxy v0.0.0
 	github.com/causeway-pay/causeway/core v0.0.0
+	github.com/causeway-pay/causeway/mle-filter v0.0.0
 	github.com/causeway-pay/causeway/shared v0.0.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
@@ -25,6 +26,10 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/mux v1.8.1 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mfridman/interpolate v0.0.2 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -67,5 +72,6 @@ require (
 replace (
 	github.com/causeway-pay/causeway/compat-proxy => ../../compat-proxy
 	github.com/causeway-pay/causeway/core => ../../core
+	github.com/causeway-pay/causeway/mle-filter => ../../mle-filter
 	github.com/causeway-pay/causeway/shared => ../../shared
 )

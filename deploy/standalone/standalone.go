@@ -17,8 +17,10 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devca"
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
@@ -32,8 +34,9 @@ type Main struct {
 	stderr io.Writer
 	traces *export.Provider
 
-	data    string // absolute
-	closers []func() error
+	data          string // absolute
+	operatorToken secret.String
+	closers       []func() error
 }
 
 // New returns a program that has opened nothing. Greetings go to stdout, logs to stderr.
@@ -94,6 +97,10 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
+	filter, err := m.openFilter(ctx, v1)
+	if err != nil {
+		return nil, err
+	}
 	identity, err := devca.Ensure(filepath.Join(m.data, "tls"), m.clock.Now(), certificateHosts(m.flags.ListenTLS)...)
 	if err != nil {
 		return nil, err
@@ -116,13 +123,13 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := doors(v1.Handler(), legacy.Handler())
+	both := doors(filter.Handler(), legacy.Handler())
 	plain, secure, err := m.openDoors(ctx, both, identity)
 	if err != nil {
 		return nil, err
 	}
 	if m.flags.Admin != "" {
-		if err := m.openAdmin(ctx, v1, legacy); err != nil {
+		if err := m.openAdmin(ctx, v1, legacy, filter); err != nil {
 			return nil, err
 		}
 	}
@@ -156,15 +163,17 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := core.OperatorToken(os.Getenv)
-	if err != nil {
+	if m.operatorToken, err = core.OperatorToken(os.Getenv); err != nil {
 		return nil, err
+	}
+	if m.operatorToken.IsZero() { // the filter needs one, and nobody else knows it
+		m.operatorToken = secret.New(random())
 	}
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
 		Tracer:               m.traces.Tracer("core"),
-		OperatorToken:        token,
+		OperatorToken:        m.operatorToken,
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {
@@ -196,9 +205,9 @@ func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	return p, nil
 }
 
-// openAdmin starts the operators' port, which shows what both programs count.
-func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy.Proxy) error {
-	addr, err := m.serve(ctx, v1.Operations(legacy.Gatherer()), m.flags.Admin)
+// openAdmin starts the operators' port, which shows what all programs count.
+func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy.Proxy, filter *mlefilter.Filter) error {
+	addr, err := m.serve(ctx, v1.Operations(legacy.Gatherer(), filter.Gatherer()), m.flags.Admin)
 	if err != nil {
 		return fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
 	}

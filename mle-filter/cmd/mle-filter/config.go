@@ -16,22 +16,24 @@ import (
 
 // Config is the configuration file; configs/mle-filter.yaml says what each key means. Flags that are given win over it.
 type Config struct {
-	Listen       string           `yaml:"listen"`
-	Certificate  string           `yaml:"certificate"`
-	PrivateKey   string           `yaml:"private_key"`
-	Admin        string           `yaml:"admin"`
-	V1           string           `yaml:"v1"`
-	V1CA         string           `yaml:"v1_ca"`
-	FilterSecret config.Secret    `yaml:"filter_secret"`
-	Keys         string           `yaml:"keys"`
-	KEK          config.Secret    `yaml:"kek"`
-	Rotation     Rotation         `yaml:"rotation"`
-	RSABits      int              `yaml:"rsa_bits"`
-	SpareKeys    int              `yaml:"spare_keys"`
-	Policy       mlefilter.Policy `yaml:"policy"`
-	Limits       mlefilter.Limits `yaml:",inline"`
-	Concurrency  int              `yaml:"concurrency"`
-	Drain        time.Duration    `yaml:"drain"`
+	Listen        string           `yaml:"listen"`
+	Certificate   string           `yaml:"certificate"`
+	PrivateKey    string           `yaml:"private_key"`
+	Admin         string           `yaml:"admin"`
+	V1            string           `yaml:"v1"`
+	V1CA          string           `yaml:"v1_ca"`
+	FilterSecret  config.Secret    `yaml:"filter_secret"`
+	Operator      string           `yaml:"operator"`
+	OperatorToken config.Secret    `yaml:"operator_token"`
+	Keys          string           `yaml:"keys"`
+	KEK           config.Secret    `yaml:"kek"`
+	Rotation      Rotation         `yaml:"rotation"`
+	RSABits       int              `yaml:"rsa_bits"`
+	SpareKeys     int              `yaml:"spare_keys"`
+	Policy        mlefilter.Policy `yaml:"policy"`
+	Limits        mlefilter.Limits `yaml:",inline"`
+	Concurrency   int              `yaml:"concurrency"`
+	Drain         time.Duration    `yaml:"drain"`
 }
 
 // Rotation is how long keys live.
@@ -45,6 +47,7 @@ type Rotation struct {
 const (
 	kekVariable    = "CAUSEWAY_MLE_KEK"
 	secretVariable = "CAUSEWAY_FILTER_SECRET"
+	tokenVariable  = "CAUSEWAY_OPERATOR_TOKEN"
 )
 
 const usage = `mle-filter stands in front of the v1 service and takes message-level encryption off: JWE bodies come in, plain v1 goes on, and the
@@ -69,6 +72,7 @@ Signals:
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one
   CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
+  CAUSEWAY_OPERATOR_TOKEN core's, with which merchants are told of rotations; see operator in the configuration file (none)
 
 Exit codes:
   0  stopped as asked, or done

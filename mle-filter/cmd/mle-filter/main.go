@@ -122,13 +122,17 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
+	token, err := resolve(c.OperatorToken, tokenVariable)
+	if err != nil {
+		return mlefilter.Config{}, err
+	}
 	transport, err := m.transport()
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
 	return mlefilter.Config{
 		V1: c.V1, Transport: transport, Secret: proof, Keys: c.Keys, KEK: kek, RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
-		Limits: c.Limits, Concurrency: c.Concurrency,
+		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, OperatorToken: token,
 		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
 	}, nil
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// openFilter puts message-level encryption in front of v1. What is not encrypted goes straight to core.
+func (m *Main) openFilter(ctx context.Context, v1 *core.Core) (*mlefilter.Filter, error) {
+	folder := filepath.Join(m.data, "mle")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("--data %s: %w", m.flags.Data, err)
+	}
+	kek, err := filterKEK(os.Getenv, filepath.Join(folder, "kek"))
+	if err != nil {
+		return nil, err
+	}
+	f, err := mlefilter.New(ctx, mlefilter.Config{
+		Core: v1.Handler(), Operations: v1.Operations(), OperatorToken: m.operatorToken, Keys: filepath.Join(folder, "mle.db"), KEK: kek, Spares: 1, Lazily: true,
+		Clock: m.clock, Log: m.log.With("service", "mle-filter"), Tracer: m.traces.Tracer("mle-filter"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--data %s: %w", m.flags.Data, err)
+	}
+	m.onClose(f.Close)
+	return f, nil
+}
+
+// kekVariable holds the key-encryption key of the filter's private keys. Unless it is set, the key lies beside what it protects, which is for
+// development.
+const kekVariable = "CAUSEWAY_MLE_KEK"
+
+// filterKEK reads the key-encryption key from its variable or a file, which it makes the first time.
+func filterKEK(getenv func(string) string, path string) (secret.String, error) {
+	if text := getenv(kekVariable); text != "" {
+		return secret.New(text), nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte(random())
+		err = durable.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		return secret.String{}, fmt.Errorf("key-encryption key: %w", err)
+	}
+	return secret.New(strings.TrimSpace(string(text))), nil
+}
+
+// random is 32 bytes that nobody knows, in base64.
+func random() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails
+	return base64.StdEncoding.EncodeToString(b)
+}
