@@ -12,7 +12,7 @@ import (
 // was asked for.
 func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*Exchange, *Problem) {
 	x := &Exchange{engine: e, head: head}
-	if e.policy.Rule(head.Method, head.Path, "").Request == policy.Off {
+	if e.rule(head, "").Request == policy.Off {
 		if present(head.Fields) {
 			return nil, problem(CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.")
 		}
@@ -28,7 +28,7 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 			return nil, p
 		}
 	}
-	if p = x.obey(e.policy.Rule(head.Method, head.Path, x.merchant)); p != nil {
+	if p = x.obey(e.rule(head, x.merchant)); p != nil {
 		return nil, p
 	}
 	if p = x.checkBody(); p != nil {
@@ -39,6 +39,11 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 	}
 	x.ops = x.passOps()
 	return x, nil
+}
+
+// rule is what holds for a request.
+func (e *Engine) rule(head RequestHead, merchant string) policy.Rule {
+	return e.policy.Rule(head.Method, head.Path, merchant).Beside(head.Level)
 }
 
 // obey refuses what the policy does. A request without a body needs no encryption where its method goes without one.

@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/causeway-pay/causeway/mle-filter/internal/policy"
+
 // Fields are the header fields of a message. http.Header is one.
 type Fields interface {
 	// Values returns the values of a field, whatever the case of its name, in order.
@@ -13,6 +15,8 @@ type RequestHead struct {
 	Fields Fields
 	Body   bool  // whether a body follows; one that is known to be empty does not
 	Length int64 // what it is said to measure; -1 when that is not said
+	// Level is what whoever routes the request says of its route, beside the policy; "" for nothing. The stricter holds.
+	Level policy.Level
 }
 
 // ResponseHead is what is known of an answer before its body.

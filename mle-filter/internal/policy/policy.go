@@ -110,6 +110,21 @@ func (r Rule) and(other Rule) Rule {
 	return r
 }
 
+// Beside is what holds when somebody else who routes the request has a word on its body too. What either requires is required, whatever the
+// other says; else what either turns off is off. The zero Level says nothing.
+func (r Rule) Beside(word Level) Rule {
+	switch {
+	case r.Request == Required || word == Required:
+		r.Request = Required
+	case r.Request == Off || word == Off && r.Response != Required:
+		return Rule{Request: Off, Response: Off}
+	}
+	if r.Response == Off {
+		r.Response = Optional
+	}
+	return r
+}
+
 func (l Level) orOptional() Level {
 	if l == "" {
 		return Optional

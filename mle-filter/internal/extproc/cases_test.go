@@ -1,0 +1,114 @@
+package extproc_test
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+)
+
+// TestCases runs the cases of the engine through the processor, by an Envoy that is none but goes by Envoy's rules, and through the HTTP hop:
+// both must do the same.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	e := w.Engine(t)
+	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, e, nil)))}
+	enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
+		t.Helper()
+		r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: callerField, Value: r.Caller})
+		out, err := envoy.exchange(told(t, "optional"), r, func(*message) *message { return messageOf(reply) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, out, byHop(t, &httphop.Config{Engine: e, Identify: byField}, r, reply))
+		return out
+	})
+}
+
+func messageOf(r enginetest.Reply) *message {
+	fields := []enginetest.Field{{Name: ":status", Value: strconv.Itoa(r.Status)}}
+	return &message{fields: append(fields, r.Fields...), body: r.Body}
+}
+
+// byHop is what comes of a request by the other shell.
+func byHop(t *testing.T, cfg *httphop.Config, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
+	t.Helper()
+	cfg.Core = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		out.Reached, out.Core, out.Body = out.Reached+1, r.Header.Clone(), string(body)
+		for _, f := range reply.Fields {
+			w.Header().Add(f.Name, f.Value)
+		}
+		w.WriteHeader(reply.Status)
+		_, _ = io.WriteString(w, reply.Body)
+	})
+	hop, err := httphop.New(*cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body io.Reader = strings.NewReader(r.Body)
+	if r.NoLength {
+		body = io.MultiReader(body)
+	}
+	req := httptest.NewRequestWithContext(t.Context(), r.Method, r.Path, body)
+	for _, f := range r.Fields {
+		req.Header.Add(f.Name, f.Value)
+	}
+	rec := httptest.NewRecorder()
+	hop.ServeHTTP(rec, req)
+	out.Status, out.Fields, out.Answer = rec.Code, rec.Header(), rec.Body.String()
+	return out
+}
+
+// compare wants two shells to have done the same.
+func compare(t *testing.T, got, other enginetest.Outcome) {
+	t.Helper()
+	if got.Reached != other.Reached || got.Body != other.Body || got.Status != other.Status {
+		t.Errorf("got %d requests to core, %d bytes there and %d; the HTTP hop %d, %d and %d",
+			got.Reached, len(got.Body), got.Status, other.Reached, len(other.Body), other.Status)
+	}
+	if jose := got.Fields.Get("Content-Type") == "application/jose"; !jose && idless(got.Answer) != idless(other.Answer) {
+		t.Errorf("got %q, the HTTP hop %q", got.Answer, other.Answer)
+	}
+	same(t, "core's", got.Core, other.Core, "Content-Length", "User-Agent", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto")
+	same(t, "the client's", got.Fields, other.Fields, "Content-Length", "Request-Id", "Date", "Connection")
+}
+
+// same wants two heads to be the same but for what the transports say themselves.
+func same(t *testing.T, whose string, got, other http.Header, but ...string) {
+	t.Helper()
+	got, other = canonical(got, but), canonical(other, but)
+	if !maps.EqualFunc(got, other, slices.Equal) {
+		t.Errorf("%s fields: got %v, the HTTP hop %v", whose, got, other)
+	}
+}
+
+func canonical(h http.Header, but []string) http.Header {
+	out := http.Header{}
+	for name, values := range h {
+		if name = http.CanonicalHeaderKey(name); !slices.Contains(but, name) && strings.Join(values, "") != "" {
+			out[name] = values
+		}
+	}
+	return out
+}
+
+// idless is an error body without the id of its request.
+func idless(body string) string {
+	at := strings.Index(body, `"request_id":"`)
+	if at < 0 {
+		return body
+	}
+	return body[:at]
+}

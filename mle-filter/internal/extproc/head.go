@@ -1,0 +1,60 @@
+package extproc
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+)
+
+// head is a message's head as Envoy tells it.
+type head struct {
+	pseudo map[string]string // :method and the like
+	fields http.Header
+	body   bool
+	length int64
+}
+
+func readHead(h *extprocv3.HttpHeaders) head {
+	out := head{pseudo: map[string]string{}, fields: http.Header{}, body: !h.GetEndOfStream(), length: -1}
+	for _, field := range h.GetHeaders().GetHeaders() {
+		name, value := field.GetKey(), valueOf(field)
+		switch {
+		case strings.HasPrefix(name, ":"):
+			out.pseudo[name] = value
+		case name == "content-type": // Envoy writes those that were sent twice into one
+			for part := range strings.SplitSeq(value, ",") {
+				out.fields.Add(name, strings.TrimSpace(part))
+			}
+		default:
+			out.fields.Add(name, value)
+		}
+	}
+	if n, err := strconv.ParseInt(out.fields.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+		out.length = n
+	}
+	return out
+}
+
+// valueOf reads RawValue, which Envoy sends. Value is what it sent once.
+func valueOf(field *corev3.HeaderValue) string {
+	if raw := field.GetRawValue(); len(raw) > 0 {
+		return string(raw)
+	}
+	return field.GetValue()
+}
+
+func (h head) request() engine.RequestHead {
+	path, _, _ := strings.Cut(h.pseudo[":path"], "?")
+	return engine.RequestHead{Method: h.pseudo[":method"], Path: path, Fields: h.fields, Body: h.body, Length: h.length}
+}
+
+// response is ok only with a status: what forward_rules keep from us would otherwise be guessed.
+func (h head) response() (out engine.ResponseHead, ok bool) {
+	code, err := strconv.Atoi(h.pseudo[":status"])
+	return engine.ResponseHead{Status: code, Fields: h.fields, Body: h.body, Length: h.length}, err == nil
+}

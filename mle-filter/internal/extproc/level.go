@@ -1,0 +1,29 @@
+package extproc
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc/metadata"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+)
+
+// MetadataPolicy is the gRPC metadata by which a route of Envoy's says how much encryption it needs, as the tables of policies do: off, optional
+// or required. The stricter of it and the filter's own table holds. A route that says nothing needs it.
+const MetadataPolicy = "x-mle-policy"
+
+var errLevel = errors.New("extproc: x-mle-policy is off, optional or required, once")
+
+func levelOf(ctx context.Context) (policy.Level, error) {
+	sent := metadata.ValueFromIncomingContext(ctx, MetadataPolicy)
+	if len(sent) == 0 {
+		return policy.Required, nil
+	}
+	switch level := policy.Level(sent[0]); {
+	case len(sent) > 1:
+	case level == policy.Off, level == policy.Optional, level == policy.Required:
+		return level, nil
+	}
+	return "", errLevel
+}

@@ -1,0 +1,84 @@
+package extproc
+
+import (
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+)
+
+// mutation makes Envoy's changes of ours. Only RawValue is set: Envoy leaves Value out, and takes both for an error. An Envoy that is not told
+// what to do with a field that is there adds to it.
+func mutation(ops []engine.HeaderOp) *extprocv3.HeaderMutation {
+	m := &extprocv3.HeaderMutation{}
+	for _, op := range ops {
+		if op.Del {
+			m.RemoveHeaders = append(m.RemoveHeaders, op.Name)
+			continue
+		}
+		m.SetHeaders = append(m.SetHeaders, &corev3.HeaderValueOption{
+			Header:       &corev3.HeaderValue{Key: op.Name, RawValue: []byte(op.Value)},
+			AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
+		})
+	}
+	return m
+}
+
+// common is what heads and bodies are answered with: changes to the head, and another body unless it is nil.
+func common(ops []engine.HeaderOp, body *engine.Body) *extprocv3.CommonResponse {
+	c := &extprocv3.CommonResponse{Status: extprocv3.CommonResponse_CONTINUE}
+	if body != nil {
+		ops = body.Ops
+		c.BodyMutation = &extprocv3.BodyMutation{Mutation: &extprocv3.BodyMutation_Body{Body: body.Bytes}}
+		if len(body.Bytes) == 0 {
+			c.BodyMutation.Mutation = &extprocv3.BodyMutation_ClearBody{ClearBody: true}
+		}
+	}
+	if len(ops) > 0 {
+		c.HeaderMutation = mutation(ops)
+	}
+	return c
+}
+
+func requestHead(ops []engine.HeaderOp) *extprocv3.ProcessingResponse {
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestHeaders{
+		RequestHeaders: &extprocv3.HeadersResponse{Response: common(ops, nil)},
+	}}
+}
+
+func requestBody(body *engine.Body) *extprocv3.ProcessingResponse {
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestBody{
+		RequestBody: &extprocv3.BodyResponse{Response: common(nil, body)},
+	}}
+}
+
+func responseHead(ops []engine.HeaderOp) *extprocv3.ProcessingResponse {
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseHeaders{
+		ResponseHeaders: &extprocv3.HeadersResponse{Response: common(ops, nil)},
+	}}
+}
+
+func responseBody(body *engine.Body) *extprocv3.ProcessingResponse {
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseBody{
+		ResponseBody: &extprocv3.BodyResponse{Response: common(nil, body)},
+	}}
+}
+
+// immediate has Envoy answer with a problem. The length is Envoy's to say.
+func immediate(p *engine.Problem, requestID string) *extprocv3.ProcessingResponse {
+	body := p.Body(requestID)
+	ops := make([]engine.HeaderOp, 0, 6)
+	for _, op := range p.Ops(body) {
+		if op.Name != "content-length" {
+			ops = append(ops, op)
+		}
+	}
+	ops = append(ops, engine.Set("x-content-type-options", "nosniff"), engine.Set("request-id", requestID))
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ImmediateResponse{
+		ImmediateResponse: &extprocv3.ImmediateResponse{
+			Status:  &typev3.HttpStatus{Code: typev3.StatusCode(p.Status)}, //nolint:gosec // a status of HTTP fits
+			Headers: mutation(ops), Body: body, Details: p.Code,
+		},
+	}}
+}

@@ -1,0 +1,103 @@
+package extproc_test
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+)
+
+// caseField tells which test a request is of.
+const caseField = "X-Case"
+
+// stage is the core of all tests at once: each request says which it is of.
+type stage struct {
+	mu      sync.Mutex
+	replies map[string]enginetest.Reply // by test; guarded by mu
+	got     map[string]*enginetest.Outcome
+}
+
+func newStage() *stage {
+	return &stage{replies: map[string]enginetest.Reply{}, got: map[string]*enginetest.Outcome{}}
+}
+
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	name := r.Header.Get(caseField)
+	s.mu.Lock()
+	reply, out := s.replies[name], s.got[name]
+	if out == nil {
+		out = &enginetest.Outcome{}
+		s.got[name] = out
+	}
+	out.Reached++
+	out.Core, out.Body = r.Header.Clone(), string(body)
+	if r.ContentLength > 0 {
+		out.Core.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http keeps it elsewhere
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return
+	}
+	for _, f := range reply.Fields {
+		w.Header().Add(f.Name, f.Value)
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header()["Content-Type"] = nil // net/http guesses one otherwise
+	}
+	if reply.Status == 0 {
+		reply.Status = http.StatusOK
+	}
+	w.WriteHeader(reply.Status)
+	_, _ = io.WriteString(w, reply.Body)
+}
+
+// h1 and h2 are the protocols of clients.
+var h1, h2 = transport(false), transport(true)
+
+func transport(two bool) *http.Transport {
+	p := &http.Protocols{}
+	p.SetHTTP1(!two)
+	p.SetUnencryptedHTTP2(two)
+	return &http.Transport{Protocols: p, DisableCompression: true}
+}
+
+// send sends a request to one of Envoy's listeners and tells what came of it.
+func (e *realEnvoy) send(t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
+	t.Helper()
+	s := e.core
+	s.mu.Lock()
+	s.replies[t.Name()] = reply
+	s.mu.Unlock()
+	var body io.Reader = strings.NewReader(r.Body)
+	if r.NoLength {
+		body = io.MultiReader(body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), r.Method, "http://"+e.at[to]+r.Path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Fields {
+		req.Header.Add(f.Name, f.Value)
+	}
+	req.Header.Set(caseField, t.Name())
+	answer, err := by.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.Body.Close() != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got := s.got[t.Name()]; got != nil {
+		out = *got
+	}
+	out.Status, out.Fields, out.Answer = answer.StatusCode, answer.Header, string(text)
+	return out
+}

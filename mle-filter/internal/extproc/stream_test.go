@@ -1,0 +1,291 @@
+package extproc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+)
+
+func plain(method, path, body string, more ...enginetest.Field) enginetest.Request {
+	return enginetest.Request{
+		Method: method, Path: path, Body: body, Fields: append([]enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, more...),
+	}
+}
+
+// TestLevel: what a route says holds beside the table, the stricter of both, and a route that says nothing requires.
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), nil)))}
+	sealed := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"})
+	sealed.Fields[0].Value = "application/jose"
+	on := func(r enginetest.Request, path string) enginetest.Request {
+		r.Path = path
+		return r
+	}
+	clear, get := plain("POST", enginetest.Path, "{}"), plain("GET", enginetest.Path, "")
+	for name, tt := range map[string]struct {
+		level []string
+		r     enginetest.Request
+		code  string // "" when core is reached
+	}{
+		"nothing said, in the clear":        {nil, clear, "mle_required"},
+		"nothing said, encrypted":           {nil, sealed, ""},
+		"nothing said, nothing sent":        {nil, get, ""},
+		"required":                          {[]string{"required"}, clear, "mle_required"},
+		"optional":                          {[]string{"optional"}, clear, ""},
+		"optional, the table requires it":   {[]string{"optional"}, on(clear, enginetest.PathRequired), "mle_required"},
+		"off, in the clear":                 {[]string{"off"}, clear, ""},
+		"off, encrypted":                    {[]string{"off"}, sealed, "mle_not_supported"},
+		"off, the table requires it":        {[]string{"off"}, on(clear, enginetest.PathRequired), "mle_required"},
+		"off, the table requires an answer": {[]string{"off"}, on(get, enginetest.PathResponse), "mle_required"},
+		"off in the table alone":            {[]string{"required"}, on(clear, enginetest.PathOff), "mle_required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := envoy.exchange(told(t, tt.level...), tt.r, func(*message) *message {
+				return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.code == "" && (out.Reached != 1 || out.Body != "{}" && out.Body != "") || tt.code != "" && (out.Reached != 0 || !strings.Contains(out.Answer, tt.code)) {
+				t.Errorf("got %d requests to core and %d %s, want %q", out.Reached, out.Status, out.Answer, tt.code)
+			}
+		})
+	}
+	for name, level := range map[string][]string{"unknown": {"none"}, "empty": {""}, "twice": {"optional", "optional"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := envoy.exchange(told(t, level...), get, nil)
+			wantStatus(t, err, codes.FailedPrecondition)
+		})
+	}
+}
+
+func wantStatus(t *testing.T, err error, want codes.Code) {
+	t.Helper()
+	if got := status.Code(err); got != want || err == nil {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// TestOrder sends messages as no Envoy does that is set up right. Every stream must end badly: one that ended well would let the request through.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	client := dial(t, serve(t, processor(t, w.Engine(t), nil)))
+	m := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+	head := func(more bool) *extprocv3.ProcessingRequest {
+		r := requestOf(plain("POST", enginetest.Path, "{}"))
+		return requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto(), EndOfStream: !more})
+	}
+	sealed := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(enginetest.Request{Method: "POST", Path: enginetest.Path, Fields: []enginetest.Field{
+		{Name: "content-type", Value: "application/jose"}, {Name: "x-svc-mle", Value: "v1"},
+	}}).proto()})
+	body := requestMessages.body(&extprocv3.HttpBody{Body: []byte("{}"), EndOfStream: true})
+	refused := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", enginetest.PathRequired, "{}")).proto()})
+	answer, answered := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(&extprocv3.HttpBody{Body: []byte("{}")})
+	statusless := responseMessages.head(&extprocv3.HttpHeaders{})
+	trailers := &extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestTrailers{RequestTrailers: &extprocv3.HttpTrailers{}}}
+	watched := head(false)
+	watched.ObservabilityMode = true
+	for name, sent := range map[string][]*extprocv3.ProcessingRequest{
+		"nothing":                             {{}},
+		"a body first":                        {body},
+		"an answer first":                     {answer},
+		"trailers":                            {head(false), trailers},
+		"a head twice":                        {head(true), head(true)},
+		"a body after none":                   {head(false), body},
+		"a body twice":                        {head(true), body, body},
+		"an answer before an encrypted body":  {sealed, answer},
+		"the body of an answer without head":  {head(false), answered},
+		"an answer twice":                     {head(false), answer, answer},
+		"an answer's body twice":              {head(false), answer, answered, answered},
+		"an answer without a status":          {head(false), statusless},
+		"a head without a method":             {requestMessages.head(&extprocv3.HttpHeaders{EndOfStream: true})},
+		"more after a refusal":                {refused, body},
+		"where our answers are not looked at": {watched},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stream, err := client.Process(told(t, "optional"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &call{stream: stream}
+			for _, r := range sent[:len(sent)-1] {
+				if _, err := c.ask(clone(r)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err = c.ask(clone(sent[len(sent)-1]))
+			wantStatus(t, err, codes.FailedPrecondition)
+		})
+	}
+}
+
+// clone is for the cases that share messages, into which the first of a stream gets the mode written.
+func clone(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingRequest {
+	return &extprocv3.ProcessingRequest{Request: r.GetRequest(), ObservabilityMode: r.GetObservabilityMode()}
+}
+
+// TestMode refuses to work where bodies do not come whole.
+func TestMode(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	client := dial(t, serve(t, processor(t, w.Engine(t), nil)))
+	whole := filterv3.ProcessingMode_BUFFERED
+	modes := []*extprocv3.ProtocolConfiguration{nil}
+	for mode := range filterv3.ProcessingMode_BodySendMode_name {
+		if other := filterv3.ProcessingMode_BodySendMode(mode); other != whole {
+			modes = append(modes, &extprocv3.ProtocolConfiguration{RequestBodyMode: whole, ResponseBodyMode: other},
+				&extprocv3.ProtocolConfiguration{RequestBodyMode: other, ResponseBodyMode: whole})
+		}
+	}
+	for _, mode := range modes {
+		stream, err := client.Process(told(t, "optional"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("GET", "/", "")).proto(), EndOfStream: true})
+		head.ProtocolConfig = mode
+		_, err = (&call{stream: stream, sent: true}).ask(head)
+		wantStatus(t, err, codes.FailedPrecondition)
+	}
+}
+
+// TestFault: a fault of ours ends the stream badly, and tells nobody what it was.
+func TestFault(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	broken := processor(t, w.Engine(t), func(c *extproc.Config) {
+		c.Identify = func(context.Context, http.Header) (string, *engine.Problem) { panic("4111111111111111") }
+	})
+	envoy := &fakeEnvoy{client: dial(t, serve(t, broken))}
+	_, err := envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil)
+	wantStatus(t, err, codes.Internal)
+	if strings.Contains(err.Error(), "4111") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestEnd: a stream that Envoy ends is over, and no fault.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	stream, err := dial(t, serve(t, processor(t, w.Engine(t), nil))).Process(told(t))
+	if err != nil || stream.CloseSend() != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want the end", err)
+	}
+}
+
+// TestObserve counts what was encrypted, and what was refused.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	seen := make(chan extproc.Exchange, 9)
+	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), func(c *extproc.Config) { c.Observe = func(e extproc.Exchange) { seen <- e } })))}
+	r := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
+		enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+	r.Fields[0].Value = "application/jose"
+	large := enginetest.Reply{Status: 200, Body: strings.Repeat("x", 1<<20+1), Fields: []enginetest.Field{{Name: "Request-Id", Value: "req_0000000000001"}}}
+	for _, reply := range []enginetest.Reply{{Status: 200, Body: "{}"}, large} {
+		out, err := envoy.exchange(told(t), r, func(*message) *message { return messageOf(reply) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Status == 500 && (out.Fields.Get("Request-Id") != "req_0000000000001" || !strings.Contains(out.Answer, `"request_id":"req_0000000000001"`)) {
+			t.Errorf("got %v %s, want core's id", out.Fields, out.Answer)
+		}
+	}
+	got := []extproc.Exchange{<-seen, <-seen}
+	want := []extproc.Exchange{{Alg: engine.ECDHESA256KW, Sealed: true}, {engine.ECDHESA256KW, true, 500, "internal_error", "response_size"}}
+	if !slices.Equal(got, want) || len(seen) != 0 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestListen: the socket lets the group in and nobody else, is taken over from the dead and not from the living, and goes at the end.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	p, path := processor(t, w.Engine(t), nil), filepath.Join(folder(t), "s")
+	if err := os.WriteFile(path, nil, 0o600); err != nil { // what a dead process left
+		t.Fatal(err)
+	}
+	server, err := extproc.Listen(t.Context(), p, path, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != os.ModeSocket|0o660 {
+		t.Errorf("got %v, %v", info.Mode(), err)
+	}
+	if second, err := extproc.Listen(t.Context(), p, path, time.Minute); err == nil {
+		t.Error("got a second server on the socket", second.Stop(t.Context()))
+	}
+	if err := server.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
+		t.Errorf("got %v left, %v", left, err)
+	}
+	if _, err := extproc.Listen(t.Context(), p, filepath.Join(path, "s"), time.Minute); err == nil {
+		t.Error("got a server where there is no folder")
+	}
+}
+
+// TestStopCuts: a stream that does not end is cut when the drain is over, and Envoy is told that it went wrong.
+func TestStopCuts(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	path := filepath.Join(folder(t), "s")
+	server, err := extproc.Listen(t.Context(), processor(t, w.Engine(t), nil), path, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := dial(t, path).Process(told(t, "optional"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &call{stream: stream}
+	if _, err := c.ask(requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", "/", "{}")).proto()})); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Stop(t.Context()); err == nil {
+		t.Error("got a clean stop, want to hear of what was cut")
+	}
+	if _, err := stream.Recv(); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want an error", err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	if _, err := extproc.New(extproc.Config{}); err == nil {
+		t.Error("got a processor of nothing")
+	}
+	if (policy.Rule{Request: policy.Off, Response: policy.Off}).Beside("").Request != policy.Off {
+		t.Error("the word of nobody changes a rule")
+	}
+}
