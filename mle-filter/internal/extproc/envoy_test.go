@@ -1,12 +1,15 @@
 package extproc_test
 
 import (
+	"fmt"
 	"net/http"
-	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // TestEnvoyCases runs the cases of the engine through a real Envoy.
@@ -27,9 +30,157 @@ func TestEnvoyCases(t *testing.T) {
 			})
 		})
 	}
-	t.Cleanup(func() {
-		if log, err := os.ReadFile(envoy.log); err != nil || len(log) > 0 {
-			t.Logf("Envoy's log: %s %v", log, err)
+}
+
+func josed(body string, more ...enginetest.Field) enginetest.Request {
+	return enginetest.Request{Method: "POST", Path: enginetest.Path, Body: body, Fields: append([]enginetest.Field{
+		{Name: "Content-Type", Value: "application/jose"}, {Name: "X-SVC-MLE", Value: "v1"},
+	}, more...)}
+}
+
+// TestEnvoyMatrix is policy by request by answer, through a real Envoy. The policy is the word of Envoy's route.
+func TestEnvoyMatrix(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.Secret = secret.New("proof")
+	envoy := startEnvoy(t, listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s"})
+	kib := strings.Repeat("x", 1024)
+	for name, tt := range map[string]struct {
+		r         enginetest.Request
+		encrypted bool
+		carries   bool // by its method
+	}{
+		"GET":                        {plain("GET", enginetest.Path, ""), false, false},
+		"POST empty":                 {plain("POST", enginetest.Path, ""), false, true},
+		"POST":                       {plain("POST", enginetest.Path, kib), false, true},
+		"POST chunked":               {chunked(plain("POST", enginetest.Path, kib)), false, true},
+		"POST encrypted":             {josed(enginetest.Forge{Key: w.EC}.Seal(t, kib)), true, true},
+		"POST encrypted and chunked": {chunked(josed(enginetest.Forge{Key: w.EC}.Seal(t, kib))), true, true},
+	} {
+		for _, level := range []string{"", "off", "optional", "required"} {
+			for _, wants := range []bool{false, true} {
+				for proto, by := range map[string]*http.Transport{"HTTP1": h1, "HTTP2": h2} {
+					t.Run(fmt.Sprintf("%s %s %q %v", name, proto, level, wants), func(t *testing.T) {
+						t.Parallel()
+						r := tt.r
+						r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: level}, enginetest.Field{Name: "X-Svc-Int-Proof", Value: "guessed"})
+						if wants {
+							r.Fields = append(r.Fields, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+						}
+						out := envoy.send(t, by, "mle", r, enginetest.Reply{Status: 201, Body: "{}"})
+						code := ""
+						switch {
+						case level == "off" && (tt.encrypted || wants):
+							code = "mle_not_supported"
+						case (level == "" || level == "required") && tt.carries && !tt.encrypted:
+							code = "mle_required"
+						}
+						checkRow(t, w, out, code, wants)
+						if tt.carries && code == "" && strings.Contains(name, "encrypted") && out.Body != kib {
+							t.Errorf("core got %q", out.Body)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func chunked(r enginetest.Request) enginetest.Request {
+	r.NoLength = true
+	return r
+}
+
+func checkRow(t *testing.T, w *enginetest.World, out enginetest.Outcome, code string, wants bool) {
+	t.Helper()
+	if code != "" {
+		if out.Reached != 0 || !strings.Contains(out.Answer, code) || out.Fields.Get("Content-Type") != "application/json" {
+			t.Errorf("got %d requests to core and %d %s, want %s", out.Reached, out.Status, out.Answer, code)
+		}
+		return
+	}
+	if proof := out.Core.Values("X-Svc-Int-Proof"); out.Reached != 1 || out.Status != 201 || len(proof) != 1 || proof[0] != "proof" {
+		t.Fatalf("got %d requests to core with %q, and %d %s", out.Reached, proof, out.Status, out.Answer)
+	}
+	if !wants {
+		if out.Answer != "{}" {
+			t.Errorf("got %q", out.Answer)
+		}
+		return
+	}
+	if _, text := w.Reply.Open(t, out.Answer); text != "{}" || out.Fields.Get("Content-Length") != strconv.Itoa(len(out.Answer)) {
+		t.Errorf("got %q, %v", text, out.Fields)
+	}
+}
+
+// TestEnvoyLimits: what Envoy does not hold is refused by Envoy, in its own words, and reaches nobody.
+func TestEnvoyLimits(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	envoy := startEnvoy(t, listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s"})
+	large := josed(strings.Repeat("A", 600<<10))
+	for name, r := range map[string]enginetest.Request{"length": large, "chunked": chunked(large)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: "optional"})
+			if out := envoy.send(t, h1, "mle", r, enginetest.Reply{}); out.Reached != 0 || out.Status != 413 {
+				t.Errorf("got %d requests to core and %d %s", out.Reached, out.Status, out.Answer)
+			}
+		})
+	}
+	optional := enginetest.Field{Name: "X-Level", Value: "optional"}
+	t.Run("the answer", func(t *testing.T) {
+		t.Parallel()
+		r := plain("GET", enginetest.Path, "", optional, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+		out := envoy.send(t, h1, "mle", r, enginetest.Reply{Status: 200, Body: strings.Repeat(cleartext, 200_000)})
+		if out.Status != 500 || strings.Contains(out.Answer, cleartext) {
+			t.Errorf("got %d %.100q", out.Status, out.Answer)
 		}
 	})
+	t.Run("no core", func(t *testing.T) {
+		t.Parallel()
+		r := josed(enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-Level", Value: "nowhere"}, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+		out := envoy.send(t, h1, "mle", r, enginetest.Reply{})
+		_, text := w.Reply.Open(t, out.Answer)
+		if out.Status != 503 || out.Reached != 0 || !strings.Contains(text, "upstream") {
+			t.Errorf("got %d %s, want Envoy's own answer", out.Status, text)
+		}
+	})
+}
+
+// TestEnvoyPaths: no spelling of a path gets to v1 by a route on which the processor is off.
+func TestEnvoyPaths(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	envoy := startEnvoy(t, listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s", Normalize: true})
+	for path, want := range map[string]struct {
+		status  int
+		reached int
+	}{
+		"/compat/x":               {200, 1},
+		"/v1/x":                   {400, 0}, // it requires encryption
+		"/compat/../v1/x":         {400, 0},
+		"/compat/%2e%2e/v1/x":     {400, 0},
+		"/compat/.%2E/v1/x":       {400, 0},
+		"/compat%2f..%2fv1/x":     {400, 0}, // refused by Envoy
+		"/compat/..%2fv1/x":       {400, 0},
+		"/compat/..%5cv1/x":       {400, 0},
+		"/compat/x/../../v1/x":    {400, 0},
+		"//v1/x":                  {400, 0},
+		"/compat//../v1/x":        {200, 1}, // below /compat still, by RFC 3986
+		"/V1/x":                   {400, 0},
+		"/compatible/../v1/x":     {400, 0},
+		"/compatx":                {400, 0},
+		"/v1":                     {400, 0},
+		"/%76%31/x":               {400, 0},
+		"/compat/%252e%252e/v1/x": {200, 1}, // escaped twice: a folder of that name
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			out := envoy.send(t, h1, "mle", plain("POST", path, "{}"), enginetest.Reply{Body: cleartext})
+			if out.Status != want.status || out.Reached != want.reached {
+				t.Errorf("got %d requests to core and %d %s, want %v", out.Reached, out.Status, out.Answer, want)
+			}
+		})
+	}
 }

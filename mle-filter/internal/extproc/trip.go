@@ -7,6 +7,7 @@ import (
 
 	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
@@ -52,7 +53,7 @@ func (t *trip) answer(ctx context.Context, r *extprocv3.ProcessingRequest) (*ext
 	case *extprocv3.ProcessingRequest_RequestBody:
 		return t.requestBody(ctx, m.RequestBody)
 	case *extprocv3.ProcessingRequest_ResponseHeaders:
-		return t.responseHead(ctx, m.ResponseHeaders)
+		return t.responseHead(ctx, m.ResponseHeaders, fromEnvoy(r.GetAttributes()))
 	case *extprocv3.ProcessingRequest_ResponseBody:
 		return t.responseBody(ctx, m.ResponseBody)
 	}
@@ -105,9 +106,14 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	return requestBody(body), nil
 }
 
-func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders) (*extprocv3.ProcessingResponse, error) {
-	if t.phase != requestJudged && t.phase != requestDone || t.phase == requestJudged && t.exchange.NeedsBody() {
-		return nil, errOrder // core may answer before a body in the clear has come to its end, but not one that it cannot have seen
+func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local bool) (*extprocv3.ProcessingResponse, error) {
+	unseen := t.phase == begun || t.phase == requestJudged && t.exchange.NeedsBody()
+	if t.phase > requestDone || unseen && !local {
+		return nil, errOrder // core can have answered only what was judged
+	}
+	if t.exchange == nil { // Envoy would not have the request at all
+		t.phase = responseJudged
+		return responseHead(nil), nil
 	}
 	read := readHead(h)
 	head, ok := read.response()
@@ -142,6 +148,13 @@ func (t *trip) responseBody(ctx context.Context, b *extprocv3.HttpBody) (*extpro
 	}
 	t.count(nil)
 	return responseBody(body), nil
+}
+
+// fromEnvoy reports whether an answer is one of Envoy's own, which it has us look at too: a path that it does not take, a core that it does not
+// reach. It says so where response_attributes ask for it.
+func fromEnvoy(attributes map[string]*structpb.Struct) bool {
+	details := attributes["envoy.filters.http.ext_proc"].GetFields()["response.code_details"].GetStringValue()
+	return details != "" && details != "via_upstream"
 }
 
 // refuse has Envoy answer with a problem, and says in the log what was the cause when that was ours.
