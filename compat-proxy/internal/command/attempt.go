@@ -35,6 +35,8 @@ type answer struct {
 	resent bool
 	// replayed tells that this is the answer to an earlier request under the same key, and that none of our attempts can be that.
 	replayed bool
+	// stored tells that v1 had the answer before the last attempt, whoever it was for.
+	stored bool
 	// distrust is what to do when it turns out not to be the answer to what was asked.
 	distrust func()
 }
@@ -108,7 +110,8 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 		x.complain(ctx, cause(err))
 		return answer{maybe: true}, 0
 	}
-	a := answer{status: resp.StatusCode, resent: conns.Load() > 1, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	stored := resp.Header.Get("Idempotent-Replayed") == "true"
+	a := answer{status: resp.StatusCode, resent: conns.Load() > 1, replayed: stored, stored: stored}
 	a.distrust = func() { x.distrust(ctx) }
 	if resp.StatusCode/100 == 2 {
 		a.body = body

@@ -117,8 +117,17 @@ func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Co
 func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Result {
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.TotalTimeout)
 	defer cancel()
-	s := session{x: x, key: key, idempotencyKey: x.idempotencyKey()}
-	switch c := s.unwrap(c).(type) {
+	s := session{x: x, key: key}
+	if named, ok := c.(Named); ok {
+		return s.runNamed(ctx, named)
+	}
+	s.idempotencyKey = x.idempotencyKey()
+	return s.run(ctx, c)
+}
+
+// run runs a command under the session's key.
+func (s session) run(ctx context.Context, c Command) Result {
+	switch c := c.(type) {
 	case Authorize:
 		return s.pay(ctx, c)
 	case Capture:
@@ -159,6 +168,8 @@ type session struct {
 	key            secret.String
 	idempotencyKey string
 	patient        bool // waits for another operation on the same payment to end
+	// posted is told what v1 says of the key of a Named command; nil for any other.
+	posted *posting
 	// nonce makes what v1 is asked for another thing than any other request's, if it is set; see apart.
 	nonce string
 }

@@ -3,56 +3,134 @@ package command
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Named is a command that its client can tell from all others: one that comes again under the same Name is the same one, has no effect of
 // its own and gets the first one's answer, for as long as v1 keeps it (24 hours). One with the same name that asks for something else is
-// Refused with CodeKeyReused. When another operation on the same payment is under way it waits for that a moment.
+// Refused with CodeKeyReused. Only what had an effect, or may still have one, uses a name up: after a refusal the name is free again. When
+// another operation on the same payment is under way it waits for that a moment.
 type Named struct {
 	Command Command `json:"command"`
 	// Name is told apart by the caller's API key; it may hold anything, as only a hash of it leaves the proxy.
 	Name string `json:"name"`
+	// Final tells that a refusal uses the name up as well, for what follows from it must not come out otherwise when it is asked again.
+	Final bool `json:"final,omitzero"`
 }
 
 // Kind implements Command.
 func (n Named) Kind() Kind { return n.Command.Kind() }
 
-// unwrap returns the command itself and takes its name for the key of its attempts.
-func (s *session) unwrap(c Command) Command {
-	n, ok := c.(Named)
-	if !ok {
-		return c
+const (
+	// namedKeys is how many keys a name has: the next one is for who comes after a refusal.
+	namedKeys = 8
+	// namedFor is how long after a name's first key was used the others may still be. Whoever asks again asks for the first key first, and v1
+	// forgets that after a day: what was done under another is therefore known for a day less this.
+	namedFor = time.Hour
+)
+
+// named is the key of the Named command of that kind and name in the nth place.
+func (s session) named(kind Kind, name string, n int) string {
+	parts := []string{string(kind), name}
+	if n > 0 {
+		parts = append(parts, strconv.Itoa(n))
 	}
-	s.idempotencyKey, s.patient = s.named(n.Kind(), n.Name), true
-	return n.Command
+	return "named-" + s.identify(parts)
 }
 
-// named is the key of the Named command of that kind and name.
-func (s session) named(kind Kind, name string) string {
-	return "named-" + s.identify([]string{string(kind), name})
+// runNamed runs a command under the first key of its name that nothing but a refusal stands under. v1 decides for each key who has it, and a
+// key that was refused stays so: of all that come under a name, at once or after a proxy died, one has an effect.
+func (s session) runNamed(ctx context.Context, c Named) Result {
+	s.patient = true
+	n, began := 0, time.Time{}
+	for try := 1; ; try++ {
+		s.idempotencyKey, s.posted = s.named(c.Kind(), c.Name, n), &posting{}
+		r := s.run(ctx, c.Command)
+		r.Fresh = s.posted.fresh
+		if !s.posted.taken || c.Final {
+			return r
+		}
+		u, failed := s.look(ctx, s.idempotencyKey)
+		if n == 0 {
+			began = u.made
+		}
+		switch {
+		case failed != nil:
+			return *failed
+		case u.running:
+			return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+		case u.found && !u.refused:
+			return r
+		case try == namedKeys, s.x.cfg.Clock.Now().Sub(began) >= namedFor:
+			return r.spent()
+		case u.found:
+			n++
+		}
+	}
 }
+
+// spent is the refusal to one that may not try the next key: that of the same request before, or when that was another one, our own.
+func (r Result) spent() Result {
+	if r.Code == CodeKeyReused {
+		r.Code = CodeNameSpent
+	}
+	return r
+}
+
+// posting is what v1 said of a Named command's key.
+type posting struct {
+	fresh bool // it was done now
+	taken bool // nothing was done for this request: another has the key, or an equal one was refused under it
+}
+
+// note takes down v1's last word on a request. On a nil posting it does nothing.
+func (p *posting) note(a answer) {
+	if p != nil {
+		p.fresh = effective(a.status) && !a.stored
+		p.taken = a.err.Code == CodeKeyReused || a.replayed && refusal(a.status)
+	}
+}
+
+// effective reports whether a status is that of an answer to something that was done, a decline among it.
+func effective(status int) bool { return status/100 == 2 || status == http.StatusPaymentRequired }
+
+// refusal reports whether a status is that of something that was not done and never will be.
+func refusal(status int) bool { return status/100 == 4 && !effective(status) }
 
 // made looks up the id of what the Named command of that kind and name made. Without one it returns "" and the result to give:
 // NotFound when v1 knows of no such command or it made nothing, Uncertain while that is not known.
 func (s session) made(ctx context.Context, kind Kind, name string) (string, Result) {
+	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
+	for n := range namedKeys {
+		found, r, ok := s.ended(ctx, s.named(kind, name, n))
+		switch {
+		case !ok:
+			return "", r
+		case refusal(*found.HTTPStatus):
+			continue
+		case found.Resource != nil:
+			return *found.Resource, Result{}
+		}
+		return "", none
+	}
+	return "", none
+}
+
+// ended reads what v1 knows of a key once what is done under it has ended. Else it reports false, with the result to give.
+func (s session) ended(ctx context.Context, key string) (v1.IdempotencyKeyRecord, Result, bool) {
 	for i := 0; ; i++ {
-		key := s.named(kind, name)
 		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 		})
 		var found v1.IdempotencyKeyRecord
-		if r, ok := a.read(&found, func() bool { return found.Key == "" || found.Key == key }); !ok {
-			return "", r
+		if r, ok := a.read(&found, func() bool { return found.Key == "" || found.Key == key }); !ok || found.HTTPStatus != nil {
+			return found, r, ok
 		}
-		switch {
-		case found.HTTPStatus != nil && found.Resource != nil:
-			return *found.Resource, Result{}
-		case found.HTTPStatus != nil:
-			return "", Result{Outcome: NotFound, Status: http.StatusNotFound}
-		case i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i):
-			return "", Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+		if i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
+			return found, Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, false
 		}
 	}
 }

@@ -184,6 +184,7 @@ func (s session) post(
 		// v1 keeps nothing of such a refusal under the key.
 		busy := s.patient && a.err.Code == CodeOperationInProgress
 		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {
+			s.posted.note(a)
 			return a, true
 		}
 	}

@@ -58,6 +58,9 @@ type Result struct {
 	// Place is that of the payment method that v1 refused, counted from 1.
 	Place int `json:"place,omitzero"`
 
+	// Fresh tells of a Named command that v1 did it now, or the issuer declined it now: this is not the answer to an earlier one of that name.
+	Fresh bool `json:"fresh,omitzero"`
+
 	// replayed: v1 gave the answer to an earlier request under the same key, and that was not ours.
 	replayed bool
 	// resource is the id of what a Repeated request is the repetition of, where only that is known.
@@ -85,6 +88,10 @@ const (
 	CodeUnknownMethod         = "unknown_payment_method"
 	CodeMissingField          = "missing_field"
 )
+
+// CodeNameSpent is ours: requests under the name of a Named command were refused too often, or too long ago, for another to be tried. None
+// had an effect, and neither had this one.
+const CodeNameSpent = "name_spent"
 
 // CodeFailed is ours: v1 answered with a payment that has failed or was reversed.
 const CodeFailed = "transaction_failed"

@@ -17,6 +17,7 @@ import (
 type use struct {
 	found   bool
 	running bool      // its outcome is not known yet
+	refused bool      // v1 refused it for good: it has no effect and never will
 	effect  bool      // it made something: a payment, a decline, a refund
 	made    time.Time // zero when v1 does not tell this caller
 
@@ -92,7 +93,8 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	}
 	u := use{found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time, resource: text(found.Resource)}
 	if !u.running {
-		u.effect = *found.HTTPStatus/100 == 2 || *found.HTTPStatus == http.StatusPaymentRequired
+		u.effect = effective(*found.HTTPStatus)
+		u.refused = refusal(*found.HTTPStatus)
 	}
 	return u, nil
 }

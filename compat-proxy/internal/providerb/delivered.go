@@ -13,16 +13,16 @@ const (
 	deliveredLimit = 1 << 14
 )
 
-// delivered remembers for two minutes how many answers to equal logins have reached their client. Two requests that are equal to the byte and
-// were signed in the same second cannot be told apart otherwise: what comes after a delivered answer is a new request, what comes after one
-// that never arrived is the same again. What is forgotten, or was never known here, counts as not delivered, so that nothing is charged twice.
+// delivered remembers for two minutes after its first use how many answers to equal logins have reached their client. Two requests that are
+// equal to the byte and were signed in the same second cannot be told apart otherwise: what comes after a delivered answer is a new request,
+// what comes after one that never arrived is the same again. What is forgotten, or was never known here, counts as not delivered, so that
+// nothing is charged twice.
 type delivered struct {
 	clock clock.Clock
 
 	mu sync.Mutex
-	// What was last counted is in young until that is full or has lasted; then it is old, and what was old is forgotten.
+	// What was last put down is in young until that is full; then it is old, and what was old is forgotten.
 	young, old map[evidenceHash]delivery // guarded by mu
-	begun      time.Time                 // of young, guarded by mu
 }
 
 func newDelivered(c clock.Clock) *delivered {
@@ -32,6 +32,8 @@ func newDelivered(c clock.Clock) *delivered {
 // evidenceHash stands for what a caller logged in with.
 type evidenceHash [sha256.Size]byte
 
+func hashOf(evidence string) evidenceHash { return sha256.Sum256([]byte(evidence)) }
+
 type delivery struct {
 	n     int
 	until time.Time
@@ -39,36 +41,50 @@ type delivery struct {
 
 // before returns how many answers to the evidence have arrived.
 func (d *delivered) before(evidence string) int {
-	key := evidenceHash(sha256.Sum256([]byte(evidence)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.known(key, d.clock.Now())
+	e, _ := d.known(hashOf(evidence))
+	return e.n
 }
 
-// add counts one more after n. Of two answers to the same request only the first counts: the second was a repetition.
-func (d *delivered) add(evidence string, n int) {
-	key := evidenceHash(sha256.Sum256([]byte(evidence)))
+// begin counts from now on: something was done under the evidence for the first time. Nothing else begins a count, so a recorded request
+// that is sent when the two minutes are over has the first one's answer for good.
+func (d *delivered) begin(evidence string) {
+	key := hashOf(evidence)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.clock.Now()
-	if d.known(key, now) != n {
-		return
+	if _, known := d.known(key); !known {
+		d.put(key, delivery{until: d.clock.Now().Add(deliveredFor)})
 	}
-	if len(d.young) >= deliveredLimit/2 || now.Sub(d.begun) >= deliveredFor {
-		d.young, d.old, d.begun = d.old, d.young, now
+}
+
+// add counts one more after n, where there is a count. Of two answers to the same request only the first counts: the second was a repetition.
+func (d *delivered) add(evidence string, n int) {
+	key := hashOf(evidence)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e, known := d.known(key); known && e.n == n {
+		d.put(key, delivery{n: n + 1, until: e.until})
+	}
+}
+
+// put writes down. The caller holds mu.
+func (d *delivered) put(key evidenceHash, e delivery) {
+	if len(d.young) >= deliveredLimit/2 {
+		d.young, d.old = d.old, d.young
 		clear(d.young)
 	}
-	d.young[key] = delivery{n: n + 1, until: now.Add(deliveredFor)}
+	d.young[key] = e
 }
 
 // known is the count that is remembered. The caller holds mu.
-func (d *delivered) known(key evidenceHash, now time.Time) int {
+func (d *delivered) known(key evidenceHash) (delivery, bool) {
 	e, young := d.young[key]
 	if !young {
 		e = d.old[key]
 	}
-	if !now.Before(e.until) {
-		return 0
+	if !d.clock.Now().Before(e.until) {
+		return delivery{}, false
 	}
-	return e.n
+	return e, true
 }

@@ -23,7 +23,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // signer sends requests with an HTTP signature, all in the same second, and keeps the names that their commands had.
@@ -33,7 +35,9 @@ type signer struct {
 	handler *providerb.Handler
 	clock   *clock.Fake
 	secret  []byte
-	gate    *sync.WaitGroup // when not nil, all that it counts are under way before any goes on
+	// uncertain: nobody knows what becomes of anything.
+	uncertain bool
+	gate      *sync.WaitGroup // when not nil, all that it counts are under way before any goes on
 
 	mu    sync.Mutex
 	names []string // guarded by mu
@@ -50,8 +54,17 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 	if named, ok := commands[0].(command.Named); ok {
 		name, commands = named.Name, []command.Command{named.Command}
 	}
+	name = string(commands[0].Kind()) + " " + name
+	fresh := !slices.Contains(s.names, name)
 	s.names = append(s.names, name)
-	return s.content.Execute(ctx, key, commands)
+	results := s.content.Execute(ctx, key, commands)
+	results[0].Fresh = fresh
+	results[0].Capture = &v1.Capture{ID: id.Format(id.Capture, 60410000124), Currency: "usd"}
+	results[0].Refund = &v1.Refund{ID: id.Format(id.Refund, 60410000125), Currency: "usd"}
+	if s.uncertain {
+		results[0].Outcome = command.Uncertain
+	}
+	return results
 }
 
 // distinct is how many different payments v1 would have made.
@@ -65,7 +78,7 @@ func mustSigner(t *testing.T) *signer {
 	t.Helper()
 	s := &signer{clock: clock.NewFake(today), secret: []byte("a shared secret of thirty-two by")}
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
-	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + apiKey + "\n    keys: [{id: key, shared_secret: " +
+	text := "provider_b:\n  - merchant_id: shop\n    unlinked_credits: true\n    api_key: " + apiKey + "\n    keys: [{id: key, shared_secret: " +
 		base64.StdEncoding.EncodeToString(s.secret) + "}]\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -83,12 +96,16 @@ func mustSigner(t *testing.T) *signer {
 
 // request is a signed one; whatever else is equal, its body makes it another.
 func (s *signer) request(ctx context.Context, body string) *http.Request {
+	return s.requestTo(ctx, "/pts/v2/payments", body)
+}
+
+func (s *signer) requestTo(ctx context.Context, path, body string) *http.Request {
 	const host, date = "apitest.cybersource.com", "Sat, 21 Nov 2026 09:30:00 GMT"
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/pts/v2/payments", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
 	sum := sha256.Sum256([]byte(body))
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
 	mac := hmac.New(sha256.New, s.secret)
-	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post /pts/v2/payments\ndigest: " + digest + "\nv-c-merchant-id: shop"))
+	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post " + path + "\ndigest: " + digest + "\nv-c-merchant-id: shop"))
 	r.Host = host
 	r.Header.Set("Date", date)
 	r.Header.Set("Digest", digest)
@@ -121,7 +138,7 @@ func (deaf) WriteHeader(int)           {}
 func (deaf) Write([]byte) (int, error) { return 0, errGone }
 
 // TestDelivered sends the same signed request again and again: "s" is one whose answer arrives, "l" one whose answer is lost, "h" one whose
-// client hangs up, "o" one with another body, and "f" the time after which all is forgotten.
+// client hangs up, "u" one whose outcome is unknown, "o" one with another body, and "f" the time after which all is forgotten.
 func TestDelivered(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -136,6 +153,10 @@ func TestDelivered(t *testing.T) {
 		"again after hanging up":          {"hs", 1},
 		"another body":                    {"lo", 2},
 		"after it was forgotten":          {"sfs", 1},
+		"again and again after that":      {"sfsssfss", 1},
+		"after several, for good":         {"ssfssss", 2},
+		"again when nobody knows":         {"uuu", 1},
+		"lost, and two minutes later":     {"lfssss", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +184,10 @@ func (s *signer) step(t *testing.T, step rune) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		s.handler.ServeHTTP(httptest.NewRecorder(), s.request(ctx, signedBody))
+	case 'u':
+		s.uncertain = true
+		s.handler.ServeHTTP(httptest.NewRecorder(), s.request(t.Context(), signedBody))
+		s.uncertain = false
 	case 'f':
 		s.clock.Advance(3 * time.Minute)
 	}
@@ -174,6 +199,7 @@ func TestDelivered_many(t *testing.T) {
 	d := providerb.NewDelivered(clock.NewFake(today))
 	for i := range 2 * providerb.DeliveredLimit {
 		evidence := strconv.Itoa(i)
+		d.Begin(evidence)
 		d.Add(evidence, 0)
 		last := strconv.Itoa(max(0, i+1-providerb.DeliveredLimit/2))
 		if d.Before(evidence) != 1 || d.Before(last) != 1 {
@@ -188,26 +214,23 @@ func TestDelivered_many(t *testing.T) {
 	}
 }
 
-// What is counted in its last moment lasts as long again, and what is not is forgotten to the moment.
+// A count lasts for two minutes from the first use, to the moment, whatever is counted in them. Nothing but a first use begins another.
 func TestDelivered_time(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(today)
 	d := providerb.NewDelivered(c)
+	d.Begin("a")
 	d.Add("a", 0)
-	d.Add("b", 0)
 	c.Advance(2*time.Minute - time.Second)
+	d.Begin("a")
 	d.Add("a", 1)
-	c.Advance(time.Second)
-	d.Add("c", 0)
+	d.Add("b", 0)
 	if a, b := d.Before("a"), d.Before("b"); a != 2 || b != 0 {
 		t.Errorf("got %d and %d, want 2 and 0", a, b)
 	}
-	c.Advance(2*time.Minute - 2*time.Second)
-	d.Add("d", 0)
-	if a, n := d.Before("a"), d.Before("c"); a != 2 || n != 1 {
-		t.Errorf("got %d and %d, want 2 and 1", a, n)
-	}
 	c.Advance(time.Second)
+	d.Add("a", 2)
+	d.Add("a", 0)
 	if a := d.Before("a"); a != 0 {
 		t.Errorf("got %d, want it forgotten", a)
 	}
@@ -306,7 +329,7 @@ func TestNames(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+apiKey)
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	if got := bearer.names; !slices.Equal(got, []string{"", ""}) {
+	if got := bearer.names; !slices.Equal(got, []string{"payment.authorize ", "payment.authorize "}) {
 		t.Errorf("by a key alone: got names %q, want none", got)
 	}
 }

@@ -14,6 +14,9 @@ const DeliveredLimit = deliveredLimit
 // Before is how many answers to the evidence have arrived.
 func (d Delivered) Before(evidence string) int { return d.memory.before(evidence) }
 
+// Begin counts from now on.
+func (d Delivered) Begin(evidence string) { d.memory.begin(evidence) }
+
 // Add counts one more after n.
 func (d Delivered) Add(evidence string, n int) { d.memory.add(evidence, n) }
 

@@ -52,6 +52,7 @@ const OperationNone = "none"
 type Handler struct {
 	cfg       Config
 	delivered *delivered
+	bound     *bound
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -61,7 +62,7 @@ func New(cfg Config) *Handler {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string, time.Duration) {}
 	}
-	return &Handler{cfg: cfg, delivered: newDelivered(cfg.Clock)}
+	return &Handler{cfg: cfg, delivered: newDelivered(cfg.Clock), bound: newBound()}
 }
 
 // At is the same handler at another path. What answers have been delivered is known to both.
@@ -79,7 +80,19 @@ type call struct {
 	caller auth.Caller
 	scopes []string
 	name   name
+	use    *use
 	now    time.Time
+}
+
+// use is what v1 said of the request's name.
+type use struct {
+	asked bool
+	first bool // what was asked first had not been done before
+}
+
+func (u *use) note(fresh bool) {
+	u.first = u.first || !u.asked && fresh
+	u.asked = true
 }
 
 // ServeHTTP answers one request. Who asks is judged before anything else of it.
@@ -152,14 +165,23 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
+	from.target = op.path[len(op.path)-1] + "/" + c.id // not by the operation's name: there are two for what refunds, or voids
 	if c.caller.Evidence != "" && !c.caller.Nonce {
-		from.earlier = h.delivered.before(evidenceOf(c.caller))
+		from.earlier = h.delivered.before(from.evidence())
 	}
-	from.target = op.name + "/" + c.id
-	c.req, c.name = req, from.name(req)
+	if op.httpMethod == http.MethodPost {
+		from.bound = h.bound
+	}
+	c.req, c.name, c.use = req, from.name(req), &use{}
 	out := op.run(h, c)
-	if c.name.counted {
-		out.delivered = func() { h.delivered.add(evidenceOf(c.caller), from.earlier) }
+	if !c.name.counted {
+		return out
+	}
+	if c.use.first && from.earlier == 0 {
+		h.delivered.begin(from.evidence())
+	}
+	if out.status < http.StatusInternalServerError { // else it told nothing, and who sends it again asks what became of it
+		out.delivered = func() { h.delivered.add(from.evidence(), from.earlier) }
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package providerb
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"strconv"
 
@@ -20,6 +22,8 @@ type name struct {
 	reused problem
 	// counted is set when the name counts the answers that reached their client.
 	counted bool
+	// final is set when a refusal uses the name up too.
+	final bool
 }
 
 // transactionName is the name of a request that the client gave a transaction id of its own. Timeout reversals find the payment by it.
@@ -31,10 +35,12 @@ func transactionName(caller auth.Caller, transactionID string) string {
 type origin struct {
 	header http.Header
 	caller auth.Caller
-	// target is the operation with the number in its path. What a header names is told apart by it.
+	// target is what is done, with the number in the path. What a header names is told apart by it, and what a login names that covers no path.
 	target string
 	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
 	place string
+	// bound knows the headers that logins came with first.
+	bound *bound
 	// earlier is how many answers to a login that may be repeated in earnest have reached their client.
 	earlier int
 }
@@ -46,23 +52,44 @@ func (o origin) name(req *wire.Request) name {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
 		return name{text: transactionName(caller, id), reused: taken}
 	}
-	for _, h := range nameHeaders {
-		if value := o.header.Get(h); value != "" {
-			return name{text: "header/" + caller.Merchant + "/" + o.target + "/" + value + o.place, reused: invalid()}
-		}
+	header := o.headerName()
+	if caller.Evidence != "" && o.bound != nil {
+		header = o.bound.first(o.evidence()+o.place, header)
 	}
 	switch {
+	case header != "":
+		return name{text: header, reused: invalid()}
 	case caller.Evidence == "":
 		return name{}
 	case caller.Nonce:
-		return name{text: evidenceOf(caller) + o.place, reused: invalid()}
+		return name{text: o.evidence() + o.place, reused: invalid()}
 	}
-	return name{text: evidenceOf(caller) + o.place + "#" + strconv.Itoa(o.earlier), reused: invalid(), counted: true}
+	return name{text: o.evidence() + o.place + "#" + strconv.Itoa(o.earlier), reused: invalid(), counted: true}
 }
 
-// evidenceOf is what a caller logged in with, told apart by who it is.
-func evidenceOf(caller auth.Caller) string {
-	return "evidence/" + caller.Merchant + "/" + caller.Evidence
+// headerName is the name by the client's header; "" when there is none.
+func (o origin) headerName() string {
+	const longest = 256
+	for _, h := range nameHeaders {
+		value := o.header.Get(h)
+		if len(value) > longest {
+			sum := sha256.Sum256([]byte(value))
+			value = "sha256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+		}
+		if value != "" {
+			return "header/" + o.caller.Merchant + "/" + o.target + "/" + value + o.place
+		}
+	}
+	return ""
+}
+
+// evidence is what the caller logged in with, told apart by who it is; where that may cover no path, by what is asked for too, since
+// then equal requests on different payments log in alike.
+func (o origin) evidence() string {
+	if o.caller.Nonce {
+		return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
+	}
+	return "evidence/" + o.caller.Merchant + "/" + o.target + "/" + o.caller.Evidence
 }
 
 // named puts a command under the request's name.
@@ -70,8 +97,19 @@ func (c call) named(do command.Command) command.Command {
 	if c.name.text == "" {
 		return do
 	}
-	return command.Named{Command: do, Name: c.name.text}
+	return command.Named{Command: do, Name: c.name.text, Final: c.name.final}
 }
 
-// reused is the answer to a request that differs from an earlier one under its name.
-func (c call) reused() answer { return c.name.reused.answer(c.now) }
+// reused is the answer to a request that differs from an earlier one under its name. Some clients take the duplicate for done, so that is only
+// for a name under which something was.
+func (c call) reused(r command.Result) answer {
+	if r.Code == command.CodeNameSpent {
+		return invalid(c.name.reused.Fields...).answer(c.now)
+	}
+	return c.name.reused.answer(c.now)
+}
+
+// takesName reports whether r says that the name is another request's.
+func takesName(r command.Result) bool {
+	return r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent
+}

@@ -48,12 +48,15 @@ func (c call) maySteps() bool {
 
 // one executes one command under the request's name.
 func (h *Handler) one(c call, do command.Command) command.Result {
-	return h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{c.named(do)})[0]
+	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{c.named(do)})[0]
+	c.use.note(r.Fresh)
+	return r
 }
 
 // take captures an authorized payment of which nothing holds. One that cannot be captured is taken back: what the client asked for was a sale.
 func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	number := command.Number(numberOf(t))
+	c.name.final = true // two at once must not see the one capture refused, and so take back what the other has captured
 	r := h.one(c, command.Capture{Target: number, Final: true, Seen: true})
 	switch {
 	case r.Outcome == command.Done, captured(r.Transaction):
@@ -96,8 +99,8 @@ func (h *Handler) unpaid(c call, p plan, r command.Result) answer {
 	case command.Unavailable:
 		return unavailable(r, c.now)
 	case command.Refused, command.NotFound, command.Unmet:
-		if r.Code == command.CodeKeyReused {
-			return c.reused()
+		if takesName(r) {
+			return c.reused(r)
 		}
 		bad, out := refusedPayment(r, c.now)
 		switch {

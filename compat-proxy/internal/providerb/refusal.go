@@ -55,8 +55,8 @@ func unmet(condition command.Condition, amountField string) problem {
 // refusedByCode answers v1's refusals that are not about the state of the payment.
 func (c call) refusedByCode(r command.Result) (answer, bool) {
 	switch {
-	case r.Code == command.CodeKeyReused:
-		return c.reused(), true
+	case takesName(r):
+		return c.reused(r), true
 	case r.Code == command.CodeOperationInProgress:
 		return failed(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
 	case r.Code == command.CodeMerchantDisabled, r.Code == command.CodeAcquirerNotConfigured:

@@ -48,7 +48,8 @@ type Caller struct {
 	// Evidence is the same for two sendings of one request: the nonce of a JWT, the whole of what was signed. Empty when the way of logging
 	// in has none.
 	Evidence string
-	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it.
+	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it; that
+	// of a token without a nonce covers no path.
 	Nonce bool
 	// MayEncrypt reports that the request may be an encrypted one: it came with a JWT.
 	MayEncrypt bool

@@ -158,9 +158,8 @@ func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact s
 	}
 	if c.Nonce != "" {
 		out.Evidence, out.Nonce = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n"), true
-	} else { // it says neither method nor path; its last part can be written in more than one way
-		content := compact[:strings.LastIndexByte(compact, '.')]
-		out.Evidence = strings.Join([]string{"token", r.Method, r.Target, content}, "\n")
+	} else { // its last part can be written in more than one way
+		out.Evidence = "token\n" + compact[:strings.LastIndexByte(compact, '.')]
 	}
 	return out, nil
 }

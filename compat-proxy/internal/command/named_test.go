@@ -1,0 +1,150 @@
+package command_test
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// named is a payment of so much under one name.
+func named(amount int64) command.Named {
+	c := charge
+	c.Body.Amount = amount
+	return command.Named{Command: c, Name: "n"}
+}
+
+// result is what that proxy makes of the command.
+func (b onceBundle) result(t *testing.T, proxy int, c command.Command) command.Result {
+	t.Helper()
+	return b.proxies[proxy].Execute(t.Context(), key, []command.Command{c})[0]
+}
+
+// refusedFirst is a bundle whose v1 has refused a payment of 100 under the name, and refuses nothing any more.
+func refusedFirst(t *testing.T) onceBundle {
+	t.Helper()
+	b := setupOnce(t, noon)
+	b.v1.answer = http.StatusConflict
+	if r := b.result(t, 0, named(100)); r.Outcome != command.Refused || r.Fresh {
+		t.Fatalf("got %s, fresh %t, want a refusal", r.Outcome, r.Fresh)
+	}
+	b.v1.answer, b.v1.effects = http.StatusCreated, nil
+	for _, u := range b.v1.uses {
+		u.id = "" // it made nothing
+	}
+	return b
+}
+
+// A refusal leaves the name to the next request, whichever proxy it comes to, and to one only.
+func TestNameAfterARefusal(t *testing.T) {
+	t.Parallel()
+	b := refusedFirst(t)
+	for i, tt := range []struct {
+		amount int64
+		want   command.Outcome
+		code   string
+		fresh  bool
+	}{
+		{200, command.Done, "", true},
+		{200, command.Done, "", false},
+		{300, command.Refused, command.CodeKeyReused, false},
+		{100, command.Refused, command.CodeKeyReused, false},
+	} {
+		r := b.result(t, i%2, named(tt.amount))
+		if r.Outcome != tt.want || r.Code != tt.code || r.Fresh != tt.fresh {
+			t.Errorf("%d: got %s %s, fresh %t, want %s %s, %t", i, r.Outcome, r.Code, r.Fresh, tt.want, tt.code, tt.fresh)
+		}
+	}
+	if got := b.v1.paid(); got != 1 {
+		t.Errorf("got %d effects, want 1", got)
+	}
+	if r := b.result(t, 1, command.Reverse{Name: "n"}); r.Transaction == nil {
+		t.Errorf("by its name: got %s, want the payment", r.Outcome)
+	}
+}
+
+// What was refused is tried again when it comes again, unless a refusal is final; what was declined is not.
+func TestTheSameAfterARefusal(t *testing.T) {
+	t.Parallel()
+	b := refusedFirst(t)
+	final := named(100)
+	final.Final = true
+	if r := b.result(t, 1, final); r.Outcome != command.Refused {
+		t.Errorf("final: got %s, want the refusal", r.Outcome)
+	}
+	if r := b.result(t, 1, named(100)); r.Outcome != command.Done || !r.Fresh {
+		t.Errorf("got %s, fresh %t, want it done now", r.Outcome, r.Fresh)
+	}
+	b = setupOnce(t, noon)
+	b.v1.answer = http.StatusPaymentRequired
+	if r := b.result(t, 0, named(100)); r.Outcome != command.Declined || !r.Fresh {
+		t.Errorf("got %s, fresh %t, want a decline", r.Outcome, r.Fresh)
+	}
+	b.v1.answer = http.StatusCreated
+	if r := b.result(t, 1, named(100)); r.Outcome != command.Declined || r.Fresh {
+		t.Errorf("again: got %s, fresh %t, want the decline", r.Outcome, r.Fresh)
+	}
+	if r := b.result(t, 1, named(200)); r.Code != command.CodeKeyReused || b.v1.paid() != 1 {
+		t.Errorf("another: got %s, %d asked for, want it refused", r.Code, b.v1.paid())
+	}
+}
+
+// Of many at once, equal or not, one has an effect, though a proxy dies on its way or answers are lost.
+func TestNameAfterARefusal_atOnce(t *testing.T) {
+	t.Parallel()
+	b := refusedFirst(t)
+	b.v1.mute = 3
+	var group sync.WaitGroup
+	for i := range 16 {
+		group.Go(func() { b.result(t, i%2, named(int64(200+i%3))) })
+	}
+	group.Wait()
+	if got := b.v1.paid(); got != 1 {
+		t.Errorf("got %d effects, want 1", got)
+	}
+}
+
+// A name is refused in the end, with the code that says that nothing was done: after eight keys, and after an hour.
+func TestNameThatIsSpent(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	b.v1.answer = http.StatusConflict
+	for i := range 9 {
+		if r := b.result(t, i%2, named(int64(100+i))); r.Outcome != command.Refused || (r.Code == command.CodeNameSpent) != (i == 8) {
+			t.Errorf("%s: got %s %s", strconv.Itoa(i), r.Outcome, r.Code)
+		}
+	}
+	b = refusedFirst(t)
+	b.clock.Advance(time.Hour)
+	if r := b.result(t, 0, named(200)); r.Code != command.CodeNameSpent || b.v1.paid() != 0 {
+		t.Errorf("after an hour: got %s %s, want it refused", r.Outcome, r.Code)
+	}
+	b = refusedFirst(t)
+	b.clock.Advance(time.Hour - time.Second)
+	if r := b.result(t, 0, named(200)); r.Outcome != command.Done {
+		t.Errorf("within the hour: got %s, want it done", r.Outcome)
+	}
+}
+
+// What runs under a name, or may not be read, keeps all others from it.
+func TestNameInUse(t *testing.T) {
+	t.Parallel()
+	b := refusedFirst(t)
+	for _, u := range b.v1.uses {
+		u.running = true
+	}
+	if r := b.result(t, 0, named(200)); r.Outcome != command.Uncertain {
+		t.Errorf("under way: got %s, want uncertain", r.Outcome)
+	}
+	b = refusedFirst(t)
+	b.v1.blind = true
+	if r := b.result(t, 0, named(200)); r.Code != command.CodeKeyReused {
+		t.Errorf("who may not read: got %s, want it refused", r.Code)
+	}
+	if got := b.v1.paid(); got != 0 {
+		t.Errorf("got %d effects, want none", got)
+	}
+}
