@@ -131,7 +131,7 @@ func tripFrom(ctx context.Context) *trip {
 // begin has the engine judge a request's head.
 func (h *Hop) begin(r *http.Request) *trip {
 	head := engine.RequestHead{
-		Method: r.Method, Path: r.URL.EscapedPath(), Fields: r.Header, Length: r.ContentLength,
+		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Length: r.ContentLength,
 		Body: r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody,
 	}
 	t := &trip{}
@@ -204,17 +204,6 @@ func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
 		if len(buffer) == cap(buffer) {
 			buffer = append(buffer, 0)[:len(buffer)]
 		}
-	}
-}
-
-// apply makes changes to header fields. The length of a body is the message's, not a field's.
-func apply(header http.Header, ops []engine.HeaderOp) {
-	for _, op := range ops {
-		if op.Del {
-			header.Del(op.Name)
-			continue
-		}
-		header.Set(op.Name, op.Value)
 	}
 }
 

@@ -1,0 +1,43 @@
+package httphop
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+)
+
+// fields are header fields as the engine reads them.
+type fields http.Header
+
+// Values implements engine.Fields.
+func (f fields) Values(name string) []string { return f[spelled(name)] }
+
+// apply makes changes to header fields. The length of a body is the message's, not a field's.
+func apply(header http.Header, ops []engine.HeaderOp) {
+	for _, op := range ops {
+		if op.Del {
+			delete(header, spelled(op.Name))
+			continue
+		}
+		header[spelled(op.Name)] = []string{op.Value}
+	}
+}
+
+// spelled is a field's name as net/http spells it. Every request in the clear asks for these, and spelling them anew costs more than all else
+// that is done to it.
+func spelled(name string) string {
+	if known, ok := spellings[name]; ok {
+		return known
+	}
+	return http.CanonicalHeaderKey(name)
+}
+
+var spellings = func() map[string]string {
+	known := map[string]string{}
+	for _, name := range []string{
+		engine.FieldMLE, engine.FieldResponse, engine.FieldResponseKID, engine.FieldInternal, engine.FieldProof, "content-type", "content-encoding",
+	} {
+		known[name] = http.CanonicalHeaderKey(name)
+	}
+	return known
+}()
