@@ -95,6 +95,9 @@ func processor(t *v1.Transaction) *wire.Processor {
 		ApprovalCode: text(a.Code), ResponseCode: responseCode(t),
 		NetworkTransactionID: text(a.NetworkTransactionID), TransactionID: text(a.NetworkTransactionID),
 	}
+	if t.Status == v1.TransactionStatusDeclined { // the acquirer may have said one
+		out.ApprovalCode = ""
+	}
 	if letter := avsLetter(t); letter != "" {
 		out.AVS = &wire.AVS{Code: letter, Raw: letter}
 	}

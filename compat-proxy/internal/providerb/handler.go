@@ -142,7 +142,7 @@ func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, now ti
 	if !taken {
 		return OperationNone, refusal
 	}
-	op, id, found := find(r.Method, strings.TrimPrefix(r.URL.Path, h.cfg.Prefix))
+	op, id, found := find(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix))
 	if found != http.StatusOK {
 		return OperationNone, lost(found)
 	}

@@ -2,6 +2,7 @@ package providerb
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -28,10 +29,12 @@ var operations = append([]operation{
 	post(catalogue.CreatePayment, "payments", "payments:authorize", createPayment),
 }, follows...)
 
-// find returns the operation of a request and the id in its path. A slash at the end makes no difference. The status is 200, 405 when the
-// path is one of ours and the method is not, and else 404.
+// find returns the operation of a request and the id in its escaped path. One slash at the end makes no difference, nor a second one at the
+// beginning, where some clients put the mount and their own path together. What is escaped is in an id or nowhere. The status is 200, 405 when
+// the path is one of ours and the method is not, and else 404.
 func find(httpMethod, path string) (op operation, id string, status int) {
-	segments := strings.Split(strings.Trim(path, "/"), "/")
+	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "/")
+	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	status = http.StatusNotFound
 	for _, op := range operations {
 		id, same := op.match(segments)
@@ -59,12 +62,23 @@ func (o operation) match(segments []string) (id string, same bool) {
 	for i, want := range o.path {
 		switch {
 		case want == segmentID:
-			id = segments[i]
+			if id = unescaped(segments[i]); id == "" {
+				return "", false
+			}
 		case want != segments[i]:
 			return "", false
 		}
 	}
 	return id, true
+}
+
+// unescaped is the id that a segment of a path stands for; "" when it is none.
+func unescaped(segment string) string {
+	id, err := url.PathUnescape(segment)
+	if err != nil || id == "." || id == ".." || strings.Contains(id, "/") {
+		return ""
+	}
+	return id
 }
 
 // missing returns the first scope that the operation needs and granted has not; "" for none.

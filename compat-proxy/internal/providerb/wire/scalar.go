@@ -9,7 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-var errNotScalar = errors.New("neither text nor a number nor true or false")
+var (
+	errNotScalar = errors.New("neither text nor a number nor true or false")
+	errNotFlag   = errors.New("neither true nor false")
+)
 
 // Text is a scalar of any kind as its text; null is none.
 type Text string
@@ -31,16 +34,24 @@ func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// Flag is a boolean in any of its spellings; whatever else is false.
+// Flag is a boolean in any of its spellings.
 type Flag bool
 
-// UnmarshalJSONFrom takes true, "true", 1 and "1" for true.
+// UnmarshalJSONFrom takes true, "true", 1 and "1" for true, and false, "false", 0, "0", "" and null for false. Anything else is an error: who
+// wrote it meant one of the two, and to guess may take money or leave it.
 func (f *Flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var t Text
 	if err := t.UnmarshalJSONFrom(dec); err != nil {
 		return err
 	}
-	*f = Flag(strings.EqualFold(string(t), "true") || t == "1")
+	switch strings.ToLower(string(t)) {
+	case "true", "1":
+		*f = true
+	case "false", "0", "":
+		*f = false
+	default:
+		return errNotFlag
+	}
 	return nil
 }
 

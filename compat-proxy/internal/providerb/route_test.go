@@ -1,0 +1,48 @@
+package providerb_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A path is ours when it is written as ours, but for one slash at its end and a second one where the mount ends.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	const none = http.StatusNotFound
+	for path, want := range map[string]int{
+		"/pts/v2/payments":                 http.StatusCreated,
+		"/pts/v2/payments/":                http.StatusCreated,
+		"//pts/v2/payments":                http.StatusCreated,
+		"/pts/v2/payments/%35/captures":    http.StatusCreated,
+		"///pts/v2/payments":               none,
+		"/pts/v2/payments//":               none,
+		"/pts//v2/payments":                none,
+		"/pts%2Fv2/payments":               none,
+		"/pts/v2/payment%73":               none,
+		"/./pts/v2/payments":               none,
+		"/pts/v2/payments/5%2Fcaptures":    none,
+		"/pts/v2/payments/5/6%2Fcaptures":  none,
+		"/pts/v2/payments/5%2F6/captures":  none,
+		"/pts/v2/payments//captures":       none,
+		"/pts/v2/payments/./captures":      none,
+		"/pts/v2/payments/../captures":     none,
+		"/pts/v2/payments/%2e%2e/captures": none,
+		"/pts/v2/payments/%2E/captures":    none,
+		"/":                                none,
+		"":                                 none,
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			const mount = "/compat/provider-b"
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, mount+path, strings.NewReader(signedBody))
+			r.Header.Set("Authorization", "Bearer "+apiKey)
+			mustHandler(t, &signer{}).At(mount).ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("got %d %s, want %d", w.Code, w.Body, want)
+			}
+		})
+	}
+}
