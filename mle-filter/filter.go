@@ -81,6 +81,8 @@ type Filter struct {
 	cfg     Config
 	db      *keystore.DB
 	ring    *keyring.Keyring
+	engine  *engine.Engine
+	who     *identity.Resolver
 	hop     *httphop.Hop
 	keys    http.Handler
 	metrics *metrics.Metrics
@@ -232,22 +234,13 @@ func (f *Filter) openKeys(ctx context.Context) error {
 
 // assemble puts the parts together.
 func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
-	judge, err := engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret})
+	var err error
+	f.engine, err = engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret})
 	if err != nil {
 		return err
 	}
-	callers := identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock})
-	hop := httphop.Config{
-		Engine: judge, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log,
-		Identify: func(ctx context.Context, h http.Header) (string, *engine.Problem) {
-			f.wake()
-			who, p := callers.Resolve(ctx, h)
-			if p != nil {
-				return "", p
-			}
-			return who.Tenant(), nil
-		},
-	}
+	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock})
+	hop := httphop.Config{Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify}
 	if upstream == nil {
 		hop.Core = f.cfg.Core
 	} else {
@@ -256,8 +249,18 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	if f.hop, err = httphop.New(hop); err != nil {
 		return err
 	}
-	f.keys = f.around(httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keyapi.Config{Keys: f.ring, Identity: callers, Log: f.cfg.Log}))))
+	f.keys = f.around(httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keyapi.Config{Keys: f.ring, Identity: f.who, Log: f.cfg.Log}))))
 	return nil
+}
+
+// identify asks core whose a request is.
+func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.Problem) {
+	f.wake()
+	who, p := f.who.Resolve(ctx, h)
+	if p != nil {
+		return "", p
+	}
+	return who.Tenant(), nil
 }
 
 // around is what every request of the filter's own has around it.

@@ -20,6 +20,7 @@ type Config struct {
 	Certificate   string           `yaml:"certificate"`
 	PrivateKey    string           `yaml:"private_key"`
 	Admin         string           `yaml:"admin"`
+	ExtProc       string           `yaml:"extproc"`
 	V1            string           `yaml:"v1"`
 	V1CA          string           `yaml:"v1_ca"`
 	FilterSecret  config.Secret    `yaml:"filter_secret"`
@@ -108,6 +109,8 @@ func (m *Main) ParseFlags(args []string) error {
 			m.Config.Listen = given.Listen
 		case "admin":
 			m.Config.Admin = given.Admin
+		case "extproc":
+			m.Config.ExtProc = given.ExtProc
 		case "v1":
 			m.Config.V1 = given.V1
 		case "keys":
@@ -124,6 +127,7 @@ func flags(out io.Writer) (*flag.FlagSet, *Config) {
 	fs.String("config", "", "configuration `file`; every key in it is explained in configs/mle-filter.yaml")
 	fs.StringVar(&c.Listen, "listen", "", "`address` to serve on (default 127.0.0.1:8082; port 0 picks one)")
 	fs.StringVar(&c.Admin, "admin", "", "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.ExtProc, "extproc", "", "unix `socket` to serve Envoy's external processing on (default none)")
 	fs.StringVar(&c.V1, "v1", "", "base `URL` of the v1 service (default http://127.0.0.1:8080)")
 	fs.StringVar(&c.Keys, "keys", "", "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share (default mle.db)")
 	help(fs, usage)

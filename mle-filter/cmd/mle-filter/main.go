@@ -97,12 +97,16 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, server.Stop(ctx))
 	}
+	envoy, err := m.serveEnvoy(ctx, filter, log)
+	if err != nil {
+		return errors.Join(err, admin(), server.Stop(ctx))
+	}
 	log.InfoContext(ctx, "mle-filter: listening", slog.String("address", addr.String()), slog.String("v1", m.Config.V1))
 	if m.Ready != nil {
 		m.Ready(addr)
 	}
 	<-ctx.Done()
-	if err := errors.Join(server.Stop(context.WithoutCancel(ctx)), admin()); err != nil {
+	if err := errors.Join(server.Stop(context.WithoutCancel(ctx)), envoy(), admin()); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
 	return nil
@@ -181,6 +185,19 @@ func (m *Main) serveAdmin(ctx context.Context, filter *mlefilter.Filter, log *sl
 		m.AdminReady(addr)
 	}
 	return func() error { return port.Stop(context.WithoutCancel(ctx)) }, nil
+}
+
+// serveEnvoy starts the external processor, if there is to be one, and returns what stops it.
+func (m *Main) serveEnvoy(ctx context.Context, filter *mlefilter.Filter, log *slog.Logger) (stop func() error, err error) {
+	if m.Config.ExtProc == "" {
+		return func() error { return nil }, nil
+	}
+	end, err := filter.ServeEnvoy(ctx, m.Config.ExtProc, m.Config.Drain)
+	if err != nil {
+		return nil, fmt.Errorf("extproc: %w", err)
+	}
+	log.InfoContext(ctx, "mle-filter: external processing for Envoy", slog.String("socket", m.Config.ExtProc))
+	return func() error { return end(context.WithoutCancel(ctx)) }, nil
 }
 
 // exitCode says what is wrong, unless that was said, and gives the code that goes with it.

@@ -71,6 +71,34 @@ func TestShippedConfiguration(t *testing.T) {
 	stop()
 }
 
+// TestExtProc: the socket is there while the program runs, for the group and nobody else.
+func TestExtProc(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	m, socket := &Main{Stderr: io.Discard}, filepath.Join(dir, "s")
+	args := []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", filepath.Join(t.TempDir(), "mle.db"), "--extproc", socket}
+	if err := m.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	m.Config.V1, m.Config.KEK = service(t).URL, kek
+	_, _, stop := run(t, m)
+	if info, err := os.Stat(socket); err != nil || info.Mode() != os.ModeSocket|0o660 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	stop()
+	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after the end: got %v", err)
+	}
+	m.Config.ExtProc = filepath.Join(dir, "none", "s")
+	if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "extproc") {
+		t.Errorf("got %v, want to hear that there is no such folder", err)
+	}
+}
+
 // service is a v1 that knows one merchant.
 func service(t *testing.T) *httptest.Server {
 	t.Helper()

@@ -43,6 +43,7 @@ func fieldCases(tb testing.TB, w *World) []Case {
 		media("another version in the clear", text, Field{"X-SVC-MLE", "v2"}),
 		media("two types", jose, text, v1),
 		media("two types, the other way", text, jose, v1),
+		media("two types without the version", text, jose),
 		with(23, "packed", 415, "unsupported_media_type", jose, v1, Field{"Content-Encoding", "gzip"}),
 		with(23, "packed by nothing", 415, "unsupported_media_type", jose, v1, Field{"Content-Encoding", "identity"}),
 		with(21, "an answer asked for in other words", 400, "invalid_value", jose, v1, Field{"X-SVC-MLE-Response", "optional"}),

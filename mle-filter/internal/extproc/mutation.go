@@ -65,16 +65,10 @@ func responseBody(body *engine.Body) *extprocv3.ProcessingResponse {
 	}}
 }
 
-// immediate has Envoy answer with a problem. The length is Envoy's to say.
+// immediate has Envoy answer with a problem.
 func immediate(p *engine.Problem, requestID string) *extprocv3.ProcessingResponse {
 	body := p.Body(requestID)
-	ops := make([]engine.HeaderOp, 0, 6)
-	for _, op := range p.Ops(body) {
-		if op.Name != "content-length" {
-			ops = append(ops, op)
-		}
-	}
-	ops = append(ops, engine.Set("x-content-type-options", "nosniff"), engine.Set("request-id", requestID))
+	ops := append(p.Ops(body), engine.Set("x-content-type-options", "nosniff"), engine.Set("request-id", requestID))
 	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ImmediateResponse{
 		ImmediateResponse: &extprocv3.ImmediateResponse{
 			Status:  &typev3.HttpStatus{Code: typev3.StatusCode(p.Status)}, //nolint:gosec // a status of HTTP fits

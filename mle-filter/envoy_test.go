@@ -1,0 +1,96 @@
+package mlefilter_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// TestServeEnvoy: what goes by Envoy is judged by the same engine, keys and identities as what goes by the hop.
+func TestServeEnvoy(t *testing.T) {
+	t.Parallel()
+	f := open(t, nil)
+	f.register(t)
+	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	socket := filepath.Join(dir, "s")
+	stop, err := f.ServeEnvoy(t.Context(), socket, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{apiKey: "x-svc-int-proof " + proof, "sk_test_2": `"status":401`} {
+		if got := judged(t, conn, "authorization", "Bearer "+key, "x-svc-mle-response", "required"); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+	if got := judged(t, conn, ":path", "/v1/mle/keys/current", "x-svc-mle-response", "required"); !strings.Contains(got, "mle_not_supported") {
+		t.Errorf("got %s, want the paths of the keys to take no encryption", got)
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+	rec := httptest.NewRecorder()
+	f.Operations().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	metrics := rec.Body.String()
+	for _, line := range []string{`causeway_mle_refusals_total{code="invalid_api_key",reason="refused"} 1`, `{code="mle_not_supported",reason="off"} 1`} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("got %s, want %s", metrics, line)
+		}
+	}
+}
+
+// judged sends a head of a GET, with fields in pairs, and returns what is to be done with it.
+func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := extprocv3.NewExternalProcessorClient(conn).Process(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := &corev3.HeaderMap{}
+	pairs = append([]string{":method", "GET", ":path", "/v1/transactions"}, pairs...) // a later one wins
+	for i := 0; i < len(pairs); i += 2 {
+		head.Headers = append(head.Headers, &corev3.HeaderValue{Key: pairs[i], RawValue: []byte(pairs[i+1])})
+	}
+	buffered := filterv3.ProcessingMode_BUFFERED
+	err = stream.Send(&extprocv3.ProcessingRequest{
+		ProtocolConfig: &extprocv3.ProtocolConfiguration{RequestBodyMode: buffered, ResponseBodyMode: buffered},
+		Request:        &extprocv3.ProcessingRequest_RequestHeaders{RequestHeaders: &extprocv3.HttpHeaders{Headers: head, EndOfStream: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused := answer.GetImmediateResponse(); refused != nil {
+		return string(refused.GetBody())
+	}
+	var out strings.Builder
+	for _, set := range answer.GetRequestHeaders().GetResponse().GetHeaderMutation().GetSetHeaders() {
+		out.WriteString(set.GetHeader().GetKey() + " " + string(set.GetHeader().GetRawValue()) + "\n")
+	}
+	return out.String()
+}
