@@ -14,6 +14,7 @@ import (
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 )
 
 // TestServeEnvoy: what goes by Envoy is judged by the same engine, keys and identities as what goes by the hop.
@@ -62,7 +63,7 @@ func TestServeEnvoy(t *testing.T) {
 // judged sends a head of a GET, with fields in pairs, and returns what is to be done with it.
 func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(), "x-mle-policy", "optional"))
 	defer cancel()
 	stream, err := extprocv3.NewExternalProcessorClient(conn).Process(ctx)
 	if err != nil {
