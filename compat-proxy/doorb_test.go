@@ -1,13 +1,16 @@
 package compatproxy_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,6 +135,34 @@ func TestDoorB_tooLarge(t *testing.T) {
 			t.Errorf("%s: got %d %s", name, resp.status, text)
 		}
 		checkHeadB(t, resp)
+	}
+}
+
+// Some clients read nothing before they have sent all.
+func TestDoorB_tooLargeByFar(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	body := strings.Repeat(" ", 5<<20)
+	for _, announced := range []string{
+		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body,
+		"Transfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(body)), 16) + "\r\n" + body + "\r\n0\r\n\r\n",
+	} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(proxy.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if _, err := io.WriteString(conn, "POST "+pathB+" HTTP/1.1\r\nHost: a\r\n"+announced); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("got %d", resp.StatusCode)
+		}
+		_ = resp.Body.Close()
 	}
 }
 

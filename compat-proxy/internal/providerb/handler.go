@@ -105,6 +105,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := httpx.ReadBody(w, r, h.cfg.MaxBytes)
 	switch {
 	case errors.Is(err, httpx.ErrTooLarge):
+		httpx.Discard(w, r)
 		out = plain(http.StatusRequestEntityTooLarge, "The request is too large.", "too_large")
 	case errors.Is(err, httpx.ErrEncoding):
 		out = plain(http.StatusUnsupportedMediaType, "The content encoding is not supported.", "encoding")

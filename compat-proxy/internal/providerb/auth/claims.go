@@ -31,6 +31,7 @@ type claims struct {
 	Algorithm   wire.Text `json:"digestAlgorithm"`
 	AlgorithmB  wire.Text `json:"digest-algorithm"` // another client's spelling
 	IssuedAt    wire.Text `json:"iat"`
+	NotBefore   wire.Text `json:"nbf"`
 	Expires     wire.Text `json:"exp"`
 	Issuer      wire.Text `json:"iss"`
 	Nonce       wire.Text `json:"jti"`
@@ -95,11 +96,21 @@ func (v *Verifier) timely(c claims, anyDate, first bool) bool {
 			return false // one that lives longer than we can know it for the same
 		}
 	}
+	if !anyDate && (ahead(c.NotBefore, now) || ahead(c.IssuedAt, now)) {
+		return false
+	}
 	if v.cfg.Age <= 0 || anyDate {
 		return true
 	}
 	made, ok := parseMade(string(c.IssuedAt))
 	return !ok || v.within(made, v.cfg.Age)
+}
+
+// ahead reports whether a time lies further in the future than clocks may differ. One that is not a number is not judged: some clients write
+// their local time.
+func ahead(text wire.Text, now time.Time) bool {
+	at, ok := parseEpoch(string(text))
+	return ok && at.After(now.Add(tokenSkew))
 }
 
 // parseEpoch reads seconds since 1970.
