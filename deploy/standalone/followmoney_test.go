@@ -94,6 +94,32 @@ func TestOneNameOneEffect(t *testing.T) {
 	}
 }
 
+// A name under which nothing was done is free for the corrected request, once, and the void by name finds what that did.
+func TestNameIsFreeAfterARefusal(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	d, m := restDoorOf(t, p), merchantOf(t, p)
+	held := d.must(t, restPayments, restPayment("10.00", "USD", false, "held"), "AUTHORIZED")
+	at := restPayments + "/" + held.ID
+	d.must(t, at+"/captures", restAmount("11.00", "taken"), "EXCEEDS_AUTH_AMOUNT")
+	d.must(t, at+"/captures", restAmount("12.00", "taken"), "EXCEEDS_AUTH_AMOUNT")
+	if told := d.manyAtOnce(t, 4, at+"/captures", restAmount("5.00", "taken")); told["PENDING"] != 4 {
+		t.Errorf("captures: %v, want four times the same", told)
+	}
+	d.must(t, at+"/captures", restAmount("5.01", "taken"), "DUPLICATE_REQUEST")
+	d.must(t, at+"/captures", restAmount("11.00", "taken"), "DUPLICATE_REQUEST")
+	d.must(t, at+"/refunds", restAmount("6.00", "given"), "INVALID_AMOUNT")
+	d.must(t, at+"/refunds", restAmount("5.00", "given"), "PENDING")
+	d.must(t, at+"/refunds", restAmount("5.00", "given"), "PENDING")
+	if got := books(t, m, held.ID); got.AmountCaptured != 500 || got.AmountRefunded != 500 {
+		t.Errorf("captured %d and refunded %d, want 500 of each", got.AmountCaptured, got.AmountRefunded)
+	}
+	other := d.must(t, restPayments, restPayment("10.00", "USD", false, ""), "AUTHORIZED")
+	d.must(t, restPayments+"/"+other.ID+"/captures", restAmount("11.00", "whole"), "EXCEEDS_AUTH_AMOUNT")
+	d.must(t, restPayments+"/"+other.ID+"/captures", restAmount("10.00", "whole"), "PENDING")
+	d.must(t, "/pts/v2/voids", `{"clientReferenceInformation":{"transactionId":"whole"}}`, "VOIDED")
+}
+
 // What is undone is exactly what the client named: a void of one capture never takes another with it, nor a reversal a capture.
 func TestWhatIsUndone(t *testing.T) {
 	t.Parallel()
