@@ -232,3 +232,28 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestRotationIsTold: core's operator's API gets an event of each rotation, with the operator's token.
+func TestRotationIsTold(t *testing.T) {
+	t.Parallel()
+	told := make(chan string, 8)
+	operations := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusCreated)
+		told <- r.Header.Get("Authorization") + " " + r.URL.Path + " " + string(body)
+	})
+	f := open(t, func(c *mlefilter.Config) {
+		c.Operations, c.OperatorToken, c.Lazily = operations, secret.New("operator"), true
+	})
+	f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
+	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", "{}")
+	got := <-told // within seconds
+	for _, want := range []string{"Bearer operator ", "/admin/v1/merchants/mer_01jd8m3k2q4r5/events", `"mle.key.rotated"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s in it", got, want)
+		}
+	}
+}

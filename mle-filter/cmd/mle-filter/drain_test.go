@@ -1,0 +1,51 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+)
+
+// TestDrain stops the program with a request under way: it is answered, and the stop is a clean one.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	arrived, hold := make(chan struct{}), make(chan struct{})
+	core := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-hold
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(core.Close)
+	m := &Main{Stderr: io.Discard, Config: Config{
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: core.URL, Keys: filepath.Join(t.TempDir(), "mle.db"), KEK: kek, RSABits: 2048, SpareKeys: 1,
+	}}
+	public, _, stop := run(t, m)
+	answered := make(chan int)
+	go func() { answered <- status(t, public+"/v1/transactions") }()
+	<-arrived
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	for { // until nobody listens any more
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, public+"/v1/mle/x", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		if err != nil {
+			break
+		}
+		_ = answer.Body.Close() // it came before the stop
+	}
+	select {
+	case <-stopped:
+		t.Error("it stopped with a request under way")
+	default:
+	}
+	close(hold)
+	if got := <-answered; got != http.StatusOK {
+		t.Errorf("got %d, want the answer", got)
+	}
+	<-stopped
+}
