@@ -35,7 +35,7 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
   --webhooks-allow-private
                      deliver webhooks to this machine and to private networks too, not only to the public internet
 
-Both addresses serve every door: /v1/… for new merchants, /compat/… and the legacy providers' own paths for old ones.
+Both addresses serve every door: /v1/… for new merchants, encrypted bodies too (keys at /v1/mle/keys/current), /compat/… and the legacy providers' own paths for old ones.
 
   curl http://127.0.0.1:8080/v1/health                             whether it can take payments
   curl --cacert DIR/tls/ca.pem https://127.0.0.1:8443/v1/health    the same over HTTPS
