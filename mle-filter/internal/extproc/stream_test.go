@@ -103,6 +103,7 @@ func TestOrder(t *testing.T) {
 	body := requestMessages.body(&extprocv3.HttpBody{Body: []byte("{}"), EndOfStream: true})
 	refused := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", enginetest.PathRequired, "{}")).proto()})
 	answer, answered := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(&extprocv3.HttpBody{Body: []byte("{}")})
+	done := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: true})
 	statusless := responseMessages.head(&extprocv3.HttpHeaders{})
 	trailers := &extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestTrailers{RequestTrailers: &extprocv3.HttpTrailers{}}}
 	watched := head(false)
@@ -119,6 +120,7 @@ func TestOrder(t *testing.T) {
 		"the body of an answer without head":  {head(false), answered},
 		"an answer twice":                     {head(false), answer, answer},
 		"an answer's body twice":              {head(false), answer, answered, answered},
+		"a body after an answer without":      {head(false), done, answered},
 		"an answer without a status":          {head(false), statusless},
 		"a head without a method":             {requestMessages.head(&extprocv3.HttpHeaders{EndOfStream: true})},
 		"more after a refusal":                {refused, body},

@@ -128,6 +128,9 @@ func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local
 		return t.refuse(ctx, p), nil
 	}
 	t.phase, t.wraps = responseJudged, todo.Wrap
+	if !read.body {
+		t.phase = responseDone
+	}
 	if !t.wraps {
 		t.count(nil)
 	}

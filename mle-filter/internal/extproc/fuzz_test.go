@@ -1,0 +1,103 @@
+package extproc_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// script is a stream on which messages come in some order, and which then ends.
+type script struct {
+	grpc.ServerStream
+	ctx     context.Context //nolint:containedctx // a stream has one
+	sent    []*extprocv3.ProcessingRequest
+	read    int
+	answers []*extprocv3.ProcessingResponse
+}
+
+func (s *script) Context() context.Context { return s.ctx }
+
+func (s *script) Recv() (*extprocv3.ProcessingRequest, error) {
+	if s.read == len(s.sent) {
+		return nil, io.EOF
+	}
+	s.read++
+	return s.sent[s.read-1], nil
+}
+
+func (s *script) Send(r *extprocv3.ProcessingResponse) error {
+	s.answers = append(s.answers, r)
+	return nil
+}
+
+// FuzzOrder sends messages in any order. A stream ends well only when its client has ended it and every message has its answer; nothing is
+// answered after a refusal; and a body that is a JWE is never let through as it is.
+func FuzzOrder(f *testing.F) {
+	w := enginetest.NewWorld(f)
+	p, err := extproc.New(extproc.Config{Engine: w.Engine(f), Identify: byField, IDs: id.NewGenerator(clock.NewFake(enginetest.Noon))})
+	if err != nil {
+		f.Fatal(err)
+	}
+	sealed := josed(enginetest.Forge{Key: w.EC}.Seal(f, "{}"), enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+	clear := plain("POST", enginetest.Path, "{}")
+	answer := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+	alphabet := []*extprocv3.ProcessingRequest{
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(sealed).proto()}),
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(sealed).proto(), EndOfStream: true}),
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(clear).proto()}),
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(clear).proto(), EndOfStream: true}),
+		requestMessages.body(&extprocv3.HttpBody{Body: []byte(sealed.Body), EndOfStream: true}),
+		requestMessages.body(&extprocv3.HttpBody{Body: []byte(clear.Body)}),
+		responseMessages.head(&extprocv3.HttpHeaders{Headers: answer.proto()}),
+		responseMessages.head(&extprocv3.HttpHeaders{Headers: answer.proto(), EndOfStream: true}),
+		responseMessages.body(&extprocv3.HttpBody{Body: []byte(cleartext), EndOfStream: true}),
+		{Request: &extprocv3.ProcessingRequest_ResponseTrailers{ResponseTrailers: &extprocv3.HttpTrailers{}}},
+		{},
+	}
+	mode := &extprocv3.ProtocolConfiguration{RequestBodyMode: filterv3.ProcessingMode_BUFFERED, ResponseBodyMode: filterv3.ProcessingMode_BUFFERED}
+	for _, seed := range []string{"\x00\x04\x06\x08", "\x02\x05\x06\x08", "\x03\x07", "\x01\x06", "\x00\x04\x07\x08", "\x00\x05\x06", "\x06", ""} {
+		f.Add([]byte(seed), "optional")
+		f.Add([]byte(seed), "required")
+	}
+	f.Fuzz(func(t *testing.T, order []byte, level string) {
+		s := &script{ctx: metadata.NewIncomingContext(t.Context(), metadata.Pairs(extproc.MetadataPolicy, level))}
+		for _, b := range order {
+			r := clone(alphabet[int(b)%len(alphabet)])
+			r.ProtocolConfig = mode
+			s.sent = append(s.sent, r)
+		}
+		err := p.Process(s)
+		if err == nil && (len(s.answers) != len(s.sent) || s.read != len(s.sent)) || err != nil && len(s.answers) != max(s.read, 1)-1 {
+			t.Fatalf("%q: got %v with %d answers to %d messages", order, err, len(s.answers), s.read)
+		}
+		s.judge(t, order)
+	})
+}
+
+func (s *script) judge(t *testing.T, order []byte) {
+	t.Helper()
+	wanted := false // an encrypted request was taken
+	for i, a := range s.answers {
+		if a.GetImmediateResponse() != nil && i != len(s.answers)-1 {
+			t.Fatalf("%q: answered after a refusal", order)
+		}
+		switch symbol := int(order[i]) % 11; {
+		case symbol <= 1 && a.GetRequestHeaders() != nil:
+			wanted = true
+		case wanted && a.GetRequestBody() != nil && string(a.GetRequestBody().GetResponse().GetBodyMutation().GetBody()) != "{}":
+			t.Fatalf("%q: an encrypted body was let through", order)
+		case wanted && a.GetResponseBody() != nil && len(a.GetResponseBody().GetResponse().GetBodyMutation().GetBody()) < 200:
+			t.Fatalf("%q: an answer was let through in the clear", order)
+		}
+	}
+}
