@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -27,8 +28,8 @@ func (x instant) Execute(context.Context, secret.String, []command.Command) []co
 func BenchmarkTranslation(b *testing.B) {
 	for _, name := range []string{"x1-sale/request.xml", "j1-authorize/request.json"} {
 		b.Run(name, func(b *testing.B) {
-			request := mustRead(b, "testdata/"+name)
-			handler := mustHandler(b, instant{paid: v1.Transaction{ID: withIDs("txn:60410000123"), Mode: v1.ModeTest}})
+			request := goldentest.MustRead(b, "testdata/"+name)
+			handler := mustHandler(b, instant{paid: v1.Transaction{ID: goldentest.WithIDs("txn:60410000123"), Mode: v1.ModeTest}})
 			b.ReportAllocs()
 			for b.Loop() {
 				r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/", bytes.NewReader(request))

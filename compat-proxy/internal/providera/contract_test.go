@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 )
 
@@ -80,7 +81,7 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 
 func TestContractRows(t *testing.T) {
 	t.Parallel()
-	if *update {
+	if *goldentest.Update {
 		return // the answers are being written
 	}
 	for _, row := range contractRows {
@@ -93,7 +94,7 @@ func TestContractRows(t *testing.T) {
 // TestEveryCodeHasAGolden wants a case for each code that this package can give: those of 5.2 that can arise, and the envelope's of 5.1.
 func TestEveryCodeHasAGolden(t *testing.T) {
 	t.Parallel()
-	if *update {
+	if *goldentest.Update {
 		return // the answers are being written
 	}
 	cases, err := filepath.Glob("testdata/*/case.json")
@@ -130,7 +131,7 @@ func profileCodes(t *testing.T, dir string) []string {
 	if err != nil || len(paths) != 1 {
 		t.Fatalf("%s: got answers %v, error %v", dir, paths, err)
 	}
-	_, after, _ := bytes.Cut(mustRead(t, paths[0]), []byte("profileResponse"))
+	_, after, _ := bytes.Cut(goldentest.MustRead(t, paths[0]), []byte("profileResponse"))
 	return envelopeForm.FindAllString(string(after), -1)
 }
 
@@ -146,7 +147,7 @@ func outcomeOf(t *testing.T, dir string) string {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(dir, "response.xml"))
 	if err != nil {
-		body = mustRead(t, filepath.Join(dir, "response.json"))
+		body = goldentest.MustRead(t, filepath.Join(dir, "response.json"))
 	}
 	response, reason := responseForm.FindSubmatch(body), reasonForm.FindSubmatch(body)
 	if response != nil && reason != nil {

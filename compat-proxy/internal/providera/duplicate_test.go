@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -38,15 +39,15 @@ func TestDuplicateWindow(t *testing.T) {
 // windowOf is the window of the payment that a request comes to.
 func windowOf(t *testing.T, request string) int {
 	t.Helper()
-	seen := &recorder{Executor: approving{}}
+	seen := &goldentest.Recorder{Executor: approving{}}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/compat/provider-a/xml", strings.NewReader(request))
 	mustHandler(t, seen).ServeHTTP(httptest.NewRecorder(), r)
-	if len(seen.seen) != 1 {
-		t.Fatalf("%s: got %d commands, want one", request, len(seen.seen))
+	if len(seen.Seen) != 1 {
+		t.Fatalf("%s: got %d commands, want one", request, len(seen.Seen))
 	}
-	payment, ok := seen.seen[0].(command.Authorize)
+	payment, ok := seen.Seen[0].(command.Authorize)
 	if !ok {
-		t.Fatalf("%s: got a %s, want a payment", request, seen.seen[0].Kind())
+		t.Fatalf("%s: got a %s, want a payment", request, seen.Seen[0].Kind())
 	}
 	return payment.Once.Window
 }
@@ -56,7 +57,7 @@ type approving struct{}
 
 // Inspect implements providera.Executor.
 func (approving) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
-	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(fullScopes, `"`, ""), "[]"), ",")}, command.Result{Outcome: command.Done}
+	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(goldentest.FullScopes, `"`, ""), "[]"), ",")}, command.Result{Outcome: command.Done}
 }
 
 // Execute implements providera.Executor.

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -35,7 +36,7 @@ func FuzzNotations(f *testing.F) {
 		}
 		f.Add(body)
 	}
-	sale := mustRead(f, filepath.Join("testdata", "x1-sale", "request.xml"))
+	sale := goldentest.MustRead(f, filepath.Join("testdata", "x1-sale", "request.xml"))
 	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1)) // what the two notations escape in their own ways
 	h := mustHandler(f, content{})
 	f.Fuzz(func(t *testing.T, body []byte) {

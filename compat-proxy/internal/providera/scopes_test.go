@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -128,10 +129,10 @@ type scopedV1 struct {
 
 func (f *scopedV1) answer(t *testing.T, method, members string) string {
 	t.Helper()
-	body := `{"` + method + `":{"merchantAuthentication":{"name":"me","transactionKey":"` + apiKey + `"},` + members + `}}`
+	body := `{"` + method + `":{"merchantAuthentication":{"name":"me","transactionKey":"` + goldentest.APIKey + `"},` + members + `}}`
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader([]byte(body)))
 	w := httptest.NewRecorder()
-	mustHandler(t, mustExecutor(t, f)).ServeHTTP(w, r)
+	mustHandler(t, goldentest.MustExecutor(t, f)).ServeHTTP(w, r)
 	return w.Body.String()
 }
 

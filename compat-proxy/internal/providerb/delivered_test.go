@@ -20,6 +20,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -76,9 +77,9 @@ func (s *signer) distinct() int {
 
 func mustSigner(t *testing.T) *signer {
 	t.Helper()
-	s := &signer{clock: clock.NewFake(today), secret: []byte("a shared secret of thirty-two by")}
+	s := &signer{clock: clock.NewFake(goldentest.Today), secret: []byte("a shared secret of thirty-two by")}
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
-	text := "provider_b:\n  - merchant_id: shop\n    unlinked_credits: true\n    api_key: " + apiKey + "\n    keys: [{id: key, shared_secret: " +
+	text := "provider_b:\n  - merchant_id: shop\n    unlinked_credits: true\n    api_key: " + goldentest.APIKey + "\n    keys: [{id: key, shared_secret: " +
 		base64.StdEncoding.EncodeToString(s.secret) + "}]\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -196,7 +197,7 @@ func (s *signer) step(t *testing.T, step rune) {
 // However many answers arrive, the last are known and what is held stays within bounds.
 func TestDelivered_many(t *testing.T) {
 	t.Parallel()
-	d := providerb.NewDelivered(clock.NewFake(today))
+	d := providerb.NewDelivered(clock.NewFake(goldentest.Today))
 	for i := range 2 * providerb.DeliveredLimit {
 		evidence := strconv.Itoa(i)
 		d.Begin(evidence)
@@ -217,7 +218,7 @@ func TestDelivered_many(t *testing.T) {
 // A count lasts for two minutes from the first use, to the moment, whatever is counted in them. Nothing but a first use begins another.
 func TestDelivered_time(t *testing.T) {
 	t.Parallel()
-	c := clock.NewFake(today)
+	c := clock.NewFake(goldentest.Today)
 	d := providerb.NewDelivered(c)
 	d.Begin("a")
 	d.Add("a", 0)
@@ -326,7 +327,7 @@ func TestNames(t *testing.T) {
 	h := mustHandler(t, bearer)
 	for range 2 {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", strings.NewReader(signedBody))
-		r.Header.Set("Authorization", "Bearer "+apiKey)
+		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	if got := bearer.names; !slices.Equal(got, []string{"payment.authorize ", "payment.authorize "}) {

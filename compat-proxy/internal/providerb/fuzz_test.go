@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -49,13 +50,13 @@ func FuzzPayment(f *testing.F) {
 		f.Fatalf("got %d requests, error %v", len(requests), err)
 	}
 	for _, path := range requests {
-		f.Add(mustRead(f, path))
+		f.Add(goldentest.MustRead(f, path))
 	}
 	h := mustHandler(f, content{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", strings.NewReader(string(body)))
-		r.Header.Set("Authorization", "Bearer "+apiKey)
+		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusCreated && w.Code != http.StatusBadRequest && w.Code != http.StatusForbidden {
 			t.Fatalf("status %d: %s", w.Code, w.Body)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -51,7 +52,7 @@ func FuzzFollow(f *testing.F) {
 		"captures/{id}/voids", "refunds/{id}/voids", "credits/{id}/voids", "reversals", "voids", "credits",
 	}
 	for i, path := range requests {
-		f.Add(byte(i%len(paths)), "7345678901236", mustRead(f, path))
+		f.Add(byte(i%len(paths)), "7345678901236", goldentest.MustRead(f, path))
 	}
 	f.Add(byte(0), "0000007345678901236901", []byte(`{}`))
 	h := mustHandler(f, willing{})
@@ -62,7 +63,7 @@ func FuzzFollow(f *testing.F) {
 		path := "/pts/v2/" + strings.ReplaceAll(paths[int(at)%len(paths)], "{id}", number)
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(string(body)))
-		r.Header.Set("Authorization", "Bearer "+apiKey)
+		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusCreated && w.Code != http.StatusBadRequest {
 			t.Fatalf("%s: status %d: %s", path, w.Code, w.Body)
@@ -70,7 +71,7 @@ func FuzzFollow(f *testing.F) {
 		checkShape(t, w.Body.Bytes())
 		look := httptest.NewRecorder()
 		r = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/tss/v2/transactions/"+number, http.NoBody)
-		r.Header.Set("Authorization", "Bearer "+apiKey)
+		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 		h.ServeHTTP(look, r)
 		if look.Code != http.StatusOK && look.Code != http.StatusNotFound {
 			t.Fatalf("details: status %d: %s", look.Code, look.Body)

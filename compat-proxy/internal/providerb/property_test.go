@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/money"
 )
 
@@ -63,7 +64,7 @@ func pay(t *testing.T, h http.Handler, amount, currency string) amountAnswer {
 		`"orderInformation":{"amountDetails":{"totalAmount":"` + amount + `","currency":"` + currency + `"}}}`
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", bytes.NewReader([]byte(body)))
-	r.Header.Set("Authorization", "Bearer "+apiKey)
+	r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 	h.ServeHTTP(w, r)
 	var a amountAnswer
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != http.StatusCreated {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // take sends a request; the answer must be that something was done.
@@ -27,7 +29,7 @@ func (s *signer) take(t *testing.T, r *http.Request) {
 func (s *signer) token(t *testing.T, body, nonce string) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
-	claims := map[string]any{"digest": base64.StdEncoding.EncodeToString(sum[:]), "iat": today.Unix(), "exp": today.Unix() + 120, "iss": "shop"}
+	claims := map[string]any{"digest": base64.StdEncoding.EncodeToString(sum[:]), "iat": goldentest.Today.Unix(), "exp": goldentest.Today.Unix() + 120, "iss": "shop"}
 	if nonce != "" {
 		claims["jti"] = nonce
 	}

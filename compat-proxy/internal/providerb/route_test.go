@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // A path is ours when it is written as ours, but for one slash at its end and a second one where the mount ends.
@@ -38,7 +40,7 @@ func TestPaths(t *testing.T) {
 			const mount = "/compat/provider-b"
 			w := httptest.NewRecorder()
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, mount+path, strings.NewReader(signedBody))
-			r.Header.Set("Authorization", "Bearer "+apiKey)
+			r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 			mustHandler(t, &signer{}).At(mount).ServeHTTP(w, r)
 			if w.Code != want {
 				t.Errorf("got %d %s, want %d", w.Code, w.Body, want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -42,11 +43,11 @@ func TestScopes(t *testing.T) {
 		}
 		served++
 		for _, lacking := range m.Scopes {
-			others := slices.DeleteFunc(strings.Split(strings.Trim(fullScopes, `[]"`), `","`), func(s string) bool { return s == lacking })
+			others := slices.DeleteFunc(strings.Split(strings.Trim(goldentest.FullScopes, `[]"`), `","`), func(s string) bool { return s == lacking })
 			h := mustHandler(t, limited{t: t, scopes: others}).At("/compat/provider-b")
 			w := httptest.NewRecorder()
 			r := httptest.NewRequestWithContext(t.Context(), m.HTTPMethod, strings.Replace(m.Path, "{id}", "7", 1), strings.NewReader(signedBody))
-			r.Header.Set("Authorization", "Bearer "+apiKey)
+			r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 			h.ServeHTTP(w, r)
 			if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), lacking) {
 				t.Errorf("%s without %s: got %d %s, want 403 that names it", m.Name, lacking, w.Code, w.Body)

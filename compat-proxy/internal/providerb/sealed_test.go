@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
@@ -38,26 +39,26 @@ func letIn(w http.ResponseWriter, _ *http.Request) {
 func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 	t.Helper()
 	d := &desk{secret: []byte("a shared secret of thirty-two by")}
-	pair, err := credentials.NewEncryptionB(today)
+	pair, err := credentials.NewEncryptionB(goldentest.Today)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.to = pair.Certificate
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
 	// The merchant's answers are encrypted to the same pair, so that the test can read them.
-	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + apiKey + "\n    keys: [{id: key, shared_secret: " + base64.StdEncoding.EncodeToString(d.secret) +
+	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + goldentest.APIKey + "\n    keys: [{id: key, shared_secret: " + base64.StdEncoding.EncodeToString(d.secret) +
 		"}]\n    response_keys: [{kid: answers, certificate: " + strconv.Quote(pair.Certificate) + "}]\nprovider_b_encryption:\n  - {key: " +
 		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: requests}\n  - {key: " +
 		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: answers}\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := clock.NewFake(today)
+	c := clock.NewFake(goldentest.Today)
 	if d.store, err = credentials.Open(path, c, slog.New(slog.DiscardHandler), nil); err != nil {
 		t.Fatal(err)
 	}
 	d.handler = providerb.New(providerb.Config{
-		Executor: mustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), Openers: d.store, Clock: c, Currency: "usd",
+		Executor: goldentest.MustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), Openers: d.store, Clock: c, Currency: "usd",
 		MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
 	})
 	return d
@@ -68,7 +69,7 @@ func (d *desk) post(t *testing.T, body, kid string) *httptest.ResponseRecorder {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
 	claims, err := json.Marshal(map[string]any{
-		"digest": base64.StdEncoding.EncodeToString(sum[:]), "exp": today.Unix() + 120, "iss": "shop", "jti": "1", "v-c-response-mle-kid": kid,
+		"digest": base64.StdEncoding.EncodeToString(sum[:]), "exp": goldentest.Today.Unix() + 120, "iss": "shop", "jti": "1", "v-c-response-mle-kid": kid,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func (d *desk) wrapped(t *testing.T, text, kid string) string {
 	if !ok {
 		t.Fatal("no key to encrypt to")
 	}
-	body, err := envelope.Seal([]byte(text), kid, &key.PublicKey, today)
+	body, err := envelope.Seal([]byte(text), kid, &key.PublicKey, goldentest.Today)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestEncryptedRequest(t *testing.T) {
 	for name, got := range map[string]*httptest.ResponseRecorder{
 		"unknown kid":         d.post(t, d.wrapped(t, nothing, "nobody"), ""),
 		"no JWE":              d.post(t, `{"encryptedRequest":"a.b.c.d.e"}`, ""),
-		"without a token":     d.send(t, good, "Bearer "+apiKey),
+		"without a token":     d.send(t, good, "Bearer "+goldentest.APIKey),
 		"not JSON inside":     d.post(t, d.wrapped(t, "nonsense", "requests"), ""),
 		"encrypted a 2. time": d.post(t, d.wrapped(t, `"`+good+`"`, "requests"), ""),
 	} {

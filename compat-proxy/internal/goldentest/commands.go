@@ -1,0 +1,69 @@
+package goldentest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Executor is what a dialect has commands run by.
+type Executor interface {
+	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
+	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+}
+
+// Recorder keeps the commands that reach the executor.
+type Recorder struct {
+	Executor
+
+	Seen []command.Command
+}
+
+// Execute implements Executor.
+func (r *Recorder) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
+	r.Seen = append(r.Seen, commands...)
+	return r.Executor.Execute(ctx, key, commands)
+}
+
+// Commands is the golden form of what was seen; card numbers do not show in it.
+func (r *Recorder) Commands(t *testing.T) []byte {
+	t.Helper()
+	type entry struct {
+		Kind    command.Kind    `json:"kind"`
+		Command command.Command `json:"command"`
+	}
+	entries := []entry{}
+	for _, c := range r.Seen {
+		entries = append(entries, entry{c.Kind(), c})
+	}
+	out, err := json.Marshal(entries, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, '\n')
+}
+
+// MustExecutor returns the real executor in front of v1.
+func MustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
+	t.Helper()
+	server := httptest.NewServer(v1Handler)
+	t.Cleanup(server.Close)
+	x, err := command.New(command.Config{
+		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
+		Clock: clock.NewFake(Today),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}

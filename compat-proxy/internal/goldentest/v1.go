@@ -1,0 +1,112 @@
+package goldentest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Exchange is one thing that v1 is asked and what it answers. Ids may be written as "txn:123".
+type Exchange struct {
+	Ask    string         `json:"ask"`
+	Status int            `json:"status"`
+	Answer jsontext.Value `json:"answer,omitzero"`
+	// Replayed: it is the answer to an earlier request under the same Idempotency-Key.
+	Replayed bool `json:"replayed,omitzero"`
+}
+
+// APIKey is the one key that the scripted v1 knows.
+const APIKey = "sk_test_0123456789abcdef"
+
+// Script plays v1: it answers what the case says, in order, and fails the test for anything else.
+type Script struct {
+	t      *testing.T
+	scopes []string
+
+	mu   sync.Mutex
+	left []Exchange // guarded by mu
+}
+
+// NewScript returns a v1 that is asked these in order, by a key with these scopes; nil means all.
+func NewScript(t *testing.T, asked []Exchange, scopes []string) *Script {
+	t.Helper()
+	return &Script{t: t, left: asked, scopes: scopes}
+}
+
+// FullScopes are those of a key that may do everything, as JSON.
+const FullScopes = `["payments:authorize","payments:capture","refunds:create","transactions:read","customers:write","customers:read","tokens:create","compat:use"]`
+
+// ServeHTTP implements http.Handler.
+func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/api_keys/current" {
+		s.current(w, r)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ask := r.Method + " " + r.URL.Path
+	if len(s.left) == 0 || WithIDs(s.left[0].Ask) != ask {
+		s.t.Errorf("v1 was asked %s, which the case does not have here", ask)
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	next := s.left[0]
+	s.left = s.left[1:]
+	if next.Replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	w.WriteHeader(next.Status)
+	_, _ = w.Write(echoing(r, []byte(WithIDs(string(next.Answer)))))
+}
+
+func (s *Script) current(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer "+APIKey {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"","status":401,"request_id":""}}`)
+		return
+	}
+	scopes := FullScopes
+	if s.scopes != nil {
+		scopes = `["` + strings.Join(s.scopes, `","`) + `"]`
+	}
+	_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":`+scopes+`}`)
+}
+
+// echoing gives back the reference that v1 was given where a case leaves it out of the answer, which then is in no place of its own.
+func echoing(r *http.Request, answer []byte) []byte {
+	var asked struct {
+		Reference jsontext.Value `json:"reference"`
+	}
+	var got, refused map[string]jsontext.Value
+	body, _ := io.ReadAll(r.Body)
+	if json.Unmarshal(body, &asked) != nil || asked.Reference == nil || json.Unmarshal(answer, &got) != nil {
+		return answer
+	}
+	if json.Unmarshal(got["error"], &refused) == nil && refused["transaction"] != nil {
+		refused["transaction"] = echoing(withBody(r, body), refused["transaction"])
+		got["error"], _ = json.Marshal(refused)
+	} else if got["error"] == nil && got["reference"] == nil {
+		got["reference"] = asked.Reference
+	}
+	answer, _ = json.Marshal(got)
+	return answer
+}
+
+func withBody(r *http.Request, body []byte) *http.Request {
+	again := *r
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return &again
+}
+
+// Remaining is how many questions of the case were not asked.
+func (s *Script) Remaining() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.left)
+}
