@@ -65,7 +65,8 @@ type Config struct {
 	// Tracer makes the spans; nil for none.
 	Tracer *telemetry.Tracer
 
-	// OperatorToken opens the operator's API in Operations: 32 random bytes or more, as text. Zero keeps that API off.
+	// OperatorToken opens the operator's API in Operations, and lets a filter in front ask whose a publishable key is: 32 random bytes or more,
+	// as text. Zero keeps both off.
 	OperatorToken secret.String
 
 	// FilterSecret is what a filter in front sends with every request, which is then refused without it: nothing that the filter did not
@@ -216,7 +217,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
-		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret,
+		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
 	})
 	c.handler, c.admin = v1, v1.Operator(cfg.OperatorToken)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

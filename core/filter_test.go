@@ -66,3 +66,23 @@ func TestSealedBodies(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/transactions/"+txn+"/void", "a.b.c.d.e", header("Content-Type", "application/jose")),
 		refusal{415, v1.ErrorTypeInvalidRequestError, "unsupported_media_type", "Content-Type"})
 }
+
+// TestFilterAsksWhoseAPublishableKeyIs: to a filter of ours it is told, and to nobody else who has the key.
+func TestFilterAsksWhoseAPublishableKeyIs(t *testing.T) {
+	t.Parallel()
+	b, _ := operated(t)
+	pk := b.publishable(t)
+	const current = "/v1/api_keys/current"
+	got := MustDecode[v1.APIKey](t, b.get(t, current, pk, header("X-Svc-Int-Asks", token)), 200)
+	if got.Merchant != b.merchant || got.Kind != v1.APIKeyKindPublishable {
+		t.Errorf("got %+v", got)
+	}
+	refused := refusal{403, v1.ErrorTypePermissionError, "publishable_key_not_allowed", ""}
+	wantRefusal(t, b.get(t, current, pk), refused)
+	for _, values := range [][]string{{""}, {"x"}, {token + "x"}, {token, token}} {
+		wantRefusal(t, b.get(t, current, pk, header("X-Svc-Int-Asks", values...)), refused)
+	}
+	wantRefusal(t, b.get(t, "/v1/transactions", pk, header("X-Svc-Int-Asks", token)), refused)
+	without := openBundle(t, &bundle{rateLimit: -1})
+	wantRefusal(t, without.get(t, current, without.publishable(t), header("X-Svc-Int-Asks", "")), refused)
+}

@@ -54,7 +54,7 @@ type Config struct {
 	KEK      secret.String
 	Schedule Schedule
 	// Operator is the base URL of core's operators' port, and OperatorToken opens its API: merchants are told of rotations by events of core's.
-	// Empty for no events.
+	// Empty for no events. The token also has core tell whose a publishable key is; without it those encrypt nothing.
 	Operator      string
 	OperatorToken secret.String
 	// Operations are what Operator serves, of a core in the same process, in place of it.
@@ -239,7 +239,7 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	if err != nil {
 		return err
 	}
-	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock})
+	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.OperatorToken})
 	hop := httphop.Config{Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify}
 	if upstream == nil {
 		hop.Core = f.cfg.Core

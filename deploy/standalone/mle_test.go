@@ -132,6 +132,20 @@ func TestEncryptedIsTheSame(t *testing.T) {
 	}
 }
 
+// TestEncryptedToken: a page encrypts a card to its merchant's key, with the key that it may have.
+func TestEncryptedToken(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	page := &merchant{base: p.HTTP, key: p.Keys.PKTest, http: &http.Client{Transport: mle.New(mle.Config{Alg: mle.ECDHESA256KW}), Timeout: patience}}
+	made := page.must(t, http.MethodPost, "/v1/tokens", "", `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`)
+	if made.status != http.StatusCreated || !strings.Contains(made.body, `"last4":"1111"`) {
+		t.Errorf("token: got %d %s", made.status, made.body)
+	}
+	if got := page.must(t, http.MethodGet, "/v1/api_keys/current", "", ""); got.status != http.StatusForbidden {
+		t.Errorf("what the key is: got %d %s, want 403", got.status, got.body)
+	}
+}
+
 // registerKey makes a pair for answers and registers it.
 func registerKey(t *testing.T, m *merchant) *jose.JSONWebKey {
 	t.Helper()

@@ -3104,7 +3104,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
 	CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCurrentAPIKey What the API key of this request is
+	// GetCurrentAPIKey What the secret key of this request is
 	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3703,7 +3703,7 @@ func (c *Client) CreateAPIKey(ctx context.Context, params *CreateAPIKeyParams, b
 	return c.Client.Do(req)
 }
 
-// GetCurrentAPIKey What the API key of this request is
+// GetCurrentAPIKey What the secret key of this request is
 //
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7870,7 +7870,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/api_keys (the `CreateAPIKey` operationId).
 	CreateAPIKeyWithResponse(ctx context.Context, params *CreateAPIKeyParams, body CreateAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAPIKeyResponse, error)
 
-	// GetCurrentAPIKeyWithResponse What the API key of this request is
+	// GetCurrentAPIKeyWithResponse What the secret key of this request is
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11026,7 +11026,7 @@ func (c *ClientWithResponses) CreateAPIKeyWithResponse(ctx context.Context, para
 	return ParseCreateAPIKeyResponse(rsp)
 }
 
-// GetCurrentAPIKeyWithResponse What the API key of this request is
+// GetCurrentAPIKeyWithResponse What the secret key of this request is
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -56,6 +56,7 @@ type Config struct {
 	WebhookPolicy  webhook.Policy
 	WebhookSecrets webhook.Secrets
 	FilterSecret   secret.String // of the filter in front; zero for none
+	AskToken       secret.String // lets a filter ask whose a publishable key is; zero for nobody
 }
 
 // API serves v1.
@@ -74,9 +75,6 @@ type route struct {
 
 // publishable reports whether keys that anybody can read may use the route.
 func (r route) publishable() bool {
-	if r.path == currentKeyPath {
-		return true // what stands in front of v1 and opens the body of a token asks whose it is
-	}
 	return r.method == http.MethodPost && (r.scope == apikey.ScopeTokensCreate || r.scope == apikey.ScopePaymentsConfirm)
 }
 
@@ -159,7 +157,7 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, &fault{code: codeRateLimited})
 			return
 		}
-		if k.Kind == string(apikey.Publishable) && !rt.publishable() {
+		if k.Kind == string(apikey.Publishable) && !rt.publishable() && (rt.path != currentKeyPath || !a.asked(r)) {
 			a.refuse(w, r, &fault{code: codePublishableKey})
 			return
 		}

@@ -5,10 +5,16 @@ import (
 	"crypto/subtle"
 	"mime"
 	"net/http"
+
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // proofField is where a filter in front puts its secret.
 const proofField = "X-Svc-Int-Proof"
+
+// askField is where a filter in front shows the operator token when it asks, with a publishable key, whose that key is: what it opens the
+// encrypted body of a token for. Those who have the key only are told nothing.
+const askField = "X-Svc-Int-Asks"
 
 // behindFilter refuses what did not come through the filter that stands in front: nobody has judged whether it had to be encrypted. Health is
 // told to everyone, since it is asked for by what starts us.
@@ -16,22 +22,28 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 	if a.FilterSecret.IsZero() {
 		return next
 	}
-	want := sha256.Sum256([]byte(a.FilterSecret.Reveal()))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		values := r.Header[proofField]
-		if len(values) == 1 {
-			got := sha256.Sum256([]byte(values[0]))
-			if subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
-				next.ServeHTTP(w, r)
-				return
-			}
-		}
-		if r.URL.Path == "/v1/health" {
+		if r.URL.Path == "/v1/health" || shows(r, proofField, a.FilterSecret) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		a.refuse(w, r, &fault{code: codeNotThroughFilter})
 	})
+}
+
+// asked reports whether a filter of ours asks.
+func (a *API) asked(r *http.Request) bool {
+	return !a.AskToken.IsZero() && shows(r, askField, a.AskToken)
+}
+
+// shows reports whether a request has want in that one header line.
+func shows(r *http.Request, field string, want secret.String) bool {
+	values := r.Header[field]
+	if len(values) != 1 {
+		return false
+	}
+	given, wanted := sha256.Sum256([]byte(values[0])), sha256.Sum256([]byte(want.Reveal()))
+	return subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
 }
 
 // isSealed reports whether a request has an encrypted body. A filter in front opens those; one that gets here was sent to the wrong place, and

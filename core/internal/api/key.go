@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// currentKeyPath is where any key learns what it is.
+// currentKeyPath is where a secret key learns what it is.
 const currentKeyPath = "/v1/api_keys/current"
 
 func (a *API) keyRoutes() []route {

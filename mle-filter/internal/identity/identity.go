@@ -19,6 +19,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -30,6 +31,9 @@ const (
 	maxAnswer     = 64 << 10
 	maxCredential = 1 << 10
 	askTimeout    = 5 * time.Second
+
+	// askField shows core that a filter asks.
+	askField = "X-Svc-Int-Asks"
 )
 
 // Identity is what an API key is.
@@ -51,6 +55,8 @@ type Config struct {
 	V1     string // the address of core's v1, http://127.0.0.1:8080
 	Client *http.Client
 	Clock  clock.Clock
+	// Token is core's operator token: without it core does not tell whose a publishable key is. Zero for none.
+	Token  secret.String
 	MaxAge time.Duration // MaxAge, unless it is less
 }
 
@@ -171,6 +177,9 @@ func (r *Resolver) current(ctx context.Context, credential string, now time.Time
 		return entry{}, fmt.Errorf("identity: %w", err)
 	}
 	req.Header.Set("Authorization", credential)
+	if !r.cfg.Token.IsZero() {
+		req.Header.Set(askField, r.cfg.Token.Reveal())
+	}
 	resp, err := r.cfg.Client.Do(req)
 	if err != nil {
 		return entry{}, fmt.Errorf("identity: %w", err)
