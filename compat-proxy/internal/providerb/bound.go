@@ -1,23 +1,32 @@
 package providerb
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// boundLimit is how many logins are remembered with their names; the last half of them always are.
+// boundLimit is how many logins are remembered; the last half of them always are.
 const boundLimit = 1 << 17
 
-// bound remembers by which header of the client's a login's first request was named, "" for by none. Headers are not signed: who can read a
-// request could else send it again under another name. What is forgotten, or came to another proxy, is not known.
+// bound remembers when a login was first used, and by which header of the client's its request was named, "" for by none. Headers are not
+// signed: who can read a request could else send it again under another name. What is forgotten, or came to another proxy, is not known.
 type bound struct {
 	mu         sync.Mutex
-	young, old map[evidenceHash]string // guarded by mu
+	young, old map[evidenceHash]sight // guarded by mu
+}
+
+// sight is the first use of a login.
+type sight struct {
+	header string
+	at     time.Time
 }
 
 func newBound() *bound {
-	return &bound{young: map[evidenceHash]string{}, old: map[evidenceHash]string{}}
+	return &bound{young: map[evidenceHash]sight{}, old: map[evidenceHash]sight{}}
 }
 
-// first returns the header that the evidence was first used under, which is this one if it is new.
-func (b *bound) first(evidence, header string) string {
+// first returns the first use of the evidence, which is this one if it is new.
+func (b *bound) first(evidence string, now sight) sight {
 	key := hashOf(evidence)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,6 +40,6 @@ func (b *bound) first(evidence, header string) string {
 		b.young, b.old = b.old, b.young
 		clear(b.young)
 	}
-	b.young[key] = header
-	return header
+	b.young[key] = now
+	return now
 }

@@ -47,14 +47,14 @@ func (d *delivered) before(evidence string) int {
 	return e.n
 }
 
-// begin counts from now on: something was done under the evidence for the first time. Nothing else begins a count, so a recorded request
-// that is sent when the two minutes are over has the first one's answer for good.
-func (d *delivered) begin(evidence string) {
-	key := hashOf(evidence)
+// begin counts from now on: something was done under the evidence, which was first used then. Nothing else begins a count, so a recorded
+// request that is sent when the two minutes are over has the first one's answer for good, a refusal too.
+func (d *delivered) begin(evidence string, used time.Time) {
+	key, until := hashOf(evidence), used.Add(deliveredFor)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, known := d.known(key); !known {
-		d.put(key, delivery{until: d.clock.Now().Add(deliveredFor)})
+	if _, known := d.known(key); !known && d.clock.Now().Before(until) {
+		d.put(key, delivery{until: until})
 	}
 }
 

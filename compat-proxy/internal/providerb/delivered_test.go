@@ -40,8 +40,10 @@ type signer struct {
 	uncertain bool
 	gate      *sync.WaitGroup // when not nil, all that it counts are under way before any goes on
 
-	mu    sync.Mutex
-	names []string // guarded by mu
+	mu      sync.Mutex
+	names   []string // guarded by mu
+	finals  []bool   // whether a refusal would have used up each name
+	refuses bool     // as long as v1 refuses, and remembers nothing of it
 }
 
 func (s *signer) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
@@ -54,6 +56,10 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 	name := ""
 	if named, ok := commands[0].(command.Named); ok {
 		name, commands = named.Name, []command.Command{named.Command}
+		s.finals = append(s.finals, named.Final)
+	}
+	if s.refuses {
+		return []command.Result{{Outcome: command.Refused, Status: http.StatusForbidden, Code: "insufficient_scope"}}
 	}
 	name = string(commands[0].Kind()) + " " + name
 	fresh := !slices.Contains(s.names, name)

@@ -15,7 +15,7 @@ const DeliveredLimit = deliveredLimit
 func (d Delivered) Before(evidence string) int { return d.memory.before(evidence) }
 
 // Begin counts from now on.
-func (d Delivered) Begin(evidence string) { d.memory.begin(evidence) }
+func (d Delivered) Begin(evidence string) { d.memory.begin(evidence, d.memory.clock.Now()) }
 
 // Add counts one more after n.
 func (d Delivered) Add(evidence string, n int) { d.memory.add(evidence, n) }

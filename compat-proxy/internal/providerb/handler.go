@@ -166,6 +166,7 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
+	from.now = c.now
 	from.target = op.path[len(op.path)-1] + "/" + c.id // not by the operation's name: there are two for what refunds, or voids
 	if c.caller.Evidence != "" && !c.caller.Nonce {
 		from.earlier = h.delivered.before(from.evidence())
@@ -179,7 +180,7 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 		return out
 	}
 	if c.use.first && from.earlier == 0 {
-		h.delivered.begin(from.evidence())
+		h.delivered.begin(from.evidence(), c.name.used)
 	}
 	if out.status < http.StatusInternalServerError { // else it told nothing, and who sends it again asks what became of it
 		out.delivered = func() { h.delivered.add(from.evidence(), from.earlier) }

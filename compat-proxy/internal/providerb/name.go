@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -22,8 +23,10 @@ type name struct {
 	reused problem
 	// counted is set when the name counts the answers that reached their client.
 	counted bool
-	// final is set when a refusal uses the name up too.
+	// final is set when a refusal uses the name up too. What the client did not choose names one sending, whatever came of it.
 	final bool
+	// used is when the login was first used, where the name counts.
+	used time.Time
 }
 
 // transactionName is the name of a request that the client gave a transaction id of its own. Timeout reversals find the payment by it.
@@ -39,8 +42,9 @@ type origin struct {
 	target string
 	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
 	place string
-	// bound knows the headers that logins came with first.
+	// bound knows when logins were first used, and the headers they came with.
 	bound *bound
+	now   time.Time
 	// earlier is how many answers to a login that may be repeated in earnest have reached their client.
 	earlier int
 }
@@ -52,9 +56,14 @@ func (o origin) name(req *wire.Request) name {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
 		return name{text: transactionName(caller, id), reused: taken}
 	}
-	header := o.headerName()
+	header, used := o.headerName(), o.now
 	if caller.Evidence != "" && o.bound != nil {
-		header = o.bound.first(o.evidence()+o.place, header)
+		first := o.bound.first(o.evidence()+o.place, sight{header, o.now})
+		used = first.at
+		// For as long as equal signatures may be requests in earnest, their headers tell them apart.
+		if caller.Nonce || o.now.Sub(used) >= deliveredFor {
+			header = first.header
+		}
 	}
 	switch {
 	case header != "":
@@ -62,9 +71,10 @@ func (o origin) name(req *wire.Request) name {
 	case caller.Evidence == "":
 		return name{}
 	case caller.Nonce:
-		return name{text: o.evidence() + o.place, reused: invalid()}
+		return name{text: o.evidence() + o.place, reused: invalid(), final: true}
 	}
-	return name{text: o.evidence() + o.place + "#" + strconv.Itoa(o.earlier), reused: invalid(), counted: true}
+	text := o.evidence() + o.place + "#" + strconv.Itoa(o.earlier)
+	return name{text: text, reused: invalid(), counted: true, final: true, used: used}
 }
 
 // headerName is the name by the client's header; "" when there is none.

@@ -3,8 +3,10 @@ package providerb_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +100,63 @@ func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	}
 	if got := s.distinct(); got != 1 {
 		t.Errorf("one header, two tokens: got %d payments, want 1", got)
+	}
+}
+
+// Equal signatures may be requests in earnest for two minutes: that long a header names each as its client meant it.
+func TestEqualSignaturesUnderHeaders(t *testing.T) {
+	t.Parallel()
+	s := mustSigner(t)
+	for _, header := range []string{"", "K-1", "K-2", "K-1"} {
+		r := s.request(t.Context(), signedBody)
+		if header != "" {
+			r.Header.Set("v-c-idempotency-id", header)
+		}
+		s.take(t, r)
+	}
+	if got := s.distinct(); got != 3 {
+		t.Errorf("got %d payments, want 3: %q", got, s.names)
+	}
+}
+
+// What was recorded when it was refused has one effect at most when it would no longer be, and none if v1 remembers the refusal.
+func TestRecordedRefusal(t *testing.T) {
+	t.Parallel()
+	s := mustSigner(t)
+	requests := []*http.Request{
+		s.request(t.Context(), signedBody), tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, "")),
+		tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, "n-1")),
+	}
+	send := func(r *http.Request) { s.handler.ServeHTTP(httptest.NewRecorder(), r) }
+	again := func(r *http.Request) *http.Request {
+		r = r.Clone(t.Context())
+		r.Body = io.NopCloser(strings.NewReader(signedBody))
+		return r
+	}
+	s.refuses = true
+	for _, r := range requests {
+		send(again(r))
+	}
+	s.refuses = false
+	s.clock.Advance(126 * time.Second)
+	for _, r := range requests {
+		for range 4 {
+			send(again(r))
+		}
+	}
+	if got := s.distinct(); got != len(requests) {
+		t.Errorf("got %d payments of %d requests: %q", got, len(requests), s.names)
+	}
+	if slices.Contains(s.finals, false) {
+		t.Errorf("a refusal leaves the name of a login free: %v", s.finals)
+	}
+	s.finals = nil
+	r := again(requests[0])
+	r.Header.Set("v-c-idempotency-id", "K-1")
+	fresh := mustSigner(t)
+	fresh.take(t, r)
+	if !slices.Equal(fresh.finals, []bool{false}) {
+		t.Errorf("a refusal uses up the name that a client chose: %v", fresh.finals)
 	}
 }
 

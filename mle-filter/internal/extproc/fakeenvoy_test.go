@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func (c *call) ask(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingRespons
 		}
 		c.sent = true
 	}
-	if err := c.stream.Send(r); err != nil {
+	if err := c.stream.Send(r); err != nil && !errors.Is(err, io.EOF) { // the end of a stream is told by Recv, with its status
 		return nil, err
 	}
 	return c.stream.Recv()
