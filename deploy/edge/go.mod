@@ -1,0 +1,3 @@
+module github.com/causeway-pay/causeway/deploy/edge
+
+go 1.26.0
