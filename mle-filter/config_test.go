@@ -1,11 +1,16 @@
 package mlefilter_test
 
 import (
+	"encoding/base64"
+	"net/http"
+	"strings"
 	"testing"
 
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // settings are what the configuration file holds.
@@ -24,6 +29,19 @@ func TestConfigRefuses(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%s: got a table, want an error", text)
+		}
+	}
+}
+
+// TestPostgresNotLinked: where there is no driver, a URL is not taken for the name of a file.
+func TestPostgresNotLinked(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"postgres://nowhere/x", "postgresql://nowhere/x"} {
+		_, err := mlefilter.New(t.Context(), mlefilter.Config{
+			Core: http.NotFoundHandler(), Keys: url, KEK: secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))),
+		})
+		if err == nil || !strings.Contains(err.Error(), "postgres://") {
+			t.Errorf("got %v, want to hear that such a URL means nothing here", err)
 		}
 	}
 }

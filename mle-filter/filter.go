@@ -50,6 +50,8 @@ type Config struct {
 	Secret secret.String
 	// Keys is where keys are kept: the path of an SQLite file, or a postgres:// URL that several filters share.
 	Keys string
+	// PostgreSQL opens such a URL. Nil for a program that keeps keys in a file only, and so needs no driver.
+	PostgreSQL keystore.Opener
 	// KEK encrypts what keeps the private keys: 32 bytes in base64.
 	KEK      secret.String
 	Schedule Schedule
@@ -220,7 +222,7 @@ func (f *Filter) openKeys(ctx context.Context) error {
 	if err != nil || len(kek) != keyring.KEKSize {
 		return errKEK
 	}
-	if f.db, err = keystore.Open(ctx, keystore.Config{Source: f.cfg.Keys, Clock: f.cfg.Clock}); err != nil {
+	if f.db, err = keystore.Open(ctx, keystore.Config{Source: f.cfg.Keys, PostgreSQL: f.cfg.PostgreSQL, Clock: f.cfg.Clock}); err != nil {
 		return err
 	}
 	f.ring, err = keyring.Open(ctx, keyring.Config{

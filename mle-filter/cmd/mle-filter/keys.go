@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/config"
 )
 
@@ -119,7 +120,7 @@ func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) 
 	if err != nil {
 		return fmt.Errorf("%s is not base64", kekVariable)
 	}
-	db, err := keystore.Open(ctx, keystore.Config{Source: c.Keys})
+	db, err := keystore.Open(ctx, keystore.Config{Source: c.Keys, PostgreSQL: postgres.Open})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,9 @@ import (
 	"syscall"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
@@ -135,7 +137,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		return mlefilter.Config{}, err
 	}
 	return mlefilter.Config{
-		V1: c.V1, Transport: transport, Secret: proof, Keys: c.Keys, KEK: kek, RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
+		V1: c.V1, Transport: transport, Secret: proof, Keys: c.Keys, PostgreSQL: postgres.Open, KEK: kek, RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
 		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, OperatorToken: token,
 		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
 	}, nil
@@ -192,12 +194,16 @@ func (m *Main) serveEnvoy(ctx context.Context, filter *mlefilter.Filter, log *sl
 	if m.Config.ExtProc == "" {
 		return func() error { return nil }, nil
 	}
-	end, err := filter.ServeEnvoy(ctx, m.Config.ExtProc, m.Config.Drain)
+	processor, err := extproc.New(filter.Shell())
 	if err != nil {
-		return nil, fmt.Errorf("extproc: %w", err)
+		return nil, err // says extproc itself
+	}
+	server, err := extproc.Listen(ctx, processor, m.Config.ExtProc, m.Config.Drain)
+	if err != nil {
+		return nil, err
 	}
 	log.InfoContext(ctx, "mle-filter: external processing for Envoy", slog.String("socket", m.Config.ExtProc))
-	return func() error { return end(context.WithoutCancel(ctx)) }, nil
+	return func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
 }
 
 // exitCode says what is wrong, unless that was said, and gives the code that goes with it.

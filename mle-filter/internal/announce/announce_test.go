@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/announce"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -61,7 +62,7 @@ func (c *core) requests() []string {
 
 func open(t *testing.T, source string, c *clock.Fake) *keystore.DB {
 	t.Helper()
-	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, Clock: c})
+	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Clock: c})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,14 +33,14 @@ type Server struct {
 	done  chan error
 }
 
-// Listen serves p on a socket, which it makes, until Stop. Streams that are under way then have as long as drain to end.
+// Listen serves p on a socket, which it makes, until Stop. Streams that are under way then have as long as drain (0: 10 s) to end.
 func Listen(ctx context.Context, p *Processor, path string, drain time.Duration) (*Server, error) {
 	listener, err := listen(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("extproc: %w", err)
 	}
 	limits := p.cfg.Engine.Settings()
-	s := &Server{path: path, drain: drain, done: make(chan error, 1), grpc: grpc.NewServer(
+	s := &Server{path: path, drain: cmp.Or(drain, 10*time.Second), done: make(chan error, 1), grpc: grpc.NewServer(
 		grpc.MaxRecvMsgSize(max(limits.MaxBody, limits.MaxResponse)+frame),
 		grpc.MaxConcurrentStreams(math.MaxUint32), // one for each request under way; what must be bounded is, in the engine
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingsApart, PermitWithoutStream: true}),

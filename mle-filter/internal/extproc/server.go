@@ -5,38 +5,16 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
-	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 )
 
-// Identify finds out whose a request is by its header. A problem, when it is nobody's, goes to the client as it is.
-type Identify func(ctx context.Context, header http.Header) (merchant string, p *engine.Problem)
-
-// Config is what a Server is made of. Engine, Identify and IDs are required.
-type Config struct {
-	Engine   *engine.Engine
-	Identify Identify
-	// IDs makes the ids of requests that core does not answer.
-	IDs *id.Generator
-	// Observe is told of each exchange that was encrypted or refused. Nil for nobody.
-	Observe func(Exchange)
-	Log     *slog.Logger // nil for none
-}
-
-// Exchange is what is counted of a request. Its words are ours.
-type Exchange struct {
-	Alg    engine.Alg // of the request's key; "" when it was in the clear, or not unwrapped
-	Sealed bool       // the answer was asked for encrypted
-	Status int        // of a refusal, else 0
-	Code   string     // of a refusal, else ""
-	Reason string     // of a refusal, else ""
-}
+// Config is what a Processor is made of.
+type Config = shell.Config
 
 // Processor is the shell. It is safe for concurrent use.
 type Processor struct {
@@ -53,7 +31,7 @@ func New(cfg Config) (*Processor, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Observe == nil {
-		cfg.Observe = func(Exchange) {}
+		cfg.Observe = func(shell.Exchange) {}
 	}
 	return &Processor{cfg: cfg}, nil
 }

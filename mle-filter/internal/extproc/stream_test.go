@@ -21,6 +21,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 )
 
 func plain(method, path, body string, more ...enginetest.Field) enginetest.Request {
@@ -206,8 +207,8 @@ func TestEnd(t *testing.T) {
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	seen := make(chan extproc.Exchange, 9)
-	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), func(c *extproc.Config) { c.Observe = func(e extproc.Exchange) { seen <- e } })))}
+	seen := make(chan shell.Exchange, 9)
+	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), func(c *extproc.Config) { c.Observe = func(e shell.Exchange) { seen <- e } })))}
 	r := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
 		enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 	r.Fields[0].Value = "application/jose"
@@ -221,8 +222,8 @@ func TestObserve(t *testing.T) {
 			t.Errorf("got %v %s, want core's id", out.Fields, out.Answer)
 		}
 	}
-	got := []extproc.Exchange{<-seen, <-seen}
-	want := []extproc.Exchange{{Alg: engine.ECDHESA256KW, Sealed: true}, {engine.ECDHESA256KW, true, 500, "internal_error", "response_size"}}
+	got := []shell.Exchange{<-seen, <-seen}
+	want := []shell.Exchange{{Alg: engine.ECDHESA256KW, Sealed: true}, {Alg: engine.ECDHESA256KW, Sealed: true, Status: 500, Code: "internal_error", Reason: "response_size"}}
 	if !slices.Equal(got, want) || len(seen) != 0 {
 		t.Errorf("got %v, want %v", got, want)
 	}

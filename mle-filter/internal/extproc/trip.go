@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -176,7 +177,7 @@ func (t *trip) refuse(ctx context.Context, p *engine.Problem) *extprocv3.Process
 }
 
 func (t *trip) count(p *engine.Problem) {
-	var e Exchange
+	var e shell.Exchange
 	if t.exchange != nil {
 		_, e.Alg = t.exchange.Key()
 		e.Sealed = t.exchange.WrapsResponse()

@@ -12,16 +12,14 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
-
-// Identify finds out whose a request is by its header. A problem, when it is nobody's, goes to the client as it is.
-type Identify func(ctx context.Context, header http.Header) (merchant string, p *engine.Problem)
 
 // Config is what a Hop is made of. Engine and Identify are required, and one of Upstream and Core.
 type Config struct {
 	Engine   *engine.Engine
-	Identify Identify
+	Identify shell.Identify
 	// Upstream is where core is, a URL without a path.
 	Upstream *url.URL
 	// Transport carries requests to Upstream. Nil for NewTransport(nil).
@@ -33,17 +31,8 @@ type Config struct {
 	// Core have what Core puts around itself.
 	Around func(http.Handler) http.Handler
 	// Observe is told of each exchange that was encrypted or refused. Nil for nobody.
-	Observe func(Exchange)
+	Observe func(shell.Exchange)
 	Log     *slog.Logger // nil for none
-}
-
-// Exchange is what is counted of a request. Its words are ours.
-type Exchange struct {
-	Alg    engine.Alg // of the request's key; "" when it was in the clear, or not unwrapped
-	Sealed bool       // the answer was asked for encrypted
-	Status int        // of a refusal, else 0
-	Code   string     // of a refusal, else ""
-	Reason string     // of a refusal, else ""
 }
 
 // Hop is the shell. It is safe for concurrent use.
@@ -62,7 +51,7 @@ func New(cfg Config) (*Hop, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Observe == nil {
-		cfg.Observe = func(Exchange) {}
+		cfg.Observe = func(shell.Exchange) {}
 	}
 	if cfg.Core != nil {
 		cfg.Upstream, cfg.Transport = &url.URL{Scheme: "http", Host: "core"}, InProcess(cfg.Core)

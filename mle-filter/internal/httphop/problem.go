@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -76,7 +77,7 @@ func (h *Hop) refuse(w http.ResponseWriter, r *http.Request, x *engine.Exchange,
 }
 
 func (h *Hop) count(x *engine.Exchange, p *engine.Problem) {
-	var e Exchange
+	var e shell.Exchange
 	if x != nil {
 		_, e.Alg = x.Key()
 		e.Sealed = x.WrapsResponse()

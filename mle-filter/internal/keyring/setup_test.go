@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -42,7 +43,7 @@ func kek(fill byte) []byte { return bytes.Repeat([]byte{fill}, keyring.KEKSize) 
 // open starts a filter on a store.
 func open(t *testing.T, source string, c *clock.Fake, change ...func(*keyring.Config)) filter {
 	t.Helper()
-	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, Clock: c})
+	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Clock: c})
 	if err != nil {
 		t.Fatal(err)
 	}

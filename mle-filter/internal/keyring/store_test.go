@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -172,7 +173,7 @@ func TestNewerSchema(t *testing.T) {
 			source := e.Source(t)
 			open(t, source, clock.NewFake(birth))
 			MustExec(t, source, `INSERT INTO mle_schema (version_id, is_applied) VALUES (99, true)`)
-			_, err := keystore.Open(t.Context(), keystore.Config{Source: source})
+			_, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open})
 			if err == nil || !strings.Contains(err.Error(), "99") {
 				t.Errorf("got %v", err)
 			}

@@ -22,38 +22,47 @@ var ErrConflict = errors.New("keystore: conflict")
 type Config struct {
 	// Source is the path of an SQLite file, or a postgres:// URL.
 	Source string
-	Clock  clock.Clock // nil for the system's
+	// PostgreSQL opens the latter. Nil for a program that has no such engine linked.
+	PostgreSQL Opener
+	Clock      clock.Clock // nil for the system's
+}
+
+// Opener opens an engine that has this build's schema.
+type Opener func(ctx context.Context, source string) (*Engine, error)
+
+// Engine is what a store stands on, and what engines differ in.
+type Engine struct {
+	Write, Read *sql.DB // may be the same
+	Numbered    bool    // parameters are $1, not ?
+	Duplicate   func(error) bool
+	Unavailable func(error) bool
 }
 
 // DB is the store. It is safe for concurrent use, and several processes may have it open.
 type DB struct {
-	write, read *sql.DB // the same on PostgreSQL
-	dialect     dialect
+	write, read *sql.DB
+	engine      *Engine
 	clock       clock.Clock
 }
 
-// dialect is what the two engines differ in.
-type dialect struct {
-	numbered    bool // parameters are $1, not ?
-	duplicate   func(error) bool
-	unavailable func(error) bool
-}
+var errNoPostgres = errors.New("keystore: this program keeps keys in a file, and has nothing that reads postgres:// URLs")
 
 // Open opens the store and brings its schema up to this build's.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
 	}
-	open := openSQLite
+	var open Opener = openSQLite
 	if strings.HasPrefix(cfg.Source, "postgres://") || strings.HasPrefix(cfg.Source, "postgresql://") {
-		open = openPostgres
+		if open = cfg.PostgreSQL; open == nil {
+			return nil, errNoPostgres
+		}
 	}
-	db, err := open(ctx, cfg.Source)
+	e, err := open(ctx, cfg.Source)
 	if err != nil {
 		return nil, err
 	}
-	db.clock = cfg.Clock
-	return db, nil
+	return &DB{write: e.Write, read: e.Read, engine: e, clock: cfg.Clock}, nil
 }
 
 // Close closes the store.
@@ -72,7 +81,7 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // IsUnavailable reports whether err says that the store could not be reached or written just now, so that trying again may help.
 func (db *DB) IsUnavailable(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrConnDone) || db.dialect.unavailable(err)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrConnDone) || db.engine.Unavailable(err)
 }
 
 // Tx is one write. Only a Tx writes keys; writes happen one after the other, in all processes.
@@ -122,7 +131,7 @@ func (db *DB) ChangedSince(ctx context.Context, revision int64) ([]string, error
 
 // sql writes the parameters of a statement the engine's way. No statement has a question mark elsewhere.
 func (db *DB) sql(statement string) string {
-	if !db.dialect.numbered {
+	if !db.engine.Numbered {
 		return statement
 	}
 	var b strings.Builder
@@ -145,7 +154,7 @@ func (tx *Tx) row(statement string, args ...any) *sql.Row {
 func (tx *Tx) exec(statement string, args ...any) (int64, error) {
 	r, err := tx.tx.ExecContext(tx.ctx, tx.db.sql(statement), args...)
 	if err != nil {
-		if tx.db.dialect.duplicate(err) {
+		if tx.db.engine.Duplicate(err) {
 			return 0, ErrConflict
 		}
 		return 0, fmt.Errorf("keystore: %w", err)

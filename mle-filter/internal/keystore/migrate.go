@@ -13,8 +13,8 @@ import (
 //go:embed migration/*/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to this build's version, one transaction a step, and refuses a schema that is newer.
-func migrate(ctx context.Context, db *sql.DB, d goose.Dialect, folder string, options ...goose.ProviderOption) error {
+// Migrate brings the schema up to this build's version, one transaction a step, and refuses a schema that is newer.
+func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, folder string, options ...goose.ProviderOption) error {
 	dir, err := fs.Sub(migrations, "migration/"+folder)
 	if err != nil {
 		return fmt.Errorf("keystore: migrations: %w", err)

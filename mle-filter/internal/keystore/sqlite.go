@@ -33,7 +33,7 @@ func sqliteDSN(path string, readOnly bool) string {
 	return u.String()
 }
 
-func openSQLite(ctx context.Context, path string) (*DB, error) {
+func openSQLite(ctx context.Context, path string) (*Engine, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
 	}
@@ -42,7 +42,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
 	}
 	write.SetMaxOpenConns(1)
-	if err := migrate(ctx, write, goose.DialectSQLite3, "sqlite"); err != nil {
+	if err := Migrate(ctx, write, goose.DialectSQLite3, "sqlite"); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
 	read, err := sql.Open("sqlite", sqliteDSN(path, true))
@@ -51,7 +51,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return &DB{write: write, read: read, dialect: dialect{duplicate: sqliteDuplicate, unavailable: sqliteUnavailable}}, nil
+	return &Engine{Write: write, Read: read, Duplicate: sqliteDuplicate, Unavailable: sqliteUnavailable}, nil
 }
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all.

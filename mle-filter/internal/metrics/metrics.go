@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
@@ -66,7 +66,7 @@ func (m *Metrics) Request(s httpx.Sample) {
 }
 
 // Exchange counts what of a request was encrypted, or why it was refused.
-func (m *Metrics) Exchange(e httphop.Exchange) {
+func (m *Metrics) Exchange(e shell.Exchange) {
 	if e.Code != "" {
 		m.refusals.WithLabelValues(e.Code, e.Reason).Inc()
 		return

@@ -1,4 +1,4 @@
-package keystore
+package postgres
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
 // connections bounds the pool of PostgreSQL. The keyring answers from memory nearly always.
@@ -20,7 +22,8 @@ const connections = 8
 // patience is how long one statement may take on PostgreSQL, waiting for other writers included.
 const patience = 5 * time.Second
 
-func openPostgres(ctx context.Context, source string) (*DB, error) {
+// Open opens the store at a postgres:// URL and brings its schema up to this build's.
+func Open(ctx context.Context, source string) (*keystore.Engine, error) {
 	cfg, err := pgx.ParseConfig(source)
 	if err != nil {
 		return nil, errors.New("keystore: the postgres:// URL cannot be read") // the cause may quote the password
@@ -35,20 +38,20 @@ func openPostgres(ctx context.Context, source string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("keystore: migrations: %w", err), pool.Close())
 	}
-	if err := migrate(ctx, pool, goose.DialectPostgres, "postgres", goose.WithSessionLocker(locker)); err != nil {
+	if err := keystore.Migrate(ctx, pool, goose.DialectPostgres, "postgres", goose.WithSessionLocker(locker)); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	return &DB{write: pool, read: pool, dialect: dialect{numbered: true, duplicate: postgresDuplicate, unavailable: postgresUnavailable}}, nil
+	return &keystore.Engine{Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable}, nil
 }
 
-func postgresDuplicate(err error) bool {
+func duplicate(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "23505"
 }
 
-// postgresUnavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
+// unavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
 // (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock.
-func postgresUnavailable(err error) bool {
+func unavailable(err error) bool {
 	var (
 		e       *pgconn.PgError
 		connect *pgconn.ConnectError

@@ -15,10 +15,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 )
 
-// TestServeEnvoy: what goes by Envoy is judged by the same engine, keys and identities as what goes by the hop.
-func TestServeEnvoy(t *testing.T) {
+// TestShell: what goes by Envoy is judged by the same engine, keys and identities as what goes by the hop.
+func TestShell(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
 	f.register(t)
@@ -28,7 +30,11 @@ func TestServeEnvoy(t *testing.T) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	socket := filepath.Join(dir, "s")
-	stop, err := f.ServeEnvoy(t.Context(), socket, time.Second)
+	processor, err := extproc.New(f.Shell())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := extproc.Listen(t.Context(), processor, socket, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +53,7 @@ func TestServeEnvoy(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := stop(context.WithoutCancel(t.Context())); err != nil {
+	if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
 		t.Error(err)
 	}
 	rec := httptest.NewRecorder()
