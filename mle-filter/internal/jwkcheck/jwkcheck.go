@@ -109,6 +109,8 @@ func (m *members) key() (engine.Alg, any, error) {
 		return "", nil, refuse("crv", "The curve is P-256.")
 	case m.Kty == "EC" && (m.N != "" || m.E != ""), m.Kty == "RSA" && (m.Crv != "" || m.X != "" || m.Y != ""):
 		return "", nil, refuse("kty", "The members are those of two kinds of key.")
+	case large(m.E):
+		return "", nil, refuse("e", "The exponent is less than 2^31; 65537 is usual.")
 	}
 	var jwk jose.JSONWebKey
 	if err := jwk.UnmarshalJSON(m.bare()); err != nil {

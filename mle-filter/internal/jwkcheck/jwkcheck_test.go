@@ -85,13 +85,14 @@ func TestTaken(t *testing.T) {
 		text string
 		alg  engine.Alg
 	}{
-		"EC":        {ec.text(t), engine.ECDHESA256KW},
-		"EC, full":  {ec.with("use", "enc").with("alg", "ECDH-ES+A256KW").with("key_ops", []string{"deriveKey"}).with("ext", true).text(t), engine.ECDHESA256KW},
-		"EC, no op": {ec.with("key_ops", []string{}).text(t), engine.ECDHESA256KW},
-		"RSA":       {r.text(t), engine.RSAOAEP256},
-		"RSA, full": {r.with("use", "enc").with("alg", "RSA-OAEP-256").with("key_ops", []string{"encrypt", "wrapKey"}).text(t), engine.RSAOAEP256},
-		"RSA, e 3":  {r.with("e", "Aw").text(t), engine.RSAOAEP256},
-		"RSA, 4096": {big4096, engine.RSAOAEP256},
+		"EC":         {ec.text(t), engine.ECDHESA256KW},
+		"EC, full":   {ec.with("use", "enc").with("alg", "ECDH-ES+A256KW").with("key_ops", []string{"deriveKey"}).with("ext", true).text(t), engine.ECDHESA256KW},
+		"EC, no op":  {ec.with("key_ops", []string{}).text(t), engine.ECDHESA256KW},
+		"RSA":        {r.text(t), engine.RSAOAEP256},
+		"RSA, full":  {r.with("use", "enc").with("alg", "RSA-OAEP-256").with("key_ops", []string{"encrypt", "wrapKey"}).text(t), engine.RSAOAEP256},
+		"RSA, e 3":   {r.with("e", "Aw").text(t), engine.RSAOAEP256},
+		"RSA, e max": {r.with("e", b64([]byte{0x7f, 0xff, 0xff, 0xff})).text(t), engine.RSAOAEP256},
+		"RSA, 4096":  {big4096, engine.RSAOAEP256},
 	} {
 		jwk, alg, err := jwkcheck.Parse([]byte(c.text), keyring.Thumbprint)
 		if err != nil || alg != c.alg || jwk.Algorithm != string(alg) || jwk.Use != "enc" || len(jwk.KeyID) != 43 || !jwk.IsPublic() {
@@ -177,7 +178,9 @@ func TestRefused(t *testing.T) {
 		"long":             {ec.with("kid", strings.Repeat("k", 8<<10)).text(t), ""},
 		"nothing in it":    {`{}`, "kty"},
 		"RSA without n":    {`{"kty":"RSA","e":"AQAB"}`, "n"},
-		"RSA huge e":       {r.with("e", b64(bytes.Repeat([]byte{0xff}, 9))).text(t), "n"},
+		"RSA huge e":       {r.with("e", b64(bytes.Repeat([]byte{0xff}, 9))).text(t), "e"},
+		"RSA e 2^31+1":     {r.with("e", b64([]byte{0x80, 0, 0, 1})).text(t), "e"},
+		"RSA e cut to F4":  {r.with("e", b64([]byte{1, 0, 0, 0, 0, 0, 1, 0, 1})).text(t), "e"}, // its low 64 bits are 65537
 		"private among it": {`{"d":"AQ",` + ec.text(t)[1:], "d"},
 	} {
 		t.Run(name, func(t *testing.T) {

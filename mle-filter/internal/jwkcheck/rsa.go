@@ -2,14 +2,23 @@ package jwkcheck
 
 import (
 	"crypto/rsa"
+	"encoding/base64"
+	"math"
 	"math/big"
 )
 
-// The sizes of RSA moduli, in bits.
+// The sizes of RSA moduli, in bits, and the largest exponent that Go encrypts with.
 const (
-	minBits = 2048
-	maxBits = 4096
+	minBits     = 2048
+	maxBits     = 4096
+	maxExponent = math.MaxInt32
 )
+
+// large reports whether an exponent is more than there is room for. go-jose would cut off what is in front.
+func large(exponent string) bool {
+	e, err := base64.RawURLEncoding.DecodeString(exponent)
+	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(maxExponent)) > 0
+}
 
 func checkRSA(key *rsa.PublicKey) error {
 	switch bits := key.N.BitLen(); {

@@ -4,6 +4,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -145,6 +147,21 @@ func TestChallengeExpires(t *testing.T) {
 	if again.Status != "pending" {
 		t.Errorf("got %+v", again)
 	}
+}
+
+// TestRegisterExponent: the largest exponent that can be encrypted with is taken, and one more is not.
+func TestRegisterExponent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := func(e string) string {
+		return `{"jwk":{"kty":"RSA","n":"` + base64.RawURLEncoding.EncodeToString(key.N.Bytes()) + `","e":"` + e + `"}}`
+	}
+	MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body("f____w")), 201)
+	wantRefusal(t, b.do(t, "sk", "POST", response, body("gAAAAQ")), 400, "invalid_value", "jwk.e")
 }
 
 func TestRegisterRefuses(t *testing.T) {
