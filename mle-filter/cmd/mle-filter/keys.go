@@ -28,7 +28,7 @@ Usage, for merchants:
   mle-filter keys register --v1 URL --api-key-env VAR --private FILE
         registers the public half of a pair for answers, and proves that the private half is there
 
-Usage, for operators, on the same store as a filter and with its CAUSEWAY_MLE_KEK; running filters follow within seconds:
+Usage, for operators, on the same store as a filter and with its CAUSEWAY_MLE_KEK; running filters follow at once:
   mle-filter keys list   [--merchant mer_…/test]
   mle-filter keys rotate --merchant mer_…/test [--alg ALG]
         makes another key current; the old one decrypts for as long as planned

@@ -217,10 +217,8 @@ func TestByHand(t *testing.T) {
 	}
 	operate(t, keys)
 	sealed = must(t, `{}`, "seal", "--key", current)
-	for !strings.Contains(pay(t, public, sealed), "mle_kid_unknown") { // the filter asks its store every few seconds
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
+	if got := pay(t, public, sealed); !strings.Contains(got, "mle_kid_unknown") { // the command has answered, so it holds in the filter too
+		t.Errorf("a revoked key: got %s", got)
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 // ErrNoKey is returned for a key that does not exist, is another merchant's, has retired or was revoked: callers are not told which.
 var ErrNoKey = errors.New("mle: no such key")
 
-// Keys are what the engine may use. Implementations are safe for concurrent use and answer from memory nearly always.
+// Keys are what the engine may use. Implementations are safe for concurrent use, and answer by what holds when they are asked.
 type Keys interface {
 	// Private returns the private key with that key id, *rsa.PrivateKey, *ecdsa.PrivateKey or, which saves an operation on the curve for each
 	// request, *ecdh.PrivateKey, and the algorithm it is bound to, if it is the merchant's and still decrypts. The error is ErrNoKey, or that

@@ -13,14 +13,11 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-const (
-	maxHeld    = 20_000          // tenants in memory
-	maxMissed  = 20              // times a second that a tenant may have the store asked for a key that is not in memory
-	askTimeout = 2 * time.Second // for what a request waits for
-)
+// maxHeld is how many tenants are kept in memory.
+const maxHeld = 20_000
 
-// errStale: the store could not be asked for too long.
-var errStale = errors.New("keyring: the store cannot be asked, and what is in memory is too old")
+// errAway: the store cannot be asked whether a key is still good.
+var errAway = errors.New("keyring: the store cannot be asked whether what is in memory still holds")
 
 // held is what is in memory of a tenant. It does not change.
 type held struct {
@@ -58,54 +55,18 @@ func (h *held) find(alg engine.Alg, s State, now time.Time) *heldKey {
 	return nil
 }
 
-// Refresh forgets what was changed in the store, by this filter or another.
-func (r *Keyring) Refresh(ctx context.Context) error {
-	now := r.clock.Now()
-	r.mu.RLock()
-	seen := r.seen
-	r.mu.RUnlock()
-	revision, err := r.db.Revision(ctx)
-	if err != nil {
-		return err
-	}
-	var changed []string
-	if revision != seen {
-		if changed, err = r.db.ChangedSince(ctx, seen); err != nil {
-			return err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range changed {
-		delete(r.held, t)
-	}
-	if revision > r.seen {
-		r.seen = revision
-	}
-	if now.After(r.checkedAt) {
-		r.checkedAt = now
-	}
-	return nil
-}
-
-// changed is called after a write of a tenant's.
-func (r *Keyring) changed(ctx context.Context, tenant string) {
-	if err := r.Refresh(ctx); err != nil {
-		r.mu.Lock()
-		delete(r.held, tenant)
-		r.mu.Unlock()
-	}
-}
-
-// of returns what there is of a tenant, from memory if it is not too old.
+// of returns what there is of a tenant: not older than the moment of the call.
 func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
-	now := r.clock.Now()
+	revision, err := r.asked.now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errAway, err)
+	}
 	r.mu.RLock()
-	h, checked := r.held[tenant], r.checkedAt
+	h, seen := r.held[tenant], r.seen
 	r.mu.RUnlock()
-	if now.Sub(checked) > r.cfg.MaxStale {
-		if err := r.catchUp(ctx); err != nil {
-			return nil, err
+	if seen < revision {
+		if err := r.catchUp(ctx, seen, revision); err != nil {
+			return nil, fmt.Errorf("%w: %w", errAway, err)
 		}
 		r.mu.RLock()
 		h = r.held[tenant]
@@ -114,23 +75,33 @@ func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
 	if h != nil {
 		return h, nil
 	}
-	return r.read(ctx, tenant)
+	if h, err = r.read(ctx, tenant); err == nil && h.revision < revision { // another request had begun to read before this one came
+		h, err = r.readNow(ctx, tenant)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
-// catchUp is Refresh for a request.
-func (r *Keyring) catchUp(ctx context.Context) error {
-	_, err, _ := r.load.Do("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout) // others wait for it too
-		defer cancel()
-		return nil, r.Refresh(ctx)
-	})
+// catchUp forgets what was changed in the store since a revision, by this filter or another.
+func (r *Keyring) catchUp(ctx context.Context, seen, revision int64) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	changed, err := r.db.ChangedSince(ctx, seen)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errStale, err)
+		return err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range changed {
+		delete(r.held, t)
+	}
+	r.seen = max(r.seen, revision)
 	return nil
 }
 
-// read reads a tenant from the store.
+// read reads a tenant from the store, once for all who want it at the same time.
 func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
 	v, err, _ := r.load.Do(tenant, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
@@ -209,32 +180,4 @@ func (h *held) fill(s *sealer, keys []*keystore.Key, response []*keystore.Respon
 		h.response = append(h.response, rk)
 	}
 	return nil
-}
-
-// again reads a tenant anew if anything has changed since h was read: something was asked for that is not in it. It is nil when there is
-// nothing newer, or when the tenant asks for too much that does not exist.
-func (r *Keyring) again(ctx context.Context, tenant string, h *held) (*held, error) {
-	if !r.mayAsk(tenant) {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	revision, err := r.db.Revision(ctx)
-	if err != nil || revision == h.revision {
-		return nil, err
-	}
-	return r.read(ctx, tenant)
-}
-
-// mayAsk counts the questions of a tenant in this second.
-func (r *Keyring) mayAsk(tenant string) bool {
-	second := r.clock.Now().Unix()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if second != r.second {
-		r.second = second
-		clear(r.missed)
-	}
-	r.missed[tenant]++
-	return r.missed[tenant] <= maxMissed
 }

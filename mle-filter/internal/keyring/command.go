@@ -90,7 +90,6 @@ func (r *Keyring) end(ctx context.Context, kid string, how func(*keystore.Tx, *k
 		out, err = r.rotated(tx, cur, found)
 		return err
 	})
-	r.changed(ctx, found.Tenant)
 	return out, err
 }
 

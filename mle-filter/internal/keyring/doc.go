@@ -6,8 +6,8 @@
 // as everywhere in v1: what this package calls a tenant, engine.Keys calls a merchant.
 //
 // Several filters share one store. Writes happen one after the other, and a rotation names the key that it replaces, so two that rotate at
-// once make one rotation. Each filter answers from memory and asks the store every few seconds what has changed; a key id that it does not
-// know, it asks for at once. So a new key works everywhere from the moment it can be seen, and what was revoked, or ended sooner than
-// planned, stops everywhere within Config.RefreshEvery; what ends as planned ends to the millisecond. A filter that cannot ask the store
-// goes on for Config.MaxStale.
+// once make one rotation. Each filter answers from memory, but at every use it asks the store for its revision, which counts the writes, and
+// reads anew what was changed: so a new key works everywhere from the moment it can be seen, and what was revoked, retired or deleted is used
+// by no request that comes after that was answered, in any filter. Requests that come at the same time share one question. A filter that cannot
+// ask uses no key: it cannot know which of them are still good.
 package keyring

@@ -12,3 +12,9 @@ func (r *Keyring) ReadSlowly(ctx context.Context, tenant string, meanwhile func(
 	r.hold(tenant, h)
 	return nil
 }
+
+// Inquiry asks one question for all who wait.
+func Inquiry(ask func(context.Context) (int64, error)) func(context.Context) (int64, error) {
+	q := &inquiry{ask: ask}
+	return q.now
+}

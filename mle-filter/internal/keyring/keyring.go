@@ -33,11 +33,9 @@ type Config struct {
 	Clock clock.Clock // nil for the system's
 	Log   *slog.Logger
 
-	Schedule     Schedule      // zero fields for the usual times
-	RefreshEvery time.Duration // how often the store is asked what has changed; 5 seconds
-	MaxStale     time.Duration // how long keys are used when the store cannot be asked; 5 minutes
-	RSABits      int           // of new RSA keys; 3072
-	Spares       int           // how many RSA keys are kept ready; 4
+	Schedule Schedule // zero fields for the usual times
+	RSABits  int      // of new RSA keys; 3072
+	Spares   int      // how many RSA keys are kept ready; 4
 }
 
 // Keyring implements engine.Keys. It is safe for concurrent use.
@@ -48,14 +46,12 @@ type Keyring struct {
 	log    *slog.Logger
 	sealer *sealer
 	fill   chan struct{} // holds one wish for spare keys
+	asked  inquiry
 	load   singleflight.Group
 
-	mu        sync.RWMutex
-	held      map[string]*held // guarded by mu; by tenant
-	seen      int64            // guarded by mu; the revision that held is not behind
-	checkedAt time.Time        // guarded by mu; when seen was read
-	missed    map[string]int   // guarded by mu; questions for unknown keys in this second, by tenant
-	second    int64            // guarded by mu
+	mu   sync.RWMutex
+	held map[string]*held // guarded by mu; by tenant
+	seen int64            // guarded by mu; the revision that held is not behind
 }
 
 var _ engine.Keys = (*Keyring)(nil)
@@ -71,7 +67,6 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	s := &cfg.Schedule
 	s.RotateEvery, s.PublishAhead = cmp.Or(s.RotateEvery, 90*day), cmp.Or(s.PublishAhead, 14*day)
 	s.KeepPrevious = cmp.Or(s.KeepPrevious, 30*day)
-	cfg.RefreshEvery, cfg.MaxStale = cmp.Or(cfg.RefreshEvery, 5*time.Second), cmp.Or(cfg.MaxStale, 5*time.Minute)
 	cfg.RSABits, cfg.Spares = cmp.Or(cfg.RSABits, 3072), cmp.Or(cfg.Spares, 4)
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -82,10 +77,13 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	}
 	r := &Keyring{
 		cfg: cfg, db: cfg.Store, clock: cfg.Clock, log: cfg.Log, sealer: sealer, fill: make(chan struct{}, 1),
-		held: map[string]*held{}, missed: map[string]int{},
+		asked: inquiry{ask: cfg.Store.Revision}, held: map[string]*held{},
 	}
-	return r, r.Refresh(ctx)
+	return r, nil
 }
+
+// minKeep is how long a replaced key must be kept at least: clients may keep what they were told of keys for an hour.
+const minKeep = time.Hour
 
 // validate refuses times that would make a rotation fail requests.
 func (c *Config) validate() error {
@@ -93,10 +91,8 @@ func (c *Config) validate() error {
 	switch {
 	case s.PublishAhead >= s.RotateEvery:
 		return fmt.Errorf("keys are published %s ahead, which must be less than the %s that they are current", s.PublishAhead, s.RotateEvery)
-	case c.RefreshEvery <= 0 || c.MaxStale < c.RefreshEvery:
-		return fmt.Errorf("keys are refreshed every %s and used for %s without: want the second to be longer", c.RefreshEvery, c.MaxStale)
-	case c.MaxStale >= s.PublishAhead || c.MaxStale >= s.KeepPrevious:
-		return fmt.Errorf("keys may be used for %s without asking the store, which must be less than they are published ahead and kept", c.MaxStale)
+	case s.KeepPrevious < minKeep:
+		return fmt.Errorf("a key that was replaced is kept for %s: want %s or more, for as long as clients may keep what they were told", s.KeepPrevious, minKeep)
 	case c.RSABits < 2048 || c.RSABits > 4096:
 		return fmt.Errorf("rsa keys of %d bits: want 2048 to 4096", c.RSABits)
 	case c.Spares < 0:
@@ -113,21 +109,20 @@ func (r *Keyring) Ping(ctx context.Context) error { return r.db.Ping(ctx) }
 
 // IsUnavailable reports whether err says that the store could not be reached just now.
 func (r *Keyring) IsUnavailable(err error) bool {
-	return errors.Is(err, errStale) || r.db.IsUnavailable(err)
+	return errors.Is(err, errAway) || r.db.IsUnavailable(err)
 }
 
-// Run keeps the keyring going until ctx ends: it learns of changes, rotates by schedule and makes spare keys.
+// Run keeps the keyring going until ctx ends: it rotates by schedule and makes spare keys.
 func (r *Keyring) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	wg.Go(func() { r.every(ctx, r.cfg.RefreshEvery, nil, "refresh keys", r.Refresh) })
-	wg.Go(func() { r.every(ctx, maintainEvery, nil, "rotate keys", r.Maintain) })
-	wg.Go(func() { r.every(ctx, maintainEvery, r.fill, "make spare keys", r.Fill) })
+	wg.Go(func() { r.every(ctx, nil, "rotate keys", r.Maintain) })
+	wg.Go(func() { r.every(ctx, r.fill, "make spare keys", r.Fill) })
 	wg.Wait()
 }
 
 // every does something now, whenever it is wished for, and at an interval.
-func (r *Keyring) every(ctx context.Context, d time.Duration, wish <-chan struct{}, what string, do func(context.Context) error) {
-	tick := time.NewTicker(d)
+func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, what string, do func(context.Context) error) {
+	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
 	for {
 		if err := do(ctx); err != nil && ctx.Err() == nil {

@@ -100,7 +100,6 @@ func TestSchedule(t *testing.T) {
 			states(keyring.Current, keyring.Next)
 			at(90 * day)
 			states(keyring.Previous, keyring.Current)
-			b.must(t, b.Refresh)
 			if got := b.current(t, ec).Current.Kid; got != p.Next.Kid {
 				t.Errorf("current: got %s, want the one that was next", got)
 			}

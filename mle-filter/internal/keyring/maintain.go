@@ -25,7 +25,6 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 		if err := r.db.Update(ctx, func(tx *keystore.Tx) error { return r.maintain(tx, tenant) }); err != nil {
 			faults = append(faults, fmt.Errorf("keys of %s: %w", tenant, err))
 		}
-		r.changed(ctx, tenant)
 	}
 	faults = append(faults, r.db.Forget(ctx, r.clock.Now().Add(-keystore.AnswerLifetime)))
 	return errors.Join(faults...)

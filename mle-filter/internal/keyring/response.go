@@ -73,7 +73,6 @@ func (r *Keyring) Register(ctx context.Context, tenant string, jwk jose.JSONWebK
 		})
 		return err
 	})
-	r.changed(ctx, tenant)
 	return out, err
 }
 
@@ -144,7 +143,6 @@ func (r *Keyring) Prove(ctx context.Context, tenant, kid, answer string, o Once,
 		})
 		return err
 	})
-	r.changed(ctx, tenant)
 	return out, err
 }
 
@@ -201,7 +199,6 @@ func (r *Keyring) ResponseKeys(ctx context.Context, tenant string) ([]ResponseKe
 // DeleteResponseKey deletes a response key. Nothing is encrypted to it any more. The error is engine.ErrNoKey when there is none.
 func (r *Keyring) DeleteResponseKey(ctx context.Context, tenant, kid string) error {
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error { return tx.DeleteResponseKey(tenant, kid) })
-	r.changed(ctx, tenant)
 	if errors.Is(err, keystore.ErrNotFound) {
 		return engine.ErrNoKey
 	}

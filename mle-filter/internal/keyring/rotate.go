@@ -65,7 +65,6 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answ
 		out = answer
 		return err
 	})
-	r.changed(ctx, in.Tenant)
 	return out, err
 }
 

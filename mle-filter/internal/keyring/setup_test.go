@@ -41,24 +41,24 @@ type filter struct {
 func kek(fill byte) []byte { return bytes.Repeat([]byte{fill}, keyring.KEKSize) }
 
 // open starts a filter on a store.
-func open(t *testing.T, source string, c *clock.Fake, change ...func(*keyring.Config)) filter {
-	t.Helper()
-	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Clock: c})
+func open(tb testing.TB, source string, c *clock.Fake, change ...func(*keyring.Config)) filter {
+	tb.Helper()
+	db, err := keystore.Open(tb.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Clock: c})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := db.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	cfg := keyring.Config{Store: db, KEK: kek(1), Clock: c, RSABits: 2048, Spares: 1}
 	for _, f := range change {
 		f(&cfg)
 	}
-	r, err := keyring.Open(t.Context(), cfg)
+	r, err := keyring.Open(tb.Context(), cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return filter{r, db, c}
 }
@@ -70,11 +70,11 @@ func two(t *testing.T, source string) (a, b filter) {
 	return open(t, source, c), open(t, source, c)
 }
 
-func (f filter) current(t *testing.T, alg engine.Alg) keyring.Pair {
-	t.Helper()
-	p, err := f.Current(t.Context(), shop, alg)
+func (f filter) current(tb testing.TB, alg engine.Alg) keyring.Pair {
+	tb.Helper()
+	p, err := f.Current(tb.Context(), shop, alg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }

@@ -2,7 +2,6 @@ package keyring_test
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -120,29 +119,27 @@ func TestAtRest(t *testing.T) {
 	}
 }
 
-// TestStoreAway: a filter goes on without its store for as long as was said, and no longer.
+// TestStoreAway: a filter that cannot ask whether a key is still good does not use it, and says that it is the store.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
-	k := f.current(t, ec).Current
-	if err := f.works(t, shop, k); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := f.db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	f.clock.Advance(5 * time.Minute)
-	if err := f.Refresh(ctx); err == nil {
-		t.Error("the store is there")
-	}
-	if err := f.works(t, shop, k); err != nil {
-		t.Errorf("within 5 minutes: %v", err)
-	}
-	f.clock.Advance(time.Millisecond)
-	if err := f.works(t, shop, k); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
-		t.Errorf("after 5 minutes: got %v, want that the store is away", err)
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t, e.Source(t), clock.NewFake(birth))
+			k := f.current(t, ec).Current
+			if err := f.works(t, shop, k); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.works(t, shop, k); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
+				t.Errorf("got %v, want that the store is away", err)
+			}
+			if _, err := f.Response(t.Context(), shop, ""); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
+				t.Errorf("response key: got %v, want that the store is away", err)
+			}
+		})
 	}
 }
 
@@ -151,8 +148,7 @@ func TestConfig(t *testing.T) {
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
 	for name, change := range map[string]func(*keyring.Config){
 		"published longer than current": func(c *keyring.Config) { c.Schedule.PublishAhead = 90 * day },
-		"stale for longer than kept":    func(c *keyring.Config) { c.Schedule.KeepPrevious = 5 * time.Minute },
-		"stale for less than refreshed": func(c *keyring.Config) { c.RefreshEvery = time.Hour },
+		"kept for less than told":       func(c *keyring.Config) { c.Schedule.KeepPrevious = time.Hour - 1 },
 		"small keys":                    func(c *keyring.Config) { c.RSABits = 1024 },
 		"negative":                      func(c *keyring.Config) { c.Spares = -1 },
 	} {

@@ -17,14 +17,6 @@ func (r *Keyring) Private(ctx context.Context, tenant, kid string) (any, engine.
 		return nil, "", err
 	}
 	k := h.key(kid)
-	if k == nil {
-		if h, err = r.again(ctx, tenant, h); err != nil {
-			return nil, "", err
-		}
-		if h != nil {
-			k = h.key(kid)
-		}
-	}
 	if k == nil || !stateOf(k.Key, r.clock.Now()).Decrypts() {
 		return nil, "", engine.ErrNoKey
 	}
@@ -43,15 +35,6 @@ func (r *Keyring) Response(ctx context.Context, tenant, kid string) (jose.JSONWe
 	}
 	if jwk, ok := h.responseKey(kid); ok {
 		return jwk, nil
-	}
-	h, err = r.again(ctx, tenant, h)
-	if err != nil {
-		return jose.JSONWebKey{}, err
-	}
-	if h != nil {
-		if jwk, ok := h.responseKey(kid); ok {
-			return jwk, nil
-		}
 	}
 	return jose.JSONWebKey{}, engine.ErrNoKey
 }
@@ -135,7 +118,6 @@ func (r *Keyring) first(ctx context.Context, tenant string, alg engine.Alg) erro
 		_, err = r.replace(tx, tenant, alg, keys, 0)
 		return err
 	})
-	r.changed(ctx, tenant)
 	return err
 }
 
