@@ -1,0 +1,143 @@
+package envoytest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startPatience is how long an Envoy may take to do what is waited for.
+const startPatience = 30 * time.Second
+
+// Envoy is a running one.
+type Envoy struct {
+	admin string // the file that holds the address of its administration
+	log   string // the file of its log
+	run   *exec.Cmd
+}
+
+// Validate has Envoy judge a configuration, given as a file, without a start.
+func Validate(tb testing.TB, config string) {
+	tb.Helper()
+	//nolint:gosec // the program is ours to choose
+	if out, err := exec.CommandContext(tb.Context(), Install(tb), "--mode", "validate", "-c", config).CombinedOutput(); err != nil {
+		tb.Fatalf("envoy --mode validate: %v\n%s", err, out)
+	}
+}
+
+// Start starts an Envoy by a configuration, given as a file, and ends it with the test. It waits for nothing. The administration is wherever the
+// configuration says; more are further words for the command line.
+func Start(tb testing.TB, config string, more ...string) *Envoy {
+	tb.Helper()
+	dir := tb.TempDir()
+	e := &Envoy{admin: filepath.Join(dir, "admin"), log: filepath.Join(dir, "log")}
+	args := append([]string{
+		"-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-path", e.log, "--log-level", "warning", "--admin-address-path", e.admin,
+	}, more...)
+	e.run = exec.CommandContext(context.WithoutCancel(tb.Context()), Install(tb), args...) //nolint:gosec // the program is ours to choose
+	e.run.Cancel = nil
+	if err := e.run.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = e.run.Process.Signal(syscall.SIGTERM)
+		_ = e.run.Wait() // it says how it was ended
+	})
+	return e
+}
+
+// Listeners waits until Envoy serves and says where: the address of each listener, by its name.
+func (e *Envoy) Listeners(tb testing.TB) map[string]string {
+	tb.Helper()
+	e.Wait(tb, "is not ready", func(ctx context.Context) bool {
+		_, err := e.get(ctx, "/ready")
+		return err == nil
+	})
+	var told struct {
+		Statuses []struct {
+			Name  string `json:"name"`
+			Local struct {
+				Socket struct {
+					Address string `json:"address"`
+					Port    int    `json:"port_value"`
+				} `json:"socket_address"`
+			} `json:"local_address"`
+		} `json:"listener_statuses"`
+	}
+	if err := json.Unmarshal([]byte(e.Get(tb, "/listeners?format=json")), &told); err != nil {
+		tb.Fatal(err)
+	}
+	at := map[string]string{}
+	for _, l := range told.Statuses {
+		at[l.Name] = net.JoinHostPort(l.Local.Socket.Address, strconv.Itoa(l.Local.Socket.Port))
+	}
+	return at
+}
+
+// Wait waits until done is true, and fails the test with Envoy's log when it never is.
+func (e *Envoy) Wait(tb testing.TB, what string, done func(context.Context) bool) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), startPatience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !done(ctx) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tb.Fatalf("Envoy %s:\n%s", what, e.Log(tb))
+		}
+	}
+}
+
+// Get asks Envoy's administration.
+func (e *Envoy) Get(tb testing.TB, path string) string {
+	tb.Helper()
+	text, err := e.get(tb.Context(), path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// Log is what Envoy has said so far.
+func (e *Envoy) Log(tb testing.TB) string {
+	tb.Helper()
+	text, err := os.ReadFile(e.log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		tb.Fatal(err)
+	}
+	return string(text)
+}
+
+func (e *Envoy) get(ctx context.Context, path string) (string, error) {
+	address, err := os.ReadFile(e.admin)
+	if err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+string(address)+path, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("envoytest: %s: %s", path, answer.Status)
+	}
+	return string(text), err
+}
