@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 	"github.com/causeway-pay/causeway/mle-filter/internal/metrics"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -196,7 +197,7 @@ func (f *Filter) connect() (*url.URL, error) {
 		own := httphop.NewTransport(nil)
 		f.cfg.Transport, f.idle = own, own.CloseIdleConnections
 	}
-	f.cfg.Transport = httpx.Traced(f.cfg.Tracer, httphop.Template, f.cfg.Transport)
+	f.cfg.Transport = httpx.Traced(f.cfg.Tracer, shell.Template, f.cfg.Transport)
 	f.reach = f.proven(f.cfg.Transport)
 	return u, nil
 }
@@ -267,8 +268,8 @@ func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.P
 
 // around is what every request of the filter's own has around it.
 func (f *Filter) around(h http.Handler) http.Handler {
-	h = httpx.Limit(f.cfg.Concurrency, f.metrics.Shed(http.HandlerFunc(httphop.Overloaded)), f.metrics.Served(h))
-	h = httpx.Recover(httphop.Broken, f.cfg.Log, h)
+	h = httpx.Limit(f.cfg.Concurrency, f.metrics.Shed(http.HandlerFunc(shell.Overloaded)), f.metrics.Served(h))
+	h = httpx.Recover(shell.Broken, f.cfg.Log, h)
 	h = httpx.LogRequests(f.cfg.Log, f.cfg.Clock, h, f.metrics.Request)
 	return httpx.RequestID(id.NewGenerator(f.cfg.Clock), httpx.Trace(f.cfg.Tracer, h))
 }

@@ -13,6 +13,7 @@ import (
 // that serves the request, and nothing set in it may be secret or chosen by the caller.
 type Event struct {
 	route, tenant, outcome string
+	words                  []slog.Attr
 }
 
 // SetRoute sets the pattern the request matched ("/v1/transactions/{id}"), not its path.
@@ -36,6 +37,13 @@ func (e *Event) SetOutcome(outcome string) {
 	}
 }
 
+// SetWord adds a word of the service's own, such as which key was used. It is called once for each key.
+func (e *Event) SetWord(key, value string) {
+	if e != nil {
+		e.words = append(e.words, slog.String(key, value))
+	}
+}
+
 // EventFrom returns the event of the request, or nil when none is being kept.
 func EventFrom(ctx context.Context) *Event {
 	if s := scopeFrom(ctx); s != nil && s.logged {
@@ -55,9 +63,9 @@ type Sample struct {
 }
 
 // LogRequests writes one event "request" for every request, when it ends: method, route, status, tenant, request_id,
-// duration_ms, bytes (of the answer's body), outcome, and trace_id inside Trace, if there is a trace. Never the path, the query, a header or a body. Level Info, and Error
-// for a status of 500 and above. A handler that did not return has the outcome "aborted" unless it set one. Each observer is told
-// of every request too.
+// duration_ms, bytes (of the answer's body), outcome, trace_id inside Trace, if there is a trace, and the words that SetWord added. Never the
+// path, the query, a header or a body. Level Info, and Error for a status of 500 and above. A handler that did not return has the outcome
+// "aborted" unless it set one. Each observer is told of every request too.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := c.Now()
@@ -109,7 +117,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 	if s.traceID == "" {
 		shown = shown[:len(shown)-1]
 	}
-	log.LogAttrs(r.Context(), level, "request", shown...)
+	log.LogAttrs(r.Context(), level, "request", append(shown, s.event.words...)...)
 	return status
 }
 

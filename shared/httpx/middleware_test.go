@@ -354,3 +354,15 @@ func BenchmarkMiddlewares(b *testing.B) {
 		h.ServeHTTP(w, r)
 	}
 }
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	var book logbook
+	call(chain(nil, book.logger(), func(_ http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetWord("kid", "a")
+		httpx.EventFrom(r.Context()).SetWord("alg", "b")
+	}), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	if got := one(t, book.events(t, "request")); got["kid"] != "a" || got["alg"] != "b" || got["method"] != "GET" {
+		t.Errorf("got %v", got)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
@@ -108,10 +109,22 @@ func (m *Main) Run(ctx context.Context) (err error) {
 		m.Ready(addr)
 	}
 	<-ctx.Done()
-	if err := errors.Join(server.Stop(context.WithoutCancel(ctx)), envoy(), admin()); err != nil {
+	late := drain(func() error { return server.Stop(context.WithoutCancel(ctx)) }, envoy)
+	if err := errors.Join(late, admin()); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
 	return nil
+}
+
+// drain stops both shells at once, so that a stop takes no longer than the slower.
+func drain(stops ...func() error) error {
+	errs := make([]error, len(stops))
+	var wg sync.WaitGroup
+	for i, stop := range stops {
+		wg.Go(func() { errs[i] = stop() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // filterConfig is the filter's part of the configuration, with its secrets read.

@@ -12,8 +12,6 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
-	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // script is a stream on which messages come in some order, and which then ends.
@@ -44,7 +42,7 @@ func (s *script) Send(r *extprocv3.ProcessingResponse) error {
 // answered after a refusal; and a body that is a JWE is never let through as it is.
 func FuzzOrder(f *testing.F) {
 	w := enginetest.NewWorld(f)
-	p, err := extproc.New(extproc.Config{Engine: w.Engine(f), Identify: byField, IDs: id.NewGenerator(clock.NewFake(enginetest.Noon))})
+	p, err := extproc.New(extproc.Config{Engine: w.Engine(f), Identify: byField})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,7 +1,9 @@
 package extproc
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -57,4 +59,12 @@ func (h head) request() engine.RequestHead {
 func (h head) response() (out engine.ResponseHead, ok bool) {
 	code, err := strconv.Atoi(h.pseudo[":status"])
 	return engine.ResponseHead{Status: code, Fields: h.fields, Body: h.body, Length: h.length}, err == nil
+}
+
+// requestOf is the request that a stream is about, by its first message, as far as what stands around all requests of ours looks at one.
+func requestOf(ctx context.Context, first *extprocv3.ProcessingRequest) *http.Request {
+	head := readHead(first.GetRequestHeaders())
+	in := head.request()
+	r := &http.Request{Method: in.Method, URL: &url.URL{Path: in.Path}, Header: head.fields, Body: http.NoBody}
+	return r.WithContext(ctx)
 }

@@ -77,8 +77,10 @@ func listen(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// Stop takes no more requests and waits for those under way, but not for longer than the drain. It is called once.
+// Stop takes no more requests and waits for those under way, but not for longer than the drain. It is called once. The socket goes first, while
+// it is ours for certain: a successor may make its own as soon as nobody answers here, long before the last request has ended.
 func (s *Server) Stop(ctx context.Context) error {
+	gone := os.Remove(s.path)
 	ctx, cancel := context.WithTimeout(ctx, s.drain)
 	defer cancel()
 	drained := make(chan struct{})
@@ -98,5 +100,5 @@ func (s *Server) Stop(ctx context.Context) error {
 	if errors.Is(err, grpc.ErrServerStopped) { // before it had begun
 		err = nil
 	}
-	return errors.Join(late, err, os.Remove(s.path))
+	return errors.Join(late, err, gone)
 }

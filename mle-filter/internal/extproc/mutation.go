@@ -3,7 +3,6 @@ package extproc
 import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
-	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
@@ -62,17 +61,5 @@ func responseHead(ops []engine.HeaderOp) *extprocv3.ProcessingResponse {
 func responseBody(body *engine.Body) *extprocv3.ProcessingResponse {
 	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseBody{
 		ResponseBody: &extprocv3.BodyResponse{Response: common(nil, body)},
-	}}
-}
-
-// immediate has Envoy answer with a problem.
-func immediate(p *engine.Problem, requestID string) *extprocv3.ProcessingResponse {
-	body := p.Body(requestID)
-	ops := append(p.Ops(body), engine.Set("x-content-type-options", "nosniff"), engine.Set("request-id", requestID))
-	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ImmediateResponse{
-		ImmediateResponse: &extprocv3.ImmediateResponse{
-			Status:  &typev3.HttpStatus{Code: typev3.StatusCode(p.Status)}, //nolint:gosec // a status of HTTP fits
-			Headers: mutation(ops), Body: body, Details: p.Code,
-		},
 	}}
 }

@@ -3,14 +3,17 @@ package extproc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // Config is what a Processor is made of.
@@ -19,13 +22,14 @@ type Config = shell.Config
 // Processor is the shell. It is safe for concurrent use.
 type Processor struct {
 	extprocv3.UnimplementedExternalProcessorServer
-	cfg Config
+	cfg  Config
+	full http.Handler // serves a stream that is in the request's context
 }
 
 // New returns a processor.
 func New(cfg Config) (*Processor, error) {
-	if cfg.Engine == nil || cfg.Identify == nil || cfg.IDs == nil {
-		return nil, errors.New("extproc: an engine, a way to identify, and ids are needed")
+	if cfg.Engine == nil || cfg.Identify == nil {
+		return nil, errors.New("extproc: an engine and a way to identify are needed")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -33,7 +37,12 @@ func New(cfg Config) (*Processor, error) {
 	if cfg.Observe == nil {
 		cfg.Observe = func(shell.Exchange) {}
 	}
-	return &Processor{cfg: cfg}, nil
+	s := &Processor{cfg: cfg}
+	s.full = http.HandlerFunc(s.serve)
+	if cfg.Around != nil {
+		s.full = cfg.Around(s.full)
+	}
+	return s, nil
 }
 
 // errInternal is all that Envoy is told of a fault of ours.
@@ -43,32 +52,78 @@ var errInternal = status.Error(codes.Internal, "mle-filter: internal error")
 // request through as it is.
 func (s *Processor) Process(stream extprocv3.ExternalProcessor_ProcessServer) (err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			s.cfg.Log.ErrorContext(stream.Context(), "mle-filter: panic", slog.Any("panic", v))
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler: // told in the log
+			err = errInternal
+		default: // the value may hold anything
+			s.cfg.Log.ErrorContext(stream.Context(), "mle-filter: panic", slog.String("type", fmt.Sprintf("%T", v)))
 			err = errInternal
 		}
 	}()
-	level, err := levelOf(stream.Context())
+	first, err := stream.Recv()
 	if err != nil {
-		return s.fault(stream.Context(), err)
+		return end(err)
 	}
-	t := &trip{shell: s, level: level}
-	for {
-		request, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err // Canceled as a rule: so Envoy ends a stream
-		}
-		answer, err := t.answer(stream.Context(), request)
-		if err != nil {
-			return s.fault(stream.Context(), err)
-		}
+	t := &trip{shell: s, stream: stream, first: first, reply: &reply{header: http.Header{}}}
+	s.full.ServeHTTP(t.reply, requestOf(context.WithValue(stream.Context(), tripKey{}, t), first))
+	if t.over {
+		return t.err
+	}
+	if answer := t.reply.immediate(); answer != nil {
 		if err := stream.Send(answer); err != nil {
 			return err
 		}
 	}
+	if _, err := stream.Recv(); err != nil {
+		return end(err)
+	}
+	return s.fault(stream.Context(), errOrder)
+}
+
+// serve answers the messages of a stream until nothing more is to come, or we answer the request ourselves.
+func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
+	ctx, t := r.Context(), tripFrom(r.Context())
+	t.writer, t.request = w, r
+	httpx.EventFrom(ctx).SetRoute(shell.Route(r.Method, r.URL.Path))
+	level, err := levelOf(ctx)
+	t.level = level
+	for message := t.first; ; {
+		var answer *extprocv3.ProcessingResponse
+		if err == nil {
+			answer, err = t.answer(ctx, message)
+		}
+		if err != nil {
+			t.give(ctx, s.fault(ctx, err), http.StatusServiceUnavailable, "stream_refused")
+			return
+		}
+		if t.phase == ended {
+			return
+		}
+		if err := t.stream.Send(answer); err != nil {
+			t.give(ctx, err, statusGone, "stream_ended")
+			return
+		}
+		if t.phase == responseDone {
+			return
+		}
+		if message, err = t.stream.Recv(); err != nil {
+			t.give(ctx, end(err), statusGone, "stream_ended")
+			return
+		}
+	}
+}
+
+// statusGone is what the log has for a request whose stream Envoy ended before there was an answer: its client has gone, or it waited for us for too
+// long.
+const statusGone = 499
+
+// end is what Process returns of the end of a stream: nil only when Envoy ended it. Canceled is how Envoy does, as a rule.
+func end(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // fault says in the log what is wrong between Envoy and us, and gives what Envoy is told.

@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -45,9 +46,14 @@ func folder(t *testing.T) string {
 	return dir
 }
 
+// withID gives requests an id, as what stands around them in the filter does.
+func withID(h http.Handler) http.Handler {
+	return httpx.RequestID(id.NewGenerator(clock.NewFake(enginetest.Noon)), h)
+}
+
 func processor(t *testing.T, e *engine.Engine, change func(*extproc.Config)) *extproc.Processor {
 	t.Helper()
-	cfg := extproc.Config{Engine: e, Identify: byField, IDs: id.NewGenerator(clock.NewFake(enginetest.Noon))}
+	cfg := extproc.Config{Engine: e, Identify: byField, Around: withID}
 	if change != nil {
 		change(&cfg)
 	}

@@ -258,6 +258,35 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// TestSuccessor: while requests are under way on a server that stops, the next one has the socket, and keeps it.
+func TestSuccessor(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	path, p := filepath.Join(folder(t), "s"), processor(t, w.Engine(t), nil)
+	first, err := extproc.Listen(t.Context(), p, path, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(told(t, "optional"))
+	(&fakeEnvoy{client: dial(t, path)}).begin(ctx, t)
+	stopped := make(chan error)
+	go func() { stopped <- first.Stop(t.Context()) }()
+	var second *extproc.Server
+	for second == nil { // until the first one takes no more
+		second, _ = extproc.Listen(t.Context(), p, path, time.Minute)
+	}
+	end()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	ctx, end = context.WithCancel(told(t, "optional"))
+	(&fakeEnvoy{client: dial(t, path)}).begin(ctx, t)
+	end()
+	if err := second.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStopCuts: a stream that does not end is cut when the drain is over, and Envoy is told that it went wrong.
 func TestStopCuts(t *testing.T) {
 	t.Parallel()

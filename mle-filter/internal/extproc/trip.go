@@ -3,7 +3,7 @@ package extproc
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"net/http"
 
 	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
-	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // phase is what of a request Envoy has told.
@@ -30,11 +30,25 @@ const (
 // trip is a request on its way. It belongs to the goroutine that serves its stream.
 type trip struct {
 	shell    *Processor
+	stream   extprocv3.ExternalProcessor_ProcessServer
+	first    *extprocv3.ProcessingRequest
+	reply    *reply
+	writer   http.ResponseWriter // reply, by way of what stands around it
+	request  *http.Request
 	level    policy.Level
 	phase    phase
 	exchange *engine.Exchange
-	wraps    bool   // the answer's body is to be encrypted
-	known    string // the id that core gave the request; "" for none
+	wraps    bool  // the answer's body is to be encrypted
+	status   int   // core's
+	over     bool  // the stream is to end, with err
+	err      error // nil only when Envoy has ended it
+}
+
+type tripKey struct{}
+
+func tripFrom(ctx context.Context) *trip {
+	t, _ := ctx.Value(tripKey{}).(*trip)
+	return t
 }
 
 var (
@@ -80,8 +94,10 @@ func (t *trip) requestHead(
 		return t.shell.cfg.Identify(ctx, read.fields)
 	})
 	if p != nil {
-		return t.refuse(ctx, p), nil
+		t.refuse(ctx, p)
+		return nil, nil
 	}
+	httpx.EventFrom(ctx).SetTenant(x.Merchant())
 	t.exchange, t.phase = x, requestJudged
 	if !read.body {
 		t.phase = requestDone
@@ -102,8 +118,10 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	}
 	body, p := t.exchange.Unwrap(ctx, b.GetBody())
 	if p != nil {
-		return t.refuse(ctx, p), nil
+		t.refuse(ctx, p)
+		return nil, nil
 	}
+	shell.Unwrapped(ctx, t.exchange)
 	return requestBody(body), nil
 }
 
@@ -112,29 +130,28 @@ func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local
 	if t.phase > requestDone || unseen && !local {
 		return nil, errOrder // core can have answered only what was judged
 	}
-	if t.exchange == nil { // Envoy would not have the request at all
-		t.phase = responseJudged
-		return responseHead(nil), nil
-	}
 	read := readHead(h)
 	head, ok := read.response()
+	t.status = head.Status
+	if t.exchange == nil { // Envoy would not have the request at all
+		t.phase = responseJudged
+		t.done(!read.body)
+		return responseHead(nil), nil
+	}
 	if !ok {
 		return nil, errForward
 	}
-	if given := read.fields.Get("Request-Id"); isRequestID(given) {
-		t.known = given
-	}
+	httpx.AdoptRequestID(ctx, read.fields.Get("Request-Id"))
 	todo, p := t.exchange.BeginResponse(head)
 	if p != nil {
-		return t.refuse(ctx, p), nil
+		t.refuse(ctx, p)
+		return nil, nil
 	}
 	t.phase, t.wraps = responseJudged, todo.Wrap
-	if !read.body {
-		t.phase = responseDone
-	}
 	if !t.wraps {
 		t.count(nil)
 	}
+	t.done(!read.body)
 	return responseHead(todo.Ops), nil
 }
 
@@ -142,15 +159,17 @@ func (t *trip) responseBody(ctx context.Context, b *extprocv3.HttpBody) (*extpro
 	if t.phase != responseJudged {
 		return nil, errOrder
 	}
-	t.phase = responseDone
 	if !t.wraps {
+		t.tell(b.GetBody())
 		return responseBody(nil), nil
 	}
 	body, p := t.exchange.Wrap(b.GetBody())
 	if p != nil {
-		return t.refuse(ctx, p), nil
+		t.refuse(ctx, p)
+		return nil, nil
 	}
 	t.count(nil)
+	t.tell(body.Bytes)
 	return responseBody(body), nil
 }
 
@@ -161,35 +180,36 @@ func fromEnvoy(attributes map[string]*structpb.Struct) bool {
 	return details != "" && details != "via_upstream"
 }
 
-// refuse has Envoy answer with a problem, and says in the log what was the cause when that was ours.
-func (t *trip) refuse(ctx context.Context, p *engine.Problem) *extprocv3.ProcessingResponse {
-	t.phase = ended
-	requestID := t.known
-	if requestID == "" {
-		requestID = id.Format(id.Request, t.shell.cfg.IDs.Next())
-	}
-	if p.Cause != nil {
-		t.shell.cfg.Log.ErrorContext(ctx, "mle-filter: refused", slog.String("code", p.Code), slog.String("reason", p.Reason),
-			slog.String("request_id", requestID), slog.Any("error", p.Cause))
-	}
+// refuse has Envoy answer with a problem.
+func (t *trip) refuse(ctx context.Context, p *engine.Problem) {
+	t.phase, t.reply.code = ended, p.Code
+	shell.Tell(ctx, t.shell.cfg.Log, p)
 	t.count(p)
-	return immediate(p, requestID)
+	if given := httpx.RequestIDFrom(ctx); given != "" { // core's, once it has answered
+		t.writer.Header().Set("Request-Id", given)
+	}
+	shell.Answer(t.writer, t.request, p)
 }
 
-func (t *trip) count(p *engine.Problem) {
-	var e shell.Exchange
-	if t.exchange != nil {
-		_, e.Alg = t.exchange.Key()
-		e.Sealed = t.exchange.WrapsResponse()
+func (t *trip) count(p *engine.Problem) { t.shell.cfg.Observe(shell.ExchangeOf(t.exchange, p)) }
+
+// done tells of an answer without a body.
+func (t *trip) done(bodiless bool) {
+	if bodiless {
+		t.tell(nil)
 	}
-	if p != nil {
-		e.Status, e.Code, e.Reason = p.Status, p.Code, p.Reason
-	}
-	t.shell.cfg.Observe(e)
 }
 
-// isRequestID keeps out of the log and of bodies what no service of ours gives.
-func isRequestID(text string) bool {
-	_, err := id.Parse(id.Request, text)
-	return err == nil
+// tell has the event of the request say what core answered, and ends the trip.
+func (t *trip) tell(body []byte) {
+	t.phase, t.reply.told = responseDone, true
+	t.writer.WriteHeader(t.status)
+	_, _ = t.writer.Write(body) // it is only counted
+}
+
+// give ends the stream with an error, or with nil when Envoy has ended it.
+func (t *trip) give(ctx context.Context, err error, status int, outcome string) {
+	t.over, t.err, t.reply.told = true, err, true
+	httpx.EventFrom(ctx).SetOutcome(outcome)
+	t.writer.WriteHeader(status)
 }

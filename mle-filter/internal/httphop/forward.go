@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
@@ -75,7 +76,7 @@ func (h *Hop) modifyResponse(answer *http.Response) error {
 	for name := range answer.Header { // what core says of it stands, beside what we would have said
 		t.writer.Header().Del(name)
 	}
-	h.count(t.exchange, nil)
+	h.cfg.Observe(shell.ExchangeOf(t.exchange, nil))
 	return nil
 }
 
@@ -107,12 +108,12 @@ func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &ours):
 		h.refuse(w, r, t.exchange, ours.problem)
 	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
-		h.refuse(w, r, t.exchange, because(problem(codeClientGone), err)) // nobody reads it
+		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeClientGone), err)) // nobody reads it
 	case errors.As(err, &dial) && dial.Op == "dial":
-		h.refuse(w, r, t.exchange, because(problem(codeUnreachable), err))
+		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeUnreachable), err))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		h.refuse(w, r, t.exchange, because(problem(codeTimeout), err))
+		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeTimeout), err))
 	default:
-		h.refuse(w, r, t.exchange, because(problem(codeLost), err))
+		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeLost), err))
 	}
 }

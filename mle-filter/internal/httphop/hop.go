@@ -1,7 +1,6 @@
 package httphop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
@@ -94,7 +92,7 @@ func (h *Hop) Guard(next http.Handler) http.Handler {
 		case t.problem != nil:
 			h.refuse(w, r, nil, t.problem)
 		case t.exchange.NeedsBody() || t.exchange.WrapsResponse():
-			h.refuse(w, r, nil, problem(codeInternal)) // cannot be: encryption is off there
+			h.refuse(w, r, nil, shell.Problem(shell.CodeInternal)) // cannot be: encryption is off there
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -131,9 +129,9 @@ func (h *Hop) begin(r *http.Request) *trip {
 }
 
 func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
-	httpx.EventFrom(r.Context()).SetRoute(Route(r.Method, r.URL.Path))
+	httpx.EventFrom(r.Context()).SetRoute(shell.Route(r.Method, r.URL.Path))
 	if r.Method == http.MethodConnect {
-		h.refuse(w, r, nil, problem(codeMethodNotAllowed))
+		h.refuse(w, r, nil, shell.Problem(shell.CodeMethodNotAllowed))
 		return
 	}
 	t := tripFrom(r.Context())
@@ -161,7 +159,7 @@ func (h *Hop) unwrap(w http.ResponseWriter, r *http.Request, t *trip) *engine.Pr
 	most := int64(h.cfg.Engine.Settings().MaxBody)
 	sent, err := readAtMost(r.Body, most, r.ContentLength)
 	if err != nil {
-		return because(problem(codeUnread), err)
+		return shell.Because(shell.Problem(shell.CodeUnread), err)
 	}
 	if int64(len(sent)) > most {
 		w.Header().Set("Connection", "close") // the rest is not read
@@ -170,6 +168,7 @@ func (h *Hop) unwrap(w http.ResponseWriter, r *http.Request, t *trip) *engine.Pr
 	if p != nil {
 		return p
 	}
+	shell.Unwrapped(r.Context(), t.exchange)
 	t.ops, t.body = body.Ops, body.Bytes
 	if t.body == nil {
 		t.body = []byte{}
@@ -196,36 +195,9 @@ func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
 	}
 }
 
-// Template is the path of Route, for spans.
-func Template(path string) string {
-	_, template, _ := strings.Cut(Route(http.MethodGet, path), " ")
-	return cmp.Or(template, "/")
-}
-
-// Route is the route of a path of v1 for logs and metrics: what could be anything in it is {id}, and what is no path of v1 is "".
-func Route(method, path string) string {
-	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if segments[0] != "v1" || len(segments) < 2 || len(segments) > 5 || !nouns[segments[1]] {
-		return ""
-	}
-	for i, s := range segments[2:] {
-		if !nouns[s] {
-			segments[i+2] = "{id}"
-		}
-	}
-	return cmp.Or(methods[method], "OTHER") + " /" + strings.Join(segments, "/")
-}
-
-var methods = map[string]string{
-	"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
-}
-
-// nouns are the words in the paths of v1. A test holds them to the contract.
-var nouns = map[string]bool{
-	"transactions": true, "confirm": true, "void": true, "captures": true, "refunds": true, "tokens": true, "customers": true,
-	"payment_methods": true, "api_keys": true, "roll": true, "current": true, "idempotency_keys": true, "events": true, "redeliver": true,
-	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true, "expire": true,
-	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true, "keys": true,
-	"response_keys": true, "rotate": true, "prove": true,
-	"challenge": true,
+// refuse sends a problem, counts it, and says in the log what was the cause when that was ours.
+func (h *Hop) refuse(w http.ResponseWriter, r *http.Request, x *engine.Exchange, p *engine.Problem) {
+	shell.Tell(r.Context(), h.cfg.Log, p)
+	h.cfg.Observe(shell.ExchangeOf(x, p))
+	shell.Answer(w, r, p)
 }

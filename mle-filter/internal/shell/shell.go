@@ -6,18 +6,17 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Identify finds out whose a request is by its header. A problem, when it is nobody's, goes to the client as it is.
 type Identify func(ctx context.Context, header http.Header) (merchant string, p *engine.Problem)
 
-// Config is what every shell is made of. Engine, Identify and IDs are required.
+// Config is what every shell is made of. Engine and Identify are required.
 type Config struct {
 	Engine   *engine.Engine
 	Identify Identify
-	// IDs makes the ids of requests that core does not answer.
-	IDs *id.Generator
+	// Around is what every request of ours has around it: an id, an event, a span, a limit. Nil for nothing.
+	Around func(http.Handler) http.Handler
 	// Observe is told of each exchange that was encrypted or refused. Nil for nobody.
 	Observe func(Exchange)
 	Log     *slog.Logger // nil for none

@@ -1,0 +1,210 @@
+package extproc_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"google.golang.org/grpc/codes"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/telemetry"
+)
+
+const (
+	callerTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	callerSpan  = "00f067aa0ba902b7"
+	coreID      = "req_0000000000001"
+)
+
+// watched is a processor with what stands around it in the filter.
+type watched struct {
+	envoy *fakeEnvoy
+	spans *tracetest.SpanRecorder
+	ended chan struct{}
+
+	mu  sync.Mutex
+	log bytes.Buffer // guarded by mu
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(b)
+}
+
+func watch(t *testing.T, e *engine.Engine, most int, identify shell.Identify) *watched {
+	t.Helper()
+	w := &watched{spans: tracetest.NewSpanRecorder(), ended: make(chan struct{}, 9)}
+	log, tracer := slog.New(slog.NewJSONHandler(w, nil)), telemetry.New(trace.NewTracerProvider(trace.WithSpanProcessor(w.spans)).Tracer("test"))
+	w.envoy = &fakeEnvoy{client: dial(t, serve(t, processor(t, e, func(c *extproc.Config) {
+		c.Log, c.Identify = log, identify
+		c.Around = func(h http.Handler) http.Handler {
+			h = httpx.Recover(shell.Broken, log, httpx.Limit(most, http.HandlerFunc(shell.Overloaded), h))
+			h = httpx.Trace(tracer, httpx.LogRequests(log, clock.NewFake(enginetest.Noon), h))
+			return withID(tell(w.ended, h))
+		}
+	})))}
+	return w
+}
+
+// tell says when everything else around a request is done.
+func tell(ended chan<- struct{}, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		ended <- struct{}{}
+	})
+}
+
+// event is the one event of a request that has ended, as it stands in the log.
+func (w *watched) event(t *testing.T) (event map[string]any) {
+	t.Helper()
+	<-w.ended
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for line := range strings.Lines(w.log.String()) {
+		var one map[string]any
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			t.Fatal(err)
+		}
+		if one["msg"] != "request" {
+			continue
+		}
+		if event != nil {
+			t.Errorf("got a second event: %s", line)
+		}
+		event = one
+	}
+	return event
+}
+
+func wantEvent(t *testing.T, got map[string]any, want map[string]any) {
+	t.Helper()
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s: got %v, want %v, in %v", name, got[name], value, got)
+		}
+	}
+}
+
+// TestEvent: a request has one event and one span, as by the HTTP hop, and neither shows what was in it.
+func TestEvent(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	traced := []enginetest.Field{{Name: "Traceparent", Value: "00-" + callerTrace + "-" + callerSpan + "-01"}, {Name: "X-SVC-MLE-Response", Value: "required"}}
+	sealed := josed(enginetest.Forge{Key: w.EC}.Seal(t, ciphertext), traced...)
+	reply := enginetest.Reply{Status: 201, Body: cleartext, Fields: []enginetest.Field{{Name: "Request-Id", Value: coreID}}}
+	answered := func(*message) *message { return messageOf(reply) }
+	for name, tt := range map[string]struct {
+		r    enginetest.Request
+		want map[string]any
+	}{
+		"encrypted": {sealed, map[string]any{
+			"level": "INFO", "status": 201.0, "outcome": "", "kid": w.EC.KID, "alg": "ECDH-ES+A256KW", "tenant": enginetest.Merchant, "request_id": coreID,
+		}},
+		"refused": {josed("a.b.c", traced...), map[string]any{"level": "INFO", "status": 400.0, "outcome": "mle_decrypt_failed", "kid": nil}},
+		"clear":   {plain("POST", enginetest.Path, ciphertext, traced[0]), map[string]any{"status": 201.0, "outcome": "", "bytes": float64(len(cleartext)), "kid": nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := watch(t, w.Engine(t), 9, byField)
+			if _, err := seen.envoy.exchange(told(t, "optional"), tt.r, answered); err != nil {
+				t.Fatal(err)
+			}
+			event := seen.event(t)
+			wantEvent(t, event, tt.want)
+			wantEvent(t, event, map[string]any{"method": "POST", "route": shell.Route("POST", enginetest.Path), "trace_id": callerTrace})
+			for _, private := range []string{ciphertext, cleartext, tt.r.Body} {
+				if strings.Contains(seen.log.String(), private) {
+					t.Errorf("got %q in the log", private)
+				}
+			}
+			spans := seen.spans.Ended()
+			if len(spans) != 1 || spans[0].Parent().SpanID().String() != callerSpan || spans[0].SpanContext().TraceID().String() != callerTrace {
+				t.Errorf("got %v, want one span below the caller's", spans)
+			}
+		})
+	}
+}
+
+// TestEventOfTheUnanswered: what comes to no answer has an event too.
+func TestEventOfTheUnanswered(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	t.Run("ended by Envoy", func(t *testing.T) {
+		t.Parallel()
+		seen := watch(t, w.Engine(t), 9, byField)
+		ctx, cancel := context.WithCancel(told(t, "optional"))
+		seen.envoy.begin(ctx, t)
+		cancel()
+		wantEvent(t, seen.event(t), map[string]any{"status": 499.0, "outcome": "stream_ended"})
+	})
+	t.Run("a route that is set up wrong", func(t *testing.T) {
+		t.Parallel()
+		seen := watch(t, w.Engine(t), 9, byField)
+		_, err := seen.envoy.exchange(told(t, "none"), plain("GET", enginetest.Path, ""), nil)
+		wantStatus(t, err, codes.FailedPrecondition)
+		wantEvent(t, seen.event(t), map[string]any{"status": 503.0, "outcome": "stream_refused", "level": "ERROR"})
+	})
+	t.Run("a fault of ours", func(t *testing.T) {
+		t.Parallel()
+		seen := watch(t, w.Engine(t), 9, func(context.Context, http.Header) (string, *engine.Problem) { panic(cleartext) })
+		out, err := seen.envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil)
+		if err != nil || out.Reached != 0 || out.Status != 500 || !strings.Contains(out.Answer, `"internal_error"`) {
+			t.Errorf("got %v, %d requests to core and %d %s", err, out.Reached, out.Status, out.Answer)
+		}
+		wantEvent(t, seen.event(t), map[string]any{"status": 500.0, "outcome": "internal_error", "level": "ERROR"})
+		if strings.Contains(seen.log.String(), cleartext) {
+			t.Error("the log shows what the panic was about")
+		}
+	})
+}
+
+// begin has a request judged, and leaves it there.
+func (f *fakeEnvoy) begin(ctx context.Context, t *testing.T) {
+	t.Helper()
+	stream, err := f.client.Process(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := requestOf(plain("POST", enginetest.Path, "{}"))
+	if _, err := (&call{stream: stream}).ask(requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto()})); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLimit: no more requests are under way than the limit says. What comes on top is told to come again, and the place of one that ended is free.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	seen := watch(t, w.Engine(t), 2, byField)
+	get := plain("GET", enginetest.Path, "")
+	ctx, cancel := context.WithCancel(told(t, "optional"))
+	seen.envoy.begin(ctx, t)
+	seen.envoy.begin(told(t, "optional"), t)
+	out, err := seen.envoy.exchange(told(t, "optional"), get, nil)
+	if err != nil || out.Reached != 0 || out.Status != 503 || out.Fields.Get("Retry-After") != "1" || !strings.Contains(out.Answer, `"overloaded"`) ||
+		out.Fields.Get("Content-Type") != "application/json" || out.Fields.Get("Request-Id") == "" {
+		t.Errorf("got %v, %d requests to core and %d %v %s", err, out.Reached, out.Status, out.Fields, out.Answer)
+	}
+	<-seen.ended
+	cancel()
+	<-seen.ended
+	out, err = seen.envoy.exchange(told(t, "optional"), get, func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) })
+	if err != nil || out.Status != 200 {
+		t.Errorf("got %v and %d %s, want a place to be free", err, out.Status, out.Answer)
+	}
+}

@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// The codes of the problems that are the shells' own.
+const (
+	CodeMethodNotAllowed = "method_not_allowed"
+	CodeUnread           = "body_not_received"
+	CodeClientGone       = "client_gone"
+	CodeOverloaded       = "overloaded"
+	CodeUnreachable      = "service_unavailable"
+	CodeLost             = "answer_lost"
+	CodeTimeout          = "answer_timeout"
+	CodeInternal         = engine.CodeInternal
+)
+
+const again = " The request may have been carried out: send it again with the same Idempotency-Key."
+
+// problems is THE table of them.
+var problems = map[string]engine.Problem{
+	CodeMethodNotAllowed: {Status: 405, Type: v1.ErrorTypeInvalidRequestError, Message: "The path does not take this method."},
+	CodeUnread:           {Status: 400, Type: v1.ErrorTypeInvalidRequestError, Message: "The body did not come to its end."},
+	CodeClientGone:       {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
+	CodeOverloaded:       {Status: 503, Type: v1.ErrorTypeAPIError, Message: "Too many requests are under way. Try again shortly.", RetryAfter: 1},
+	CodeUnreachable:      {Status: 503, Type: v1.ErrorTypeAPIError, Message: "The service cannot be reached. Nothing was changed; try again.", RetryAfter: 1},
+	CodeLost:             {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The answer was lost." + again},
+	CodeTimeout:          {Status: 504, Type: v1.ErrorTypeAPIError, Message: "The answer did not come in time." + again},
+	CodeInternal:         {Status: 500, Type: v1.ErrorTypeAPIError, Message: "Something went wrong on our side." + again},
+}
+
+// Problem is the one of that code.
+func Problem(code string) *engine.Problem {
+	p := problems[code]
+	p.Code, p.Reason = code, code
+	return &p
+}
+
+// Because is a problem with what caused it, for the log.
+func Because(p *engine.Problem, err error) *engine.Problem {
+	p.Cause = err
+	return p
+}
+
+// Overloaded refuses what comes while too much is under way.
+func Overloaded(w http.ResponseWriter, r *http.Request) { Answer(w, r, Problem(CodeOverloaded)) }
+
+// Broken answers for a handler that panicked.
+func Broken(w http.ResponseWriter, r *http.Request) { Answer(w, r, Problem(CodeInternal)) }
+
+// Answer sends a problem.
+func Answer(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
+	httpx.EventFrom(r.Context()).SetOutcome(p.Code)
+	body := p.Body(httpx.RequestIDFrom(r.Context()))
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	for _, op := range p.Ops(body) {
+		header.Set(op.Name, op.Value)
+	}
+	w.WriteHeader(p.Status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // whoever is gone reads nothing
+	}
+}
+
+// Tell says in the log what was the cause of a refusal, when that was ours.
+func Tell(ctx context.Context, log *slog.Logger, p *engine.Problem) {
+	if p.Cause == nil || p.Code == CodeClientGone {
+		return
+	}
+	log.ErrorContext(ctx, "mle-filter: refused", slog.String("code", p.Code), slog.String("reason", p.Reason),
+		slog.String("request_id", httpx.RequestIDFrom(ctx)), slog.Any("error", p.Cause))
+}
