@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 const sealUsage = `mle-filter seal encrypts a request body: plain JSON from standard input, a compact JWE to standard output, without a line break after it.
@@ -97,6 +99,9 @@ func (m *Main) Open(args []string) error {
 	if err != nil {
 		return err
 	}
+	if text := bytes.TrimSpace(token); len(text) > 0 && text[0] == '{' {
+		return inTheClear(text)
+	}
 	message, err := jwe.Parse(token, jwe.Limits{Header: maxInput, Plaintext: maxInput})
 	if err != nil {
 		return err
@@ -113,6 +118,16 @@ func (m *Main) Open(args []string) error {
 	}
 	_, err = m.Stdout.Write(body)
 	return err
+}
+
+// inTheClear is what is said of JSON where a message was to be opened: an error of the service's, most likely, which is shown. It goes the
+// way of an error, since nobody has signed it.
+func inTheClear(text []byte) error {
+	var told v1.ErrorBody
+	if err := json.Unmarshal(text, &told); err == nil && told.Error.Code != "" {
+		return fmt.Errorf("not encrypted, so nothing was opened: the service answered %d %s: %s\n%s", told.Error.Status, told.Error.Code, told.Error.Message, text)
+	}
+	return fmt.Errorf("not encrypted, so nothing was opened:\n%s", text)
 }
 
 func (m *Main) input() ([]byte, error) {

@@ -41,12 +41,13 @@ func (r *Keyring) List(ctx context.Context, tenant string) ([]Key, error) {
 // or a new one; the other way round there would be none to encrypt to. Done already, it changes nothing. The error is engine.ErrNoKey for a
 // key that there is not.
 func (r *Keyring) Revoke(ctx context.Context, kid string) (Rotated, error) {
-	return r.end(ctx, kid, r.revoke)
+	return r.end(ctx, "", kid, r.revoke)
 }
 
-// Retire ends a previous key before its time; of other keys it refuses to: ErrState. Done already, it changes nothing.
-func (r *Keyring) Retire(ctx context.Context, kid string) (Rotated, error) {
-	return r.end(ctx, kid, func(tx *keystore.Tx, k *keystore.Key, _ []*keystore.Key) (*keystore.Key, error) {
+// Retire ends a previous key of a tenant before its time, of any tenant for ""; of the current and the next key it refuses to: ErrState.
+// Done already, it changes nothing. The error is engine.ErrNoKey for a key that there is not.
+func (r *Keyring) Retire(ctx context.Context, tenant, kid string) (Rotated, error) {
+	return r.end(ctx, tenant, kid, func(tx *keystore.Tx, k *keystore.Key, _ []*keystore.Key) (*keystore.Key, error) {
 		switch stateOf(k, tx.Now) {
 		case Retired, Revoked:
 			return nil, nil
@@ -61,9 +62,9 @@ func (r *Keyring) Retire(ctx context.Context, kid string) (Rotated, error) {
 }
 
 // end ends a key, after which another one may be current.
-func (r *Keyring) end(ctx context.Context, kid string, how func(*keystore.Tx, *keystore.Key, []*keystore.Key) (*keystore.Key, error)) (Rotated, error) {
+func (r *Keyring) end(ctx context.Context, tenant, kid string, how func(*keystore.Tx, *keystore.Key, []*keystore.Key) (*keystore.Key, error)) (Rotated, error) {
 	found, err := r.db.Key(ctx, kid)
-	if errors.Is(err, keystore.ErrNotFound) {
+	if errors.Is(err, keystore.ErrNotFound) || err == nil && tenant != "" && found.Tenant != tenant {
 		return Rotated{}, engine.ErrNoKey
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ func TestEndedEverywhere(t *testing.T) {
 		"retire": func(t *testing.T, f filter, kid string) {
 			t.Helper()
 			f.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, From: kid})
-			if _, err := f.Retire(t.Context(), kid); err != nil {
+			if _, err := f.Retire(t.Context(), "", kid); err != nil {
 				t.Error(err)
 			}
 		},

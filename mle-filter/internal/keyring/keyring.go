@@ -29,9 +29,11 @@ var (
 // Config is what a keyring is made of. Store and KEK are required.
 type Config struct {
 	Store *keystore.DB
-	KEK   []byte      // the key-encryption key, KEKSize bytes; all filters on a store have the same
-	Clock clock.Clock // nil for the system's
-	Log   *slog.Logger
+	KEK   []byte // the key-encryption key, KEKSize bytes; all filters on a store have the same
+	// Existing refuses a store that no filter has used yet: keystore.ErrNoStore.
+	Existing bool
+	Clock    clock.Clock // nil for the system's
+	Log      *slog.Logger
 
 	Schedule Schedule // zero fields for the usual times
 	RSABits  int      // of new RSA keys; 3072
@@ -71,7 +73,7 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	sealer, err := openSealer(ctx, cfg.Store, cfg.KEK)
+	sealer, err := openSealer(ctx, cfg.Store, cfg.KEK, cfg.Existing)
 	if err != nil {
 		return nil, err
 	}

@@ -331,12 +331,12 @@ func TestRetire(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
 	first := f.current(t, ec).Current
-	if _, err := f.Retire(t.Context(), first.Kid); !errors.Is(err, keyring.ErrState) {
+	if _, err := f.Retire(t.Context(), "", first.Kid); !errors.Is(err, keyring.ErrState) {
 		t.Errorf("a current key: got %v", err)
 	}
 	f.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec})
 	for range 2 {
-		if _, err := f.Retire(t.Context(), first.Kid); err != nil {
+		if _, err := f.Retire(t.Context(), "", first.Kid); err != nil {
 			t.Error(err)
 		}
 		if err := f.works(t, shop, first); !errors.Is(err, engine.ErrNoKey) {

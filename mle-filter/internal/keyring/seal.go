@@ -28,13 +28,16 @@ var errSealed = errors.New("keyring: a private key does not open: another keyset
 type sealer struct{ aead tink.AEAD }
 
 // openSealer reads the keyset, or makes it when there is none.
-func openSealer(ctx context.Context, db *keystore.DB, kek []byte) (*sealer, error) {
+func openSealer(ctx context.Context, db *keystore.DB, kek []byte, existing bool) (*sealer, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
 		return nil, err
 	}
 	stored, err := db.Keyset(ctx)
 	if errors.Is(err, keystore.ErrNotFound) {
+		if existing {
+			return nil, keystore.ErrNoStore
+		}
 		if err = makeKeyset(ctx, db, wrap); err == nil || errors.Is(err, keystore.ErrConflict) {
 			stored, err = db.Keyset(ctx) // what another filter has made first is what counts
 		}

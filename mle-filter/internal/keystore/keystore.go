@@ -24,11 +24,16 @@ type Config struct {
 	Source string
 	// PostgreSQL opens the latter. Nil for a program that has no such engine linked.
 	PostgreSQL Opener
-	Clock      clock.Clock // nil for the system's
+	// Existing refuses to make a store where there is none: ErrNoStore.
+	Existing bool
+	Clock    clock.Clock // nil for the system's
 }
 
-// Opener opens an engine that has this build's schema.
-type Opener func(ctx context.Context, source string) (*Engine, error)
+// Opener opens an engine that has this build's schema, or with existing refuses to make one: ErrNoStore.
+type Opener func(ctx context.Context, source string, existing bool) (*Engine, error)
+
+// ErrNoStore says that no filter has kept keys there.
+var ErrNoStore = errors.New("keystore: no filter has kept keys there")
 
 // Engine is what a store stands on, and what engines differ in.
 type Engine struct {
@@ -58,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 			return nil, errNoPostgres
 		}
 	}
-	e, err := open(ctx, cfg.Source)
+	e, err := open(ctx, cfg.Source, cfg.Existing)
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,12 @@ func sqliteDSN(path string, readOnly bool) string {
 	return u.String()
 }
 
-func openSQLite(ctx context.Context, path string) (*Engine, error) {
-	if err := makePrivate(path); err != nil {
+func openSQLite(ctx context.Context, path string, existing bool) (*Engine, error) {
+	prepare := makePrivate
+	if existing {
+		prepare = func(path string) error { return lookFor(ctx, path) }
+	}
+	if err := prepare(path); err != nil {
 		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
 	}
 	write, err := sql.Open("sqlite", sqliteDSN(path, false))
@@ -64,6 +68,28 @@ func makePrivate(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// lookFor refuses a file that is not there, or is not one of ours, and leaves it as it is.
+func lookFor(ctx context.Context, path string) (err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ErrNoStore
+	} else if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", sqliteDSN(path, true))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var ours bool
+	if err := db.QueryRowContext(ctx, `SELECT COUNT(*) > 0 FROM sqlite_master WHERE name = 'mle_revision'`).Scan(&ours); err != nil {
+		return err
+	}
+	if !ours {
+		return ErrNoStore
+	}
+	return nil
 }
 
 func sqliteDuplicate(err error) bool {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -23,7 +24,7 @@ const connections = 8
 const patience = 5 * time.Second
 
 // Open opens the store at a postgres:// URL and brings its schema up to this build's.
-func Open(ctx context.Context, source string) (*keystore.Engine, error) {
+func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
 	cfg, err := pgx.ParseConfig(source)
 	if err != nil {
 		return nil, errors.New("keystore: the postgres:// URL cannot be read") // the cause may quote the password
@@ -34,6 +35,11 @@ func Open(ctx context.Context, source string) (*keystore.Engine, error) {
 	pool := stdlib.OpenDB(*cfg)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
+	if existing {
+		if err := lookFor(ctx, pool); err != nil {
+			return nil, errors.Join(err, pool.Close())
+		}
+	}
 	locker, err := lock.NewPostgresSessionLocker() // filters that start at once migrate one after the other
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("keystore: migrations: %w", err), pool.Close())
@@ -42,6 +48,18 @@ func Open(ctx context.Context, source string) (*keystore.Engine, error) {
 		return nil, errors.Join(err, pool.Close())
 	}
 	return &keystore.Engine{Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable}, nil
+}
+
+// lookFor refuses a database that has no keys of ours, and leaves it as it is.
+func lookFor(ctx context.Context, pool *sql.DB) error {
+	var ours bool
+	if err := pool.QueryRowContext(ctx, `SELECT to_regclass('mle_revision') IS NOT NULL`).Scan(&ours); err != nil {
+		return fmt.Errorf("keystore: open: %w", err)
+	}
+	if !ours {
+		return keystore.ErrNoStore
+	}
+	return nil
 }
 
 func duplicate(err error) bool {

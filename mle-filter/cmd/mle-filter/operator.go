@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
+	"github.com/causeway-pay/causeway/shared/config"
+)
+
+// ring runs fn on the keys of a filter.
+func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) error) (err error) {
+	c := defaults()
+	if f.config != "" {
+		if err := config.Load(f.config, &c); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	}
+	if f.keys != "" {
+		c.Keys = f.keys
+	}
+	kek, err := readKEK(c.KEK, kekVariable)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, c.Keys)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	ring, err := keyring.Open(ctx, keyring.Config{
+		Store: db, KEK: kek, Existing: true, RSABits: c.RSABits, Spares: c.SpareKeys,
+		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
+	})
+	if err != nil {
+		return err
+	}
+	return fn(ring)
+}
+
+// openStore opens a store that a filter has made: a mistyped path makes no other one.
+func openStore(ctx context.Context, source string) (*keystore.DB, error) {
+	db, err := keystore.Open(ctx, keystore.Config{Source: source, PostgreSQL: postgres.Open, Existing: true})
+	switch {
+	case errors.Is(err, keystore.ErrNoStore) && strings.Contains(source, "://"): // it may hold a password
+		return nil, errors.New("--keys: no filter has kept keys in that database; serving makes them")
+	case errors.Is(err, keystore.ErrNoStore):
+		return nil, fmt.Errorf("--keys: no filter has kept keys in %s; serving makes them", source)
+	case err != nil:
+		return nil, fmt.Errorf("--keys: %w", err)
+	}
+	return db, nil
+}
+
+// readKEK reads a key-encryption key.
+func readKEK(s config.Secret, variable string) ([]byte, error) {
+	text, err := resolve(s, variable)
+	if err != nil {
+		return nil, err
+	}
+	if text.IsZero() {
+		return nil, fmt.Errorf("%s is not set: the key-encryption key of the filters on these keys", variable)
+	}
+	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("%s is not base64", variable)
+	}
+	return kek, nil
+}
+
+// keysOf lists the keys of a merchant that has some, or of all for "".
+func keysOf(ctx context.Context, ring *keyring.Keyring, merchant string) ([]keyring.Key, error) {
+	keys, err := ring.List(ctx, merchant)
+	if err == nil && merchant != "" && len(keys) == 0 {
+		err = fmt.Errorf("--merchant: %s has no keys here; its first one is made when it asks the service for it", merchant)
+	}
+	return keys, err
+}
+
+func (m *Main) listKeys(ctx context.Context, f keysFlags) error {
+	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
+		keys, err := keysOf(ctx, ring, f.merchant)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(m.Stdout, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(table, "MERCHANT\tKID\tALG\tSTATE\tSINCE\tUNTIL")
+		for _, k := range keys {
+			const day = "2006-01-02"
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Tenant, k.Kid, k.Alg, k.State, k.NotBefore.Format(day), k.ExpiresAt.Format(day))
+		}
+		return table.Flush()
+	})
+}
+
+func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
+	if f.merchant == "" {
+		return m.wrong("keys rotate: --merchant is required, a merchant and its mode: mer_…/test or mer_…/live")
+	}
+	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
+		keys, err := keysOf(ctx, ring, f.merchant)
+		if err != nil {
+			return err
+		}
+		alg := engine.Alg(f.alg)
+		if !slices.ContainsFunc(keys, func(k keyring.Key) bool { return k.Alg == alg }) {
+			return fmt.Errorf("--alg: %s has no key for %s; its first one is made when it asks the service for it", f.merchant, alg)
+		}
+		if alg == engine.RSAOAEP256 {
+			if err := ring.Fill(ctx); err != nil { // a filter makes them ahead; here somebody waits
+				return err
+			}
+		}
+		var done keyring.Rotated
+		_, err = ring.Rotate(ctx, keyring.Rotate{Tenant: f.merchant, Alg: alg}, func(r keyring.Rotated) keyring.Answer {
+			done = r
+			return keyring.Answer{}
+		})
+		if err == nil {
+			m.showRotated(done)
+		}
+		return err
+	})
+}
+
+func (m *Main) showRotated(r keyring.Rotated) {
+	_, _ = fmt.Fprintf(m.Stdout, "current  %s\n", r.Current.Kid)
+	if r.Previous != nil {
+		_, _ = fmt.Fprintf(m.Stdout, "previous %s until %s\n", r.Previous.Kid, r.Previous.ExpiresAt.Format("2006-01-02 15:04:05Z07:00"))
+	}
+}
+
+func (m *Main) retireKey(ctx context.Context, f keysFlags) error {
+	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
+		_, err := ring.Retire(ctx, "", f.kid)
+		if errors.Is(err, keyring.ErrState) {
+			return fmt.Errorf("%s is current, or will be: rotate first, and then it can be retired; or revoke it", f.kid)
+		}
+		return m.ended(f.kid, err)
+	})
+}
+
+func (m *Main) revokeKey(ctx context.Context, f keysFlags) error {
+	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
+		done, err := ring.Revoke(ctx, f.kid)
+		if err := m.ended(f.kid, err); err != nil {
+			return err
+		}
+		if done.Current.Kid != f.kid {
+			_, _ = fmt.Fprintf(m.Stdout, "current %s\n", done.Current.Kid)
+		}
+		return nil
+	})
+}
+
+// ended says what has become of a key.
+func (m *Main) ended(kid string, err error) error {
+	if errors.Is(err, engine.ErrNoKey) {
+		return fmt.Errorf("there is no key %s", kid)
+	}
+	if err == nil {
+		_, _ = fmt.Fprintf(m.Stdout, "ended %s\n", kid)
+	}
+	return err
+}
