@@ -169,7 +169,7 @@ func (m *Main) transport() (http.RoundTripper, error) {
 	if !trusted.AppendCertsFromPEM(pem) {
 		return nil, fmt.Errorf("v1_ca: no certificate in %s", m.Config.V1CA)
 	}
-	return httphop.NewTransport(&tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}), nil
+	return httphop.NewTransport(tlspolicy.Client(trusted)), nil
 }
 
 // certificate is nil for plain HTTP.

@@ -1,0 +1,79 @@
+package tlspolicy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// Description is what a policy allows, as it is kept and told: sorted names, none twice.
+type Description struct {
+	Versions            []string `json:"versions"`             // 1.2
+	CipherSuites        []string `json:"cipher_suites"`        // IANA's names, of every version
+	SignatureAlgorithms []string `json:"signature_algorithms"` // IANA's names
+}
+
+// Describe returns what the policy allows. An order of preference is not told: whatever it is, no client gains or loses anything.
+func (p Policy) Describe() Description {
+	var d Description
+	for _, v := range p.Versions() {
+		d.Versions = append(d.Versions, v.Name)
+	}
+	d.CipherSuites = names(p.Suites())
+	for _, s := range p.Signatures() {
+		d.SignatureAlgorithms = append(d.SignatureAlgorithms, s.Name)
+	}
+	return d.sorted()
+}
+
+// ID names the policy: equal for two descriptions if and only if nothing changed from one to the other.
+func (d Description) ID() string {
+	d = d.sorted()
+	var text strings.Builder
+	for _, part := range [][]string{d.Versions, d.CipherSuites, d.SignatureAlgorithms} {
+		text.WriteString(strings.Join(part, " ") + "\n") // no name has a space
+	}
+	sum := sha256.Sum256([]byte(text.String()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Change is what one policy allows and another does not.
+type Change struct {
+	Added   Description `json:"added"`
+	Removed Description `json:"removed"`
+}
+
+// Since returns what changed from before to d. Neither is nil in JSON.
+func (d Description) Since(before Description) Change {
+	return Change{Added: d.without(before), Removed: before.without(d)}
+}
+
+// IsZero reports that nothing changed.
+func (c Change) IsZero() bool { return c.Added.empty() && c.Removed.empty() }
+
+func (d Description) empty() bool {
+	return len(d.Versions)+len(d.CipherSuites)+len(d.SignatureAlgorithms) == 0
+}
+
+func (d Description) without(other Description) Description {
+	return Description{
+		Versions:            difference(d.Versions, other.Versions),
+		CipherSuites:        difference(d.CipherSuites, other.CipherSuites),
+		SignatureAlgorithms: difference(d.SignatureAlgorithms, other.SignatureAlgorithms),
+	}
+}
+
+func (d Description) sorted() Description { return d.without(Description{}) }
+
+// difference returns what is in a alone, sorted, none twice.
+func difference(a, b []string) []string {
+	out := []string{}
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,65 @@
+package tlspolicy
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"slices"
+)
+
+// GetCertificate is asked for the certificate at every handshake, so that a rotation needs no restart.
+type GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// Server returns the configuration of a listener of the whole table.
+func Server(get GetCertificate) *tls.Config { return Policy{}.Server(get) }
+
+// Client returns the configuration of calls by the whole table.
+func Client(roots *x509.CertPool) *tls.Config { return Policy{}.Client(roots) }
+
+// Server returns the configuration of a listener.
+func (p Policy) Server(get GetCertificate) *tls.Config {
+	c := p.config()
+	c.NextProtos = slices.Clone(protocols)
+	c.SessionTicketsDisabled = true // Go has no other kind of resumption
+	if get != nil {
+		c.GetCertificate = p.signing(get)
+	}
+	return c
+}
+
+// Client returns the configuration of calls to servers whose authorities are roots, or the system's where that is nil. Go's client resumes nothing
+// unless it is given a cache, and takes no SHA-1 signature.
+func (p Policy) Client(roots *x509.CertPool) *tls.Config {
+	c := p.config()
+	c.RootCAs = roots
+	return c
+}
+
+func (p Policy) config() *tls.Config {
+	c := &tls.Config{MinVersion: p.minimum().ID, MaxVersion: p.maximum().ID}
+	for _, s := range slices.Concat(p.Groups()...) {
+		c.CipherSuites = append(c.CipherSuites, s.ID)
+	}
+	return c
+}
+
+// signing has the certificates of get sign by our algorithms alone: a certificate is the one place where Go asks.
+func (p Policy) signing(get GetCertificate) GetCertificate {
+	var ours []tls.SignatureScheme
+	for _, s := range p.Signatures() {
+		ours = append(ours, s.ID)
+	}
+	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		found, err := get(hello)
+		if err != nil || found == nil {
+			return found, err
+		}
+		cert := *found
+		if cert.SupportedSignatureAlgorithms == nil {
+			cert.SupportedSignatureAlgorithms = ours
+			return &cert, nil
+		}
+		cert.SupportedSignatureAlgorithms = slices.DeleteFunc(slices.Clone(cert.SupportedSignatureAlgorithms),
+			func(s tls.SignatureScheme) bool { return !slices.Contains(ours, s) })
+		return &cert, nil
+	}
+}

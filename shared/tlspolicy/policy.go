@@ -1,0 +1,83 @@
+package tlspolicy
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Policy is the table or a part of it. The zero Policy is the whole table; Narrow makes others.
+type Policy struct {
+	from int             // index into versions of the lowest that is spoken
+	only map[string]bool // names of the suites of TLS 1.2; nil for all
+}
+
+// Versions returns what is spoken, the lowest first.
+func (p Policy) Versions() []Version { return slices.Clone(versions[p.from:]) }
+
+// Groups returns the suites of TLS 1.2, the preferred first, and those of one group equally; none where 1.2 is not spoken.
+func (p Policy) Groups() [][]Suite {
+	if p.minimum().ID >= versions[1].ID {
+		return nil
+	}
+	var groups [][]Suite
+	for _, group := range suites12 {
+		kept := slices.DeleteFunc(slices.Clone(group), func(s Suite) bool { return p.only != nil && !p.only[s.Name] })
+		if len(kept) > 0 {
+			groups = append(groups, kept)
+		}
+	}
+	return groups
+}
+
+// Suites returns the suites of every version that is spoken.
+func (p Policy) Suites() []Suite { return append(slices.Concat(p.Groups()...), suites13...) }
+
+// Signatures returns the algorithms by which a listener proves that it has its key, the preferred first.
+func (p Policy) Signatures() []Signature { return slices.Clone(signatures) }
+
+// ErrKey means keys of certificates that a listener of the policy cannot serve with.
+var ErrKey = errors.New("no key for this TLS policy")
+
+// Takes reports, as an ErrKey with its reason, why a listener with certificates of these public keys would refuse clients that the policy wants.
+func (p Policy) Takes(keys ...crypto.PublicKey) error {
+	usable := len(p.Groups()) == 0 // in TLS 1.3 a suite says nothing of the key
+	var kinds []string
+	for _, key := range keys {
+		kind, err := kindOf(key)
+		if err != nil {
+			return err
+		}
+		kinds = append(kinds, kind)
+		prefix := "TLS_ECDHE_" + kind + "_"
+		usable = usable || slices.ContainsFunc(slices.Concat(p.Groups()...), func(s Suite) bool { return strings.HasPrefix(s.Name, prefix) })
+	}
+	if !usable {
+		return fmt.Errorf("%w: %s, and no cipher suite of TLS 1.2 is left for it", ErrKey, strings.Join(kinds, " and "))
+	}
+	return nil
+}
+
+// kindOf returns what the names of suites call the key.
+func kindOf(key crypto.PublicKey) (string, error) {
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		return "RSA", nil
+	case *ecdsa.PublicKey:
+		if key.Curve == elliptic.P256() || key.Curve == elliptic.P384() {
+			return "ECDSA", nil
+		}
+		return "", fmt.Errorf("%w: ECDSA on %s; it takes P-256 and P-384", ErrKey, key.Curve.Params().Name)
+	default:
+		return "", fmt.Errorf("%w: %T; it takes RSA, and ECDSA on P-256 and P-384", ErrKey, key)
+	}
+}
+
+func (p Policy) minimum() Version { return versions[p.from] }
+
+func (p Policy) maximum() Version { return versions[len(versions)-1] }

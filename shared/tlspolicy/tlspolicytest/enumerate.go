@@ -1,0 +1,99 @@
+package tlspolicytest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// Enumerate returns which suites the server at addr takes of a client that goes up to this version, of all 65,536 there could be, in the order of their
+// numbers. For TLS 1.2 and before.
+func Enumerate(tb testing.TB, addr string, version uint16) []uint16 {
+	tb.Helper()
+	var taken []uint16
+	const each = 4096 // a hello that many servers would still read
+	for first := 0; first < 1<<16; first += each {
+		left := make([]uint16, each)
+		for i := range left {
+			left[i] = uint16(first + i) //nolint:gosec // below 1<<16
+		}
+		left = slices.DeleteFunc(left, signal)
+		for {
+			got, ok := offer(tb, addr, Hello{Version: version, Suites: left})
+			if !ok {
+				break
+			}
+			i := slices.Index(left, got.Suite)
+			if i < 0 || got.Version > version {
+				tb.Fatalf("%s: took version %#x and suite %#x, which nobody offered", addr, got.Version, got.Suite)
+			}
+			taken = append(taken, got.Suite)
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	slices.Sort(taken)
+	return taken
+}
+
+// signal reports numbers that are no suites but words to the server: that this is a second try, at which a server which speaks better hangs up.
+func signal(suite uint16) bool { return suite == tls.TLS_FALLBACK_SCSV }
+
+// Obeys holds the server at addr, whose one certificate has a key of this kind (ECDSA or RSA), against the policy: what it takes of TLS 1.2 is what
+// the policy says, no more and no less; nothing of what came
+// before is taken, and no signature algorithm that it does not have.
+func Obeys(tb testing.TB, addr, key string, p tlspolicy.Policy) {
+	tb.Helper()
+	for _, old := range []uint16{0x0300, tls.VersionTLS10, tls.VersionTLS11} { // SSL 3.0 first
+		if got := Enumerate(tb, addr, old); len(got) > 0 {
+			tb.Errorf("%s: with version %#x: got suites %#x, want none", addr, old, got)
+		}
+	}
+	var want []uint16
+	for _, s := range slices.Concat(p.Groups()...) {
+		if strings.HasPrefix(s.Name, "TLS_ECDHE_"+key+"_") {
+			want = append(want, s.ID)
+		}
+	}
+	slices.Sort(want)
+	if got := Enumerate(tb, addr, tls.VersionTLS12); !slices.Equal(got, want) {
+		tb.Errorf("%s: with TLS 1.2: got suites %#x, want %#x", addr, got, want)
+	}
+	for _, s := range strangers(p) {
+		if got, ok := offer(tb, addr, Hello{Version: tls.VersionTLS12, Suites: want, Signatures: []tls.SignatureScheme{s}}); ok {
+			tb.Errorf("%s: signed by %#x: got %+v, want a refusal", addr, uint16(s), got)
+		}
+	}
+}
+
+// strangers returns the signature algorithms that there are and the policy does not have, SHA-1 and MD5 among them.
+func strangers(p tlspolicy.Policy) []tls.SignatureScheme {
+	var all []tls.SignatureScheme
+	for hash := range tls.SignatureScheme(6) { // MD5, SHA-1, SHA-2 from 224 on
+		for kind := range tls.SignatureScheme(3) { // RSA, DSA, ECDSA
+			all = append(all, (hash+1)<<8|kind+1)
+		}
+	}
+	for low := range tls.SignatureScheme(8) { // RSA-PSS of both kinds, Ed25519 and Ed448
+		all = append(all, 0x0804+low)
+	}
+	return slices.DeleteFunc(all, func(s tls.SignatureScheme) bool {
+		return slices.ContainsFunc(p.Signatures(), func(ours tlspolicy.Signature) bool { return ours.ID == s })
+	})
+}
+
+// offer reports whether the server took the hello.
+func offer(tb testing.TB, addr string, h Hello) (Taken, bool) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	got, err := Offer(ctx, addr, h)
+	if err != nil && !errors.Is(err, ErrRefused) {
+		tb.Fatalf("%s: %v", addr, err)
+	}
+	return got, err == nil
+}
