@@ -36,3 +36,35 @@ func sweep(ctx context.Context, log *slog.Logger, what string, pass func(context
 		log.ErrorContext(ctx, "sweep failed", slog.String("what", what), slog.Any("error", err))
 	}
 }
+
+// broadcastEvery is how often it is looked for a broadcast that an earlier process, or a failure, left open.
+const broadcastEvery = 15 * time.Second
+
+// keepBroadcasting tells merchants what all are to be told: what is left open at once, then whenever it is woken.
+func keepBroadcasting(ctx context.Context, eng *engine.Engine, cfg Config, wake <-chan struct{}) {
+	tick := time.NewTicker(broadcastEvery)
+	defer tick.Stop()
+	for {
+		n, err := eng.BroadcastDue(ctx)
+		if n > 0 {
+			cfg.Log.InfoContext(ctx, "broadcast", slog.Int("merchants", n))
+		}
+		if err != nil && ctx.Err() == nil {
+			cfg.Log.ErrorContext(ctx, "broadcast failed", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// knock wakes whoever waits, or leaves word that somebody was here.
+func knock(door chan<- struct{}) {
+	select {
+	case door <- struct{}{}:
+	default: // word was left already
+	}
+}

@@ -49,17 +49,24 @@ func checkAnnouncement(in *operator.EventCreate) *fault {
 		return &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
 		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
-	case in.Type == "":
+	}
+	return checkNews(platformEvents, in.Type, in.Name, in.Object)
+}
+
+// checkNews checks what is told, whoever is told it.
+func checkNews(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
+	switch {
+	case kind == "":
 		return &fault{code: codeMissingField, param: "type"}
-	case !slices.Contains(platformEvents, in.Type):
+	case !slices.Contains(types, kind):
 		return &fault{code: codeInvalidValue, param: "type", message: "This is no type of event that can be announced here."}
-	case in.Name == "":
+	case name == "":
 		return &fault{code: codeMissingField, param: "name"}
-	case len(in.Name) > maxEventName:
+	case len(name) > maxEventName:
 		return &fault{code: codeInvalidValue, param: "name", message: "A name has 1 to 200 bytes."}
-	case len(in.Object) == 0:
+	case len(object) == 0:
 		return &fault{code: codeMissingField, param: "object"}
-	case in.Object.Kind() != jsontext.KindBeginObject:
+	case object.Kind() != jsontext.KindBeginObject:
 		return &fault{code: codeInvalidType, param: "object"}
 	}
 	return nil

@@ -55,6 +55,7 @@ func (o *Operator) routes() []operatorRoute {
 		{http.MethodPost, merchants + "/{id}/disable", o.switchMerchant(true)},
 		{http.MethodPost, merchants + "/{id}/enable", o.switchMerchant(false)},
 		{http.MethodPost, merchants + "/{id}/events", o.announce},
+		{http.MethodPost, operator.Root + "/events", o.broadcast},
 		{http.MethodGet, merchants + "/{id}/api_keys", o.listMerchantKeys},
 		{http.MethodPost, merchants + "/{id}/api_keys", o.createMerchantKey},
 		{http.MethodDelete, merchants + "/{id}/api_keys/{key}", o.revokeMerchantKey},

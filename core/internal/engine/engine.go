@@ -81,6 +81,8 @@ type Presenter interface {
 	MethodDetached(m *payment.Method) Answer
 	// Announced answers an announcement with its event, which was made by it or was there before.
 	Announced(e *store.Event, created bool) Answer
+	// Broadcast shows what all merchants are told, which was just accepted or was there before.
+	Broadcast(b *store.Broadcast, created bool) Answer
 	// Refused answers a step that the object's state or the acquirer does not allow, with the transaction unless that is nil.
 	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
 	// Lost answers a step whose outcome is not known yet, with the transaction unless that is nil.

@@ -81,3 +81,33 @@ type EventCreate struct {
 	Name   string         `json:"name"`
 	Object jsontext.Value `json:"object"`
 }
+
+// BroadcastCreate is the body of what all merchants are told. Of a type, they are told once per name.
+type BroadcastCreate struct {
+	Type   v1.EventType   `json:"type"`
+	Name   string         `json:"name"`
+	Object jsontext.Value `json:"object"`
+}
+
+// ObjectBroadcast is the object of a Broadcast.
+const ObjectBroadcast = "broadcast"
+
+// BroadcastStatus says whether all merchants were told.
+type BroadcastStatus string
+
+// The statuses of broadcasts.
+const (
+	Telling BroadcastStatus = "telling"
+	Told    BroadcastStatus = "told"
+)
+
+// Broadcast is what all merchants are told, and how far that has come.
+type Broadcast struct {
+	Object     string          `json:"object"`
+	Type       v1.EventType    `json:"type"`
+	Name       string          `json:"name"`
+	Status     BroadcastStatus `json:"status"`
+	Merchants  int64           `json:"merchants"` // told so far
+	CreatedAt  v1.Time         `json:"created_at"`
+	FinishedAt *v1.Time        `json:"finished_at,omitempty"`
+}

@@ -1,0 +1,166 @@
+package core_test
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const (
+	broadcasts = operator.Root + "/events"
+	rotated    = `{"type":"certificate.rotated","name":"rot-1","object":{"object":"certificate","rotation":"rot-1"}}`
+)
+
+// told waits until a broadcast is finished, and returns it.
+func (p port) told(t *testing.T, body string) operator.Broadcast {
+	t.Helper()
+	deadline := clock.System().Now().Add(time.Minute)
+	for {
+		got := MustDecode[operator.Broadcast](t, p.post(t, broadcasts, body), 200)
+		if got.Status == operator.Told {
+			return got
+		}
+		if clock.System().Now().After(deadline) {
+			t.Fatalf("still %+v", got)
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestBroadcast: every merchant in service is told once, in both modes, in the list and by webhook; those who come later hear nothing.
+func TestBroadcast(t *testing.T) {
+	t.Parallel()
+	b, p := operated(t)
+	hook := b.mustEndpoint(t)
+	out := MustCreateMerchant(t, b.core.Admin)
+	MustDecode[operator.Merchant](t, p.post(t, merchants+"/"+out+"/disable", ""), 200)
+	MustCreateMerchant(t, b.core.Admin)
+	first := MustDecode[operator.Broadcast](t, p.post(t, broadcasts, rotated, keyed("k")), 201)
+	if first.Object != "broadcast" || first.Name != "rot-1" || first.Type != v1.EventTypeCertificateRotated || !first.CreatedAt.Equal(birth) {
+		t.Errorf("got %+v", first)
+	}
+	done := p.told(t, rotated)
+	if done.Merchants != 2 || done.FinishedAt == nil {
+		t.Errorf("got %+v, want 2 merchants", done)
+	}
+	MustCreateMerchant(t, b.core.Admin) // late
+	MustDecode[operator.Merchant](t, p.post(t, merchants+"/"+out+"/enable", ""), 200)
+	b.clock.Advance(25 * time.Hour)
+	again := p.told(t, strings.Replace(rotated, `"object":"certificate"`, `"object":"other"`, 1))
+	if again.Merchants != 2 || !again.FinishedAt.Equal(done.FinishedAt.Time) {
+		t.Errorf("got %+v, want %+v", again, done)
+	}
+	if n := b.countEvents(t, "certificate.rotated"); n != 4 {
+		t.Errorf("events: got %d, want one in each mode of two merchants", n)
+	}
+	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	for mode, key := range map[v1.Mode][]option{v1.ModeTest: nil, v1.ModeLive: {live}} {
+		list := MustDecode[v1.EventList](t, b.get(t, "/v1/events?type=certificate.rotated", key...), 200).Data
+		if len(list) != 1 || list[0].Mode != mode || list[0].Sequence != 1 || string(list[0].Data.Object) != `{"object":"certificate","rotation":"rot-1"}` {
+			t.Errorf("%s: got %+v", mode, list)
+		}
+	}
+	if got := b.deliveries(t, hook); len(got) != 1 {
+		t.Errorf("deliveries: got %d, want 1", len(got))
+	}
+	p.post(t, broadcasts, strings.ReplaceAll(rotated, "rot-1", "rot-2"))
+	if p.told(t, strings.ReplaceAll(rotated, "rot-1", "rot-2")).Merchants != 4 {
+		t.Error("the second broadcast does not reach all four")
+	}
+	if list := b.listEvents(t, "type=certificate.rotated"); len(list) != 2 || list[0].Sequence != 2 {
+		t.Errorf("got %+v", list)
+	}
+}
+
+// TestBroadcastMeetsAnAnnouncement: who was told alone is not told again.
+func TestBroadcastMeetsAnAnnouncement(t *testing.T) {
+	t.Parallel()
+	b, p := operated(t)
+	MustDecode[v1.Event](t, p.post(t, merchants+"/"+b.merchant+"/events", strings.Replace(rotated, "{", `{"mode":"test",`, 1)), 201)
+	p.post(t, broadcasts, rotated)
+	p.told(t, rotated)
+	if n := b.countEvents(t, "certificate.rotated"); n != 2 {
+		t.Errorf("events: got %d, want 2", n)
+	}
+}
+
+// TestBroadcastCutShort: a service that stops in the middle goes on where it was, and everybody is told once.
+func TestBroadcastCutShort(t *testing.T) {
+	t.Parallel()
+	b, p := operated(t)
+	const merchants = 700
+	makeMerchants(t, b, merchants-1)
+	MustDecode[operator.Broadcast](t, p.post(t, broadcasts, rotated), 201)
+	cuts := 0
+	for before := int64(0); b.number(t, "SELECT COUNT(*) FROM broadcasts WHERE finished_at = 0") == 1; {
+		if n := b.number(t, "SELECT place FROM broadcasts"); n == before {
+			runtime.Gosched()
+			continue
+		}
+		b.restart(t)
+		cuts++
+		before = b.number(t, "SELECT place FROM broadcasts")
+	}
+	if got := openPort(t, b).told(t, rotated); got.Merchants != merchants {
+		t.Errorf("told: got %+v, want %d", got, merchants)
+	}
+	if cuts < 3 {
+		t.Errorf("cut short %d times only", cuts)
+	}
+	if n := b.number(t, "SELECT COUNT(*) FROM events WHERE type = 'certificate.rotated'"); n != 2*merchants {
+		t.Errorf("events: got %d, want %d", n, 2*merchants)
+	}
+	if n := b.number(t, "SELECT COUNT(DISTINCT merchant_id) FROM events WHERE type = 'certificate.rotated'"); n != merchants {
+		t.Errorf("merchants: got %d, want %d", n, merchants)
+	}
+}
+
+// makeMerchants makes n of them, many at once: they share commits.
+func makeMerchants(t *testing.T, b *bundle, n int) {
+	t.Helper()
+	turns := make(chan struct{}, n)
+	for range n {
+		turns <- struct{}{}
+	}
+	close(turns)
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for range turns {
+				if _, err := b.core.CreateMerchant(t.Context(), "Shop"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestBroadcastRefused(t *testing.T) {
+	t.Parallel()
+	b, p := operated(t)
+	for body, want := range map[string][2]string{
+		strings.Replace(rotated, "{", `{"mode":"test",`, 1):                                    {"unknown_field", "mode"},
+		strings.Replace(rotated, "certificate.rotated", "mle.key.rotated", 1):                  {"invalid_value", "type"},
+		strings.Replace(rotated, "certificate.rotated", "transaction.captured", 1):             {"invalid_value", "type"},
+		strings.Replace(rotated, `"type":"certificate.rotated",`, "", 1):                       {"missing_field", "type"},
+		strings.Replace(rotated, `"name":"rot-1",`, "", 1):                                     {"missing_field", "name"},
+		strings.Replace(rotated, `"name":"rot-1"`, `"name":"`+strings.Repeat("k", 201)+`"`, 1): {"invalid_value", "name"},
+		`{"type":"certificate.rotated","name":"k"}`:                                            {"missing_field", "object"},
+		`{"type":"certificate.rotated","name":"k","object":"certificate"}`:                     {"invalid_type", "object"},
+	} {
+		wantRefusal(t, p.post(t, broadcasts, body), refusal{400, v1.ErrorTypeInvalidRequestError, want[0], want[1]})
+	}
+	wantRefusal(t, p.post(t, broadcasts, rotated, as("b3RoZXI")), refusal{401, v1.ErrorTypeAuthenticationError, "invalid_operator_token", ""})
+	if n := b.number(t, "SELECT COUNT(*) FROM broadcasts"); n != 0 {
+		t.Errorf("broadcasts: got %d, want none", n)
+	}
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// commonEvents are the types of events that are the same for all merchants.
+var commonEvents = []v1.EventType{v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
+
+// broadcast has all merchants told of what happened elsewhere on the platform.
+func (o *Operator) broadcast(w http.ResponseWriter, r *http.Request, _ *audit) error {
+	var in operator.BroadcastCreate
+	body, err := decode(w, r, &in, false)
+	if err != nil {
+		return err
+	}
+	if f := checkNews(commonEvents, in.Type, in.Name, in.Object); f != nil {
+		return f
+	}
+	req, err := o.operatorRequest(r, body)
+	if err != nil {
+		return err
+	}
+	out, err := o.Engine.Broadcast(r.Context(), req, string(in.Type), in.Name, in.Object)
+	if err == nil && o.Broadcasts != nil {
+		o.Broadcasts()
+	}
+	return o.answer(w, r, out, err)
+}
+
+// Broadcast shows what all merchants are told, which was just accepted or was there before.
+func (Presenter) Broadcast(b *store.Broadcast, created bool) engine.Answer {
+	out := operator.Broadcast{
+		Object: operator.ObjectBroadcast, Type: v1.EventType(b.Type), Name: b.Name, Status: operator.Telling, Merchants: b.Told,
+		CreatedAt: v1.Time{Time: b.CreatedAt}, FinishedAt: optionalTime(b.FinishedAt),
+	}
+	if !b.FinishedAt.IsZero() {
+		out.Status = operator.Told
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return engine.Answer{Status: status, Body: encode(&out)}
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Broadcast is what all merchants of a moment are told, one after the other.
+type Broadcast struct {
+	Type       string
+	Name       string // of what happened, among those of its type
+	Data       []byte // what the events show
+	Until      int64  // the newest merchant of that moment
+	Place      int64  // the last merchant that had its turn
+	Told       int64  // how many merchants there were events for
+	CreatedAt  time.Time
+	FinishedAt time.Time // zero until all had their turn
+}
+
+const broadcastColumns = `type, name, data, until, place, told, created_at, finished_at`
+
+// InsertBroadcast writes a broadcast to the merchants there are. ErrDuplicate when there is one of that type and name. What is not given is
+// filled in.
+func (tx *Tx) InsertBroadcast(b *Broadcast) error {
+	row, err := tx.row(`SELECT COALESCE(MAX(id), 0) FROM merchants`)
+	if err != nil {
+		return err
+	}
+	if err := row.Scan(&b.Until); err != nil {
+		return fmt.Errorf("read the newest merchant: %w", err)
+	}
+	b.CreatedAt = tx.Now
+	return tx.insert(`INSERT INTO broadcasts (type, name, data, until, created_at) VALUES (?, ?, ?, ?, ?)`, b.Type, b.Name, b.Data, b.Until, toMillis(tx.Now))
+}
+
+// Broadcast reads one broadcast inside the group, else ErrNotFound.
+func (tx *Tx) Broadcast(kind, name string) (*Broadcast, error) {
+	row, err := tx.row(`SELECT `+broadcastColumns+` FROM broadcasts WHERE type = ? AND name = ?`, kind, name)
+	if err != nil {
+		return nil, err
+	}
+	return scanBroadcast(row)
+}
+
+// MoveBroadcast says that all merchants up to place had their turn, and that told more of them were told. ErrConflict when they had it before.
+func (tx *Tx) MoveBroadcast(b *Broadcast, place, told int64) error {
+	return tx.change(`UPDATE broadcasts SET place = ?1, told = told + ?2, finished_at = CASE WHEN ?1 >= until THEN ?3 ELSE 0 END
+		WHERE type = ?4 AND name = ?5 AND place = ?6 AND finished_at = 0`, place, told, toMillis(tx.Now), b.Type, b.Name, b.Place)
+}
+
+// OpenBroadcasts lists those that are not finished, oldest first.
+func (db *DB) OpenBroadcasts(ctx context.Context) ([]*Broadcast, error) {
+	return collect(ctx, db, `SELECT `+broadcastColumns+` FROM broadcasts WHERE finished_at = 0 ORDER BY created_at`, scanBroadcast)
+}
+
+// Recipients lists the next merchants of a broadcast whose turn it is, at most limit, disabled ones included.
+func (db *DB) Recipients(ctx context.Context, b *Broadcast, limit int) ([]Merchant, error) {
+	return collect(ctx, db, `SELECT `+merchantColumns+` FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`, scanMerchant, b.Place, b.Until, limit)
+}
+
+func scanBroadcast(row scanner) (*Broadcast, error) {
+	var (
+		b                 Broadcast
+		created, finished int64
+	)
+	err := row.Scan(&b.Type, &b.Name, &b.Data, &b.Until, &b.Place, &b.Told, &created, &finished)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read broadcast: %w", err)
+	}
+	b.CreatedAt, b.FinishedAt = fromMillis(created), fromMillis(finished)
+	return &b, nil
+}
