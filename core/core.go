@@ -84,6 +84,7 @@ type Core struct {
 	sim     *simulator.Simulator
 	lock    *os.File
 	handler http.Handler
+	filter  secret.String // Config.FilterSecret
 	metrics *metrics.Metrics
 	admin   http.Handler
 	stop    context.CancelFunc
@@ -221,7 +222,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
 		Broadcasts: func() { knock(broadcasts) },
 	})
-	c.handler, c.admin = v1, v1.Operator(cfg.OperatorToken)
+	c.handler, c.admin, c.filter = v1, v1.Operator(cfg.OperatorToken), cfg.FilterSecret
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })

@@ -1,6 +1,11 @@
 package core
 
-import "github.com/causeway-pay/causeway/shared/secret"
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
 
 // filterVariable holds the secret of the filter in front; with fileSuffix it names a file instead.
 const filterVariable = "CAUSEWAY_FILTER_SECRET"
@@ -9,4 +14,17 @@ const filterVariable = "CAUSEWAY_FILTER_SECRET"
 // names. The zero secret when neither is set: then v1 answers whoever reaches it.
 func FilterSecret(getenv func(string) string) (secret.String, error) {
 	return secretFrom(getenv, filterVariable)
+}
+
+// Inner serves v1 as Handler does, to programs of ours that call it without the filter in front: it must be reachable for no client.
+func (c *Core) Inner() http.Handler {
+	if c.filter.IsZero() {
+		return c.handler
+	}
+	proof := []string{c.filter.Reveal()}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		delete(r.Header, api.EncryptionField)
+		r.Header[api.ProofField] = proof
+		c.handler.ServeHTTP(w, r)
+	})
 }

@@ -37,6 +37,7 @@ type bundle struct {
 	tracer    *telemetry.Tracer
 	token     string // the operator's, "" for none
 	filter    string // the secret of the filter in front, "" for none
+	inner     bool   // what is asked needs no filter in front
 	clock     *clock.Fake
 	logs      *coretest.Log
 	core      *core.Core
@@ -83,6 +84,9 @@ func (b *bundle) start(t *testing.T) {
 	}
 	b.core = c
 	b.server = httptest.NewServer(c.Handler())
+	if b.inner {
+		b.server.Config.Handler = c.Inner()
+	}
 	b.client = &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
 }
 

@@ -36,6 +36,7 @@ type Main struct {
 
 	data          string // absolute
 	operatorToken secret.String
+	filterSecret  secret.String
 	closers       []func() error
 }
 
@@ -106,7 +107,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 		return nil, err
 	}
 	// The proxy has this listener to itself: were it to call the public one, a drain would refuse the calls of requests under way.
-	inner, err := m.serve(ctx, v1.Handler(), "127.0.0.1:0")
+	inner, err := m.serve(ctx, v1.Inner(), "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("inner listener: %w", err)
 	}
@@ -169,11 +170,13 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	if m.operatorToken.IsZero() { // the filter needs one, and nobody else knows it
 		m.operatorToken = secret.New(random())
 	}
+	m.filterSecret = secret.New(random()) // core believes what the filter says of encryption, and nobody else
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
 		Tracer:               m.traces.Tracer("core"),
 		OperatorToken:        m.operatorToken,
+		FilterSecret:         m.filterSecret,
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {

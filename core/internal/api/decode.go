@@ -163,6 +163,7 @@ func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Reques
 	if key != "" {
 		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)
+		out.Sealed = a.sealsAnswer(r)
 	}
 	return out, nil
 }

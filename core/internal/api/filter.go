@@ -5,12 +5,19 @@ import (
 	"crypto/subtle"
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// proofField is where a filter in front puts its secret.
-const proofField = "X-Svc-Int-Proof"
+// ProofField is where a filter in front puts its secret.
+const ProofField = "X-Svc-Int-Proof"
+
+// EncryptionField is where a filter in front says what of a request was encrypted, or will be of its answer: v1;response=required.
+const EncryptionField = "X-Svc-Int-Mle"
+
+// answerSealed is the word in it for an answer that the client gets encrypted or not at all.
+const answerSealed = "response=required"
 
 // askField is where a filter in front shows the operator token when it asks, with a publishable key, whose that key is: what it opens the
 // encrypted body of a token for. Those who have the key only are told nothing.
@@ -23,7 +30,7 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/health" || shows(r, proofField, a.FilterSecret) {
+		if r.URL.Path == "/v1/health" || shows(r, ProofField, a.FilterSecret) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -44,6 +51,21 @@ func shows(r *http.Request, field string, want secret.String) bool {
 	}
 	given, wanted := sha256.Sum256([]byte(values[0])), sha256.Sum256([]byte(want.Reveal()))
 	return subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
+}
+
+// sealsAnswer reports whether the filter in front will encrypt the answer. A filter that has shown its secret is believed; without one anybody
+// could say it, so it means nothing.
+func (a *API) sealsAnswer(r *http.Request) bool {
+	told := r.Header[EncryptionField]
+	if a.FilterSecret.IsZero() || len(told) != 1 {
+		return false
+	}
+	for word := range strings.SplitSeq(told[0], ";") {
+		if word == answerSealed {
+			return true
+		}
+	}
+	return false
 }
 
 // isSealed reports whether a request has an encrypted body. A filter in front opens those; one that gets here was sent to the wrong place, and

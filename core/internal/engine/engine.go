@@ -46,6 +46,7 @@ type Request struct {
 	ID          string // request id, shown in errors
 	Key         string // idempotency key, "" for none
 	Fingerprint []byte // of method, path and body; only with a Key
+	Sealed      bool   // the filter in front encrypts the answer, as the client demanded
 }
 
 // Answer is what a request is told, and under an idempotency key told again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,7 +127,8 @@ func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) 
 	if r.Key == "" {
 		return 0, nil, nil
 	}
-	c, err := tx.ClaimKey(r.Tenant, r.Key, r.Fingerprint)
+	own, others := r.fingerprints()
+	c, err := tx.ClaimKey(r.Tenant, r.Key, own, others...)
 	switch {
 	case err != nil:
 		return 0, nil, err
@@ -139,6 +141,19 @@ func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) 
 	default:
 		return 0, &Answer{Status: c.Status, Body: c.Answer, Replayed: true}, nil
 	}
+}
+
+// sealedMark ends the stored fingerprint of a request whose answer is owed encrypted. Those of other requests are bare.
+const sealedMark = 1
+
+// fingerprints are the one a request takes its key under, and those of requests that it repeats although they were not quite the same. An
+// answer that was owed encrypted goes to nobody who does not demand it so: he may be somebody between us and the client, who took the demand
+// away. Who demands it of an answer that went out in the clear gets no less than he asks for.
+func (r Request) fingerprints() (own []byte, others [][]byte) {
+	if !r.Sealed {
+		return r.Fingerprint, nil
+	}
+	return append(slices.Clone(r.Fingerprint), sealedMark), [][]byte{r.Fingerprint}
 }
 
 // refuse answers a step that the transaction did not allow, by the pure rule that says why.

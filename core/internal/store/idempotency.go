@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -29,23 +31,26 @@ const claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerpr
 
 const completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id = ? AND status = 0`
 
-// ClaimKey takes the key for this request, or says who has it. An expired key is free.
-func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
+// ClaimKey takes the key for this request, or says who has it. An expired key is free. A request that took the key under one of the other
+// fingerprints counts as the same; the key is never taken under one of them.
+func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
 	if c, err := tx.insertKey(tenant, key, fingerprint); err != nil || c.Held {
 		return c, err
 	}
-	row, err := tx.row(`SELECT id, fingerprint = ?, status, answer, expires_at FROM idempotency_keys
-		WHERE merchant_id = ? AND live = ? AND key = ?`, fingerprint, tenant.Merchant, tenant.Live, key)
+	row, err := tx.row(`SELECT id, fingerprint, status, answer, expires_at FROM idempotency_keys
+		WHERE merchant_id = ? AND live = ? AND key = ?`, tenant.Merchant, tenant.Live, key)
 	if err != nil {
 		return Claim{}, err
 	}
 	var (
 		c       Claim
+		stored  []byte
 		expires int64
 	)
-	if err := row.Scan(&c.ID, &c.SameRequest, &c.Status, &c.Answer, &expires); err != nil {
+	if err := row.Scan(&c.ID, &stored, &c.Status, &c.Answer, &expires); err != nil {
 		return Claim{}, fmt.Errorf("read idempotency key: %w", err)
 	}
+	c.SameRequest = slices.ContainsFunc(append(others, fingerprint), func(f []byte) bool { return bytes.Equal(f, stored) })
 	if c.Status == 0 || expires > toMillis(tx.Now) {
 		return c, nil
 	}

@@ -1,0 +1,70 @@
+package core_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const sealedSale = `{"amount":100,"currency":"usd","payment_method":"card"}`
+
+// demands is what a filter sends of a request whose answer it will encrypt, and passes what it sends of all others.
+var (
+	passes  = header("X-Svc-Int-Proof", proof)
+	demands = func(b *bundle) option {
+		return header("X-Svc-Int-Mle", "v1;kid=k;merchant="+b.merchant+"/test;response=required")
+	}
+)
+
+// TestSealedAnswersAreNotRepeatedInTheClear: whoever takes the demand for encryption away from a repeated request is not told the answer.
+func TestSealedAnswersAreNotRepeatedInTheClear(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, filter: proof})
+	for name, c := range map[string]struct{ path, body, other string }{
+		"a payment":  {"/v1/transactions", sealedSale, strings.Replace(sealedSale, "100", "101", 1)},
+		"a decline":  {"/v1/transactions", strings.Replace(sealedSale, `"card"`, `"pm_card_declined"`, 1), sealedSale},
+		"an API key": {"/v1/api_keys", `{"kind":"secret"}`, `{"kind":"publishable"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sealed := func(key, body string) answer {
+				return b.post(t, c.path, body, keyed(key), passes, demands(b))
+			}
+			inTheClear := func(key, body string) answer {
+				return b.post(t, c.path, body, keyed(key), passes)
+			}
+			first := sealed(name, c.body)
+			wantReplay(t, sealed(name, c.body), first)
+			wantKeyReused(t, inTheClear(name, c.body))
+			wantKeyReused(t, b.post(t, c.path, c.body, keyed(name), passes, header("X-Svc-Int-Mle", "v1;kid=k;merchant=m")))
+			wantKeyReused(t, sealed(name, c.other))
+			wantReplay(t, sealed(name, c.body), first) // the refusals have taken nothing away
+
+			open := inTheClear(name+", open", c.body)
+			wantReplay(t, sealed(name+", open", c.body), open) // he gets no less than he asks for
+			wantReplay(t, inTheClear(name+", open", c.body), open)
+			wantKeyReused(t, sealed(name+", open", c.other))
+		})
+	}
+}
+
+// TestSealedIsTheFiltersWord: what anybody may say is not believed, and what was stored before it was asked is repeated to either.
+func TestSealedIsTheFiltersWord(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(t, "/v1/transactions", sealedSale, keyed("k"), demands(b))
+	wantReplay(t, b.post(t, "/v1/transactions", sealedSale, keyed("k")), first)
+	b.filter = proof
+	b.restart(t)
+	wantReplay(t, b.post(t, "/v1/transactions", sealedSale, keyed("k"), passes, demands(b)), first)
+	wantReplay(t, b.post(t, "/v1/transactions", sealedSale, keyed("k"), passes), first)
+}
+
+// TestInner: programs of ours call a core that stands behind a filter without one, and cannot speak for it.
+func TestInner(t *testing.T) {
+	t.Parallel()
+	for _, filter := range []string{"", proof} {
+		b := openBundle(t, &bundle{rateLimit: -1, filter: filter, inner: true})
+		first := b.post(t, "/v1/transactions", sealedSale, keyed("k"), demands(b))
+		wantReplay(t, b.post(t, "/v1/transactions", sealedSale, keyed("k")), first)
+	}
+}
