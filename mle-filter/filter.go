@@ -286,6 +286,10 @@ func (f *Filter) Handler() http.Handler {
 	})
 }
 
+// Clear serves next, which is beside core and takes no encryption: requests that ask for any are refused. Who asked for an encrypted answer never
+// gets one in the clear.
+func (f *Filter) Clear(next http.Handler) http.Handler { return f.hop.Clear(next) }
+
 // Close ends the rotation and closes the keys. Stop the HTTP server first. It is safe to call twice.
 func (f *Filter) Close() error {
 	f.close.Do(func() {

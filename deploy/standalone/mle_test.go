@@ -133,6 +133,42 @@ func TestEncryptedIsTheSame(t *testing.T) {
 	}
 }
 
+// TestLegacyDoorsTakeNoEncryption: a request to a legacy path that asks for any is refused before the proxy sees it, and never answered in the
+// clear. Without the fields it gets through.
+func TestLegacyDoorsTakeNoEncryption(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	for _, path := range []string{"/xml/v1/request.api", "/compat/methods", "/pts/v2/payments", "/compat/rpc"} {
+		for name, fields := range map[string]http.Header{
+			"the answer":         {"X-Svc-Mle-Response": {"required"}},
+			"the request":        {"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}},
+			"the type alone":     {"Content-Type": {"application/jose"}},
+			"the version alone":  {"X-Svc-Mle": {"v1"}},
+			"in words of nobody": {"X-Svc-Mle-Response": {"optional"}},
+			"nothing":            {"Content-Type": {"application/json"}},
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+path, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = fields
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			if err != nil || answer.Body.Close() != nil {
+				t.Fatal(err)
+			}
+			var body v1.ErrorBody
+			refused := answer.StatusCode == http.StatusBadRequest && json.Unmarshal(text, &body) == nil && body.Error.Code == "mle_not_supported"
+			if refused != (name != "nothing") || refused && answer.Header.Get("Request-Id") != body.Error.RequestID {
+				t.Errorf("%s, %s: got %d %s", path, name, answer.StatusCode, text)
+			}
+		}
+	}
+}
+
 // wantReused wants a payment to count as another one than its Idempotency-Key was used with.
 func wantReused(t *testing.T, name string, client *merchant, key, body string) {
 	t.Helper()

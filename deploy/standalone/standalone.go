@@ -124,7 +124,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := doors(filter.Handler(), legacy.Handler())
+	both := doors(filter.Handler(), filter.Clear(legacy.Handler()))
 	plain, secure, err := m.openDoors(ctx, both, identity)
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*Exchange, *Problem) {
 	x := &Exchange{engine: e, head: head}
 	if e.rule(head, "").Request == policy.Off {
-		if present(head.Fields) {
-			return nil, problem(CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.")
+		if p := TakesNone(head.Fields); p != nil {
+			return nil, p
 		}
 		x.ops = x.passOps()
 		return x, nil
@@ -39,6 +39,15 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 	}
 	x.ops = x.passOps()
 	return x, nil
+}
+
+// TakesNone refuses a request that asks for any encryption where there is none: its body would not be understood, or its answer go out in the
+// clear.
+func TakesNone(f Fields) *Problem {
+	if !present(f) {
+		return nil
+	}
+	return problem(CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.")
 }
 
 // rule is what holds for a request.

@@ -99,6 +99,24 @@ func (h *Hop) Guard(next http.Handler) http.Handler {
 	})
 }
 
+// Clear lets requests into next, which is not core and knows nothing of encryption, that ask for none. What is around the hop is not around
+// next, only around the refusals.
+func (h *Hop) Clear(next http.Handler) http.Handler {
+	var refused http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.refuse(w, r, nil, engine.TakesNone(fields(r.Header)))
+	})
+	if h.cfg.Around != nil {
+		refused = h.cfg.Around(refused)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if engine.TakesNone(fields(r.Header)) != nil {
+			refused.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // trip is a request on its way. It belongs to the goroutine that serves it.
 type trip struct {
 	exchange *engine.Exchange // nil with a problem
