@@ -120,7 +120,8 @@ func failed(reason jwe.Reason, hint string) *Problem {
 
 // passOps are the changes to a request that is not unwrapped.
 func (x *Exchange) passOps() []HeaderOp {
-	ops := append(dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID), x.engine.proof)
+	ops := append(inside(x.head.Names), dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)...)
+	ops = append(ops, x.engine.proof)
 	if x.reply == nil {
 		return ops
 	}

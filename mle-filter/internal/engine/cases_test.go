@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"testing"
@@ -22,7 +23,9 @@ func TestCases(t *testing.T) {
 
 func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
-	head := engine.RequestHead{Method: r.Method, Path: r.Path, Fields: fields(r.Fields), Body: r.Body != "", Length: int64(len(r.Body))}
+	head := engine.RequestHead{
+		Method: r.Method, Path: r.Path, Fields: fields(r.Fields), Names: maps.Keys(fields(r.Fields)), Body: r.Body != "", Length: int64(len(r.Body)),
+	}
 	if r.NoLength {
 		head.Length = -1
 	}
@@ -46,7 +49,7 @@ func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginet
 	apply(out.Core, ops)
 	out.Reached = 1
 	out.Status, out.Fields, out.Answer = core.Status, fields(core.Fields), core.Body
-	answer, p := x.BeginResponse(engine.ResponseHead{Status: core.Status, Fields: out.Fields, Body: core.Body != "", Length: -1})
+	answer, p := x.BeginResponse(engine.ResponseHead{Status: core.Status, Fields: out.Fields, Names: maps.Keys(out.Fields), Body: core.Body != "", Length: -1})
 	if p != nil {
 		return refusal(out, p)
 	}

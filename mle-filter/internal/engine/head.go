@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/causeway-pay/causeway/mle-filter/internal/policy"
+import (
+	"iter"
+	"strings"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+)
 
 // Fields are the header fields of a message. http.Header is one.
 type Fields interface {
@@ -13,8 +18,9 @@ type RequestHead struct {
 	Method string
 	Path   string // as sent, without the query
 	Fields Fields
-	Body   bool  // whether a body follows; one that is known to be empty does not
-	Length int64 // what it is said to measure; -1 when that is not said
+	Names  iter.Seq[string] // of all the fields that came, in any case
+	Body   bool             // whether a body follows; one that is known to be empty does not
+	Length int64            // what it is said to measure; -1 when that is not said
 	// Level is what whoever routes the request says of its route, beside the policy; "" for nothing. The stricter holds.
 	Level policy.Level
 }
@@ -23,8 +29,9 @@ type RequestHead struct {
 type ResponseHead struct {
 	Status int
 	Fields Fields
-	Body   bool  // whether a body follows; one that is known to be empty does not
-	Length int64 // what it is said to measure; -1 when that is not said
+	Names  iter.Seq[string] // of all the fields that came, in any case
+	Body   bool             // whether a body follows; one that is known to be empty does not
+	Length int64            // what it is said to measure; -1 when that is not said
 }
 
 // HeaderOp is a change to header fields: it sets one, in place of all of that name, or deletes it.
@@ -56,6 +63,9 @@ const (
 	// FieldProof tells core that a request came through here. A client's own never gets through either.
 	FieldProof = "x-svc-int-proof"
 
+	// internal begins the names of what the filter and core tell each other. Nobody else says such things, or is told them.
+	internal = "x-svc-int-"
+
 	version   = "v1"
 	required  = "required"
 	typeJOSE  = "application/jose"
@@ -73,10 +83,24 @@ var unasked = []string{"accept-encoding", "range", "if-range", "if-none-match", 
 // ofCiphertext are the request fields that are about the body as it was sent.
 var ofCiphertext = []string{fieldCode, "content-digest", "repr-digest", "digest", "content-md5"}
 
-// ofPlaintext are the response fields that are about the body as core sent it.
+// ofPlaintext are the response fields that are about the body as core sent it, give away what is in it, or have somebody keep it. They do not go
+// with an answer that is encrypted, nor with the head of one. A list of what may go would hold only for what Envoy's forward_rules show us.
 var ofPlaintext = []string{
 	"etag", "last-modified", fieldCode, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges", "content-range",
-	"content-language",
+	"content-language", "content-location", "content-disposition", "link", "signature", "signature-input", "set-cookie",
+}
+
+// inside deletes what only the filter and core say to each other of a message that came.
+func inside(names iter.Seq[string]) (ops []HeaderOp) {
+	if names == nil {
+		return nil
+	}
+	for name := range names {
+		if len(name) >= len(internal) && strings.EqualFold(name[:len(internal)], internal) {
+			ops = append(ops, Del(strings.ToLower(name)))
+		}
+	}
+	return ops
 }
 
 func dels(names ...string) []HeaderOp {

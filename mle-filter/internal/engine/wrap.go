@@ -15,7 +15,7 @@ type Answer struct {
 // BeginResponse judges an answer by its head.
 func (x *Exchange) BeginResponse(head ResponseHead) (Answer, *Problem) {
 	x.answer = head
-	plain := Answer{Ops: []HeaderOp{Del(FieldMLE)}}
+	plain := Answer{Ops: append(inside(head.Names), Del(FieldMLE))}
 	if x.reply == nil {
 		return plain, nil
 	}
@@ -23,7 +23,11 @@ func (x *Exchange) BeginResponse(head ResponseHead) (Answer, *Problem) {
 		return Answer{}, broken("upgrade", errors.New("mle: core changed the protocol"))
 	}
 	if bodiless(x.head.Method, head) {
-		return Answer{Ops: append(plain.Ops, x.answerOps()...)}, nil
+		plain.Ops = append(plain.Ops, x.answerOps()...)
+		if x.head.Method == "HEAD" || head.Status == 304 { // what it says of a length is the plaintext's
+			plain.Ops = append(plain.Ops, Del(fieldSize))
+		}
+		return plain, nil
 	}
 	for _, value := range head.Fields.Values(fieldCode) {
 		if !strings.EqualFold(value, "identity") {
@@ -56,8 +60,7 @@ func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	if err != nil {
 		return nil, broken("seal", err)
 	}
-	ops := append([]HeaderOp{}, x.answerOps()...)
-	ops = append(ops, dels(ofPlaintext...)...)
+	ops := append(inside(x.answer.Names), x.answerOps()...)
 	ops = append(ops, Set(fieldType, typeJOSE), Set(fieldSize, strconv.Itoa(len(sealed))), Set(FieldMLE, version))
 	return &Body{Bytes: sealed, Ops: ops}, nil
 }
@@ -75,9 +78,9 @@ func (x *Exchange) contentType() string {
 	return mediaTypeOf(values[0])
 }
 
-// answerOps keep an answer that belongs to one key out of caches.
+// answerOps keep an answer that belongs to one key out of caches, and what tells of its plaintext out of it.
 func (x *Exchange) answerOps() []HeaderOp {
 	vary := append([]string{}, x.answer.Fields.Values(fieldVary)...)
 	vary = append(vary, "X-SVC-MLE", "X-SVC-MLE-Response")
-	return []HeaderOp{Set("cache-control", "no-store"), Set(fieldVary, strings.Join(vary, ", "))}
+	return append(dels(ofPlaintext...), Set("cache-control", "no-store"), Set(fieldVary, strings.Join(vary, ", ")))
 }

@@ -48,6 +48,7 @@ type Case struct {
 	HasNot  []string // header fields that are not there
 	Wrapped *Key     // the answer is encrypted for it; else it is core's answer as it is
 	CTY     string   // then the cty of it
+	Gone    []string // fields of core's answer that the client does not get
 }
 
 // Outcome is what came of a request.
@@ -140,6 +141,11 @@ func (c Case) checkAnswer(t *testing.T, got Outcome) {
 	if got.Status != core.Status {
 		t.Errorf("status: got %d, want core's %d", got.Status, core.Status)
 	}
+	for _, name := range c.Gone {
+		if v := got.Fields.Values(name); len(v) > 0 {
+			t.Errorf("%s: got %q, want none", name, v)
+		}
+	}
 	if c.Wrapped == nil {
 		if got.Answer != core.Body {
 			t.Errorf("answer: got %q, want core's %q", short(got.Answer), short(core.Body))
@@ -163,6 +169,25 @@ func (c Case) checkAnswer(t *testing.T, got Outcome) {
 	} {
 		if v := got.Fields.Get(name); v != want {
 			t.Errorf("%s: got %q, want %q", name, v, want)
+		}
+	}
+}
+
+// InternalReply is an answer in the clear with words that are for the filter alone.
+var InternalReply = Reply{
+	Status: 200, Body: "{}",
+	Fields: []Field{{"Content-Type", "application/json"}, {"X-Svc-Int-Mle", "v1"}, {"x-svc-int-note", "a"}, {"X-Svc-Interval", "b"}},
+}
+
+// CheckInternal wants them to have been kept from the client, and nothing else.
+func CheckInternal(t *testing.T, out Outcome) {
+	t.Helper()
+	if out.Status != 200 || out.Answer != "{}" || out.Fields.Get("X-Svc-Interval") != "b" {
+		t.Errorf("got %+v, want core's answer", out)
+	}
+	for _, name := range []string{"X-Svc-Int-Mle", "X-Svc-Int-Note"} {
+		if v := out.Fields.Values(name); len(v) > 0 {
+			t.Errorf("%s: got %q, want none", name, v)
 		}
 	}
 }

@@ -110,9 +110,40 @@ func answerCases(tb testing.TB, w *World) []Case {
 		return c
 	}
 	text := Field{"Content-Type", "application/json"}
+	told := []Field{
+		{"ETag", `"a"`},
+		{"Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT"},
+		{"Content-MD5", "AA=="},
+		{"Digest", "sha-256=AA=="},
+		{"Content-Digest", "sha-256=:AA==:"},
+		{"Repr-Digest", "sha-256=:AA==:"},
+		{"Accept-Ranges", "bytes"},
+		{"Content-Language", "en"},
+		{"Content-Location", "/v1/customers?email=a@example.com"},
+		{"Content-Disposition", `attachment; filename="a"`},
+		{"Link", `</v1/customers?email=a@example.com>; rel="next"`},
+		{"Set-Cookie", "a=b"},
+		{"Signature", "sig=:AA==:"},
+		{"Signature-Input", `sig=("content-digest")`},
+		{"X-Svc-Int-Mle", "v1"},
+		{"X-SVC-INT-Note", "a"},
+	}
+	telling := func(c Case, more ...Field) Case {
+		c.Reply.Fields = slices.Concat(c.Reply.Fields, told, more)
+		for _, f := range slices.Concat(told, more) {
+			c.Gone = append(c.Gone, f.Name)
+		}
+		return c
+	}
 	head := answered("HEAD", Reply{Status: 200, Fields: []Field{text}})
 	head.Request.Method = "HEAD"
+	tellingHead := telling(head, Field{"Content-Length", "2"})
+	tellingHead.Name = "HEAD, of which much is told"
 	return []Case{
+		telling(wrapped("all that can be told of it", Reply{200, []Field{text}, "{}"}, "application/json")),
+		telling(answered("304, of which much is told", Reply{Status: 304})),
+		telling(answered("204, of which much is told", Reply{Status: 204})),
+		tellingHead,
 		wrapped("validators", Reply{200, []Field{
 			text,
 			{"ETag", `"a"`},

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"crypto/ecdh"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,7 +32,20 @@ func fieldCases(tb testing.TB, w *World) []Case {
 	stripped := passed(20, "a client's own internal field", sent(sealed, Field{"X-SVC-INT-MLE", "v1;merchant=" + Other}), plaintext)
 	stripped.Has = append(stripped.Has, Field{"X-Svc-Int-Mle", "v1;kid=" + w.EC.KID + ";merchant=" + Merchant})
 	clear := Request{Method: "POST", Path: Path, Body: plaintext, Fields: []Field{text, {"x-svc-int-mle", "v1"}, {"X-Svc-Int-Mle", "v1"}}}
+	inside := []Field{{"X-SVC-INT-Proof", "guessed"}, {"x-svc-int-merchant", Other}, {"X-Svc-Int-", "a"}, {"X-Svc-Int-Asks", "guessed"}, {"x-SVC-int-mle-more", "a"}}
+	hidden := func(c Case) Case {
+		c.Row, c.Request.Fields = 20, slices.Concat(c.Request.Fields, inside)
+		for _, f := range inside {
+			c.HasNot = append(slices.Clone(c.HasNot), f.Name)
+		}
+		return c
+	}
+	answer := Request{Method: "GET", Path: Path, Fields: []Field{wants}}
 	return []Case{
+		hidden(passed(20, "internal fields of any name", sent(sealed), plaintext)),
+		hidden(Case{Name: "internal fields of any name in the clear", Request: Request{Method: "POST", Path: Path, Body: plaintext, Fields: []Field{text}}, Core: plaintext}),
+		hidden(Case{Name: "internal fields of any name, for an answer", Request: answer, Wrapped: &w.Reply, CTY: "application/json"}),
+		hidden(Case{Name: "internal fields of any name on a route that is off", Request: Request{Method: "GET", Path: PathOff}}),
 		media("another version", jose, Field{"X-SVC-MLE", "v2"}),
 		media("the version in capitals", jose, Field{"X-SVC-MLE", "V1"}),
 		media("an empty version", jose, Field{"X-SVC-MLE", ""}),

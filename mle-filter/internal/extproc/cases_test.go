@@ -33,6 +33,17 @@ func TestCases(t *testing.T) {
 	})
 }
 
+// TestInternalAnswerFields: what core says to the filter goes no further, also where nothing is encrypted.
+func TestInternalAnswerFields(t *testing.T) {
+	t.Parallel()
+	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, enginetest.NewWorld(t).Engine(t), nil)))}
+	out, err := envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, ""), func(*message) *message { return messageOf(enginetest.InternalReply) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	enginetest.CheckInternal(t, out)
+}
+
 func messageOf(r enginetest.Reply) *message {
 	fields := []enginetest.Field{{Name: ":status", Value: strconv.Itoa(r.Status)}}
 	return &message{fields: append(fields, r.Fields...), body: r.Body}

@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -52,13 +53,13 @@ func valueOf(field *corev3.HeaderValue) string {
 
 func (h head) request() engine.RequestHead {
 	path, _, _ := strings.Cut(h.pseudo[":path"], "?")
-	return engine.RequestHead{Method: h.pseudo[":method"], Path: path, Fields: h.fields, Body: h.body, Length: h.length}
+	return engine.RequestHead{Method: h.pseudo[":method"], Path: path, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length}
 }
 
 // response is ok only with a status: what forward_rules keep from us would otherwise be guessed.
 func (h head) response() (out engine.ResponseHead, ok bool) {
 	code, err := strconv.Atoi(h.pseudo[":status"])
-	return engine.ResponseHead{Status: code, Fields: h.fields, Body: h.body, Length: h.length}, err == nil
+	return engine.ResponseHead{Status: code, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length}, err == nil
 }
 
 // requestOf is the request that a stream is about, by its first message, as far as what stands around all requests of ours looks at one.

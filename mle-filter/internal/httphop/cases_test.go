@@ -30,6 +30,10 @@ type stage struct {
 	bodies  map[string]string           // guarded by mu
 }
 
+func newStage() *stage {
+	return &stage{replies: map[string]enginetest.Reply{}, reached: map[string]int{}, got: map[string]http.Header{}, bodies: map[string]string{}}
+}
+
 func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	name := r.Header.Get(caseField)
@@ -59,7 +63,7 @@ func TestCases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := enginetest.NewWorld(t)
-			s := &stage{replies: map[string]enginetest.Reply{}, reached: map[string]int{}, got: map[string]http.Header{}, bodies: map[string]string{}}
+			s := newStage()
 			cfg := httphop.Config{Engine: w.Engine(t), Identify: byField, Around: around(quiet)}
 			if f.remote {
 				cfg.Upstream, cfg.Transport = remote(t, s, f.two)
@@ -75,6 +79,28 @@ func TestCases(t *testing.T) {
 				t.Helper()
 				return s.play(t, &door{Server: server}, r, reply)
 			})
+		})
+	}
+}
+
+// TestInternalAnswerFields: what a core elsewhere says to the filter goes no further, also where nothing is encrypted.
+func TestInternalAnswerFields(t *testing.T) {
+	t.Parallel()
+	for name, f := range forms {
+		if !f.remote { // what is not encrypted goes straight to core, which says no such thing
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage()
+			cfg := httphop.Config{Engine: enginetest.NewWorld(t).Engine(t), Identify: byField}
+			cfg.Upstream, cfg.Transport = remote(t, s, f.two)
+			hop, err := httphop.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := s.play(t, &door{Server: serve(t, hop, f.two)}, enginetest.Request{Method: "GET", Path: enginetest.Path}, enginetest.InternalReply)
+			enginetest.CheckInternal(t, out)
 		})
 	}
 }

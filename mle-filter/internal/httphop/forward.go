@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -51,7 +52,7 @@ func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 func (h *Hop) modifyResponse(answer *http.Response) error {
 	t := tripFrom(answer.Request.Context())
 	todo, p := t.exchange.BeginResponse(engine.ResponseHead{
-		Status: answer.StatusCode, Fields: fields(answer.Header), Length: answer.ContentLength,
+		Status: answer.StatusCode, Fields: fields(answer.Header), Names: maps.Keys(answer.Header), Length: answer.ContentLength,
 		Body: answer.ContentLength != 0 && answer.Body != http.NoBody,
 	})
 	if p != nil {

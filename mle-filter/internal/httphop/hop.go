@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -136,7 +137,7 @@ func tripFrom(ctx context.Context) *trip {
 // begin has the engine judge a request's head.
 func (h *Hop) begin(r *http.Request) *trip {
 	head := engine.RequestHead{
-		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Length: r.ContentLength,
+		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Names: maps.Keys(r.Header), Length: r.ContentLength,
 		Body: r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody,
 	}
 	t := &trip{}
