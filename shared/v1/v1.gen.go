@@ -654,6 +654,21 @@ func (e MLEKeyEnc) Valid() bool {
 	}
 }
 
+// Defines values for MLEKeyDeletedObject.
+const (
+	MLEKeyDeletedObjectMleKey MLEKeyDeletedObject = "mle_key"
+)
+
+// Valid indicates whether the value is a known member of the MLEKeyDeletedObject enum.
+func (e MLEKeyDeletedObject) Valid() bool {
+	switch e {
+	case MLEKeyDeletedObjectMleKey:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MLEResponseKeyObject.
 const (
 	MLEResponseKeyObjectMleResponseKey MLEResponseKeyObject = "mle_response_key"
@@ -1833,6 +1848,16 @@ type MLEKeyStatus string
 
 // MLEKeyEnc defines model for MLEKey.Enc.
 type MLEKeyEnc string
+
+// MLEKeyDeleted defines model for MLEKeyDeleted.
+type MLEKeyDeleted struct {
+	Kid     string              `json:"kid"`
+	Object  MLEKeyDeletedObject `json:"object"`
+	Deleted bool                `json:"deleted"`
+}
+
+// MLEKeyDeletedObject defines model for MLEKeyDeleted.Object.
+type MLEKeyDeletedObject string
 
 // MLEKeyRotate defines model for MLEKeyRotate.
 type MLEKeyRotate struct {
@@ -3292,6 +3317,9 @@ type ClientInterface interface {
 	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 	// the scope `mle:write`.
 	//
+	// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+	// `mle_key_limit`, both with `Retry-After`.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
@@ -3302,10 +3330,21 @@ type ClientInterface interface {
 	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 	// the scope `mle:write`.
 	//
+	// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+	// `mle_key_limit`, both with `Retry-After`.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
 	RotateMLEKey(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndMLEKey End a previous key before its time
+	//
+	// No request that comes after the answer is decrypted by it. The current key and the next one are 409 `mle_key_in_use`: rotate first. Takes the
+	// scope `mle:write`.
+	//
+	// Corresponds with DELETE /v1/mle/keys/{kid} (the `EndMLEKey` operationId).
+	EndMLEKey(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMLEResponseKeys List the keys that answers can be encrypted to, the newest active one first
 	//
@@ -4141,6 +4180,9 @@ func (c *Client) GetCurrentMLEKey(ctx context.Context, params *GetCurrentMLEKeyP
 // The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 // the scope `mle:write`.
 //
+// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+// `mle_key_limit`, both with `Retry-After`.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
@@ -4161,11 +4203,32 @@ func (c *Client) RotateMLEKeyWithBody(ctx context.Context, params *RotateMLEKeyP
 // The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 // the scope `mle:write`.
 //
+// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+// `mle_key_limit`, both with `Retry-After`.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
 func (c *Client) RotateMLEKey(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateMLEKeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndMLEKey End a previous key before its time
+//
+// No request that comes after the answer is decrypted by it. The current key and the next one are 409 `mle_key_in_use`: rotate first. Takes the
+// scope `mle:write`.
+//
+// Corresponds with DELETE /v1/mle/keys/{kid} (the `EndMLEKey` operationId).
+func (c *Client) EndMLEKey(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndMLEKeyRequest(c.Server, kid)
 	if err != nil {
 		return nil, err
 	}
@@ -6175,6 +6238,40 @@ func NewRotateMLEKeyRequestWithBody(server string, params *RotateMLEKeyParams, c
 	return req, nil
 }
 
+// NewEndMLEKeyRequest constructs an http.Request for the EndMLEKey method
+func NewEndMLEKeyRequest(server string, kid Kid) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "kid", kid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/mle/keys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListMLEResponseKeysRequest constructs an http.Request for the ListMLEResponseKeys method
 func NewListMLEResponseKeysRequest(server string) (*http.Request, error) {
 	var err error
@@ -8088,6 +8185,9 @@ type ClientWithResponsesInterface interface {
 	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 	// the scope `mle:write`.
 	//
+	// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+	// `mle_key_limit`, both with `Retry-After`.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
@@ -8098,10 +8198,23 @@ type ClientWithResponsesInterface interface {
 	// The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 	// the scope `mle:write`.
 	//
+	// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+	// `mle_key_limit`, both with `Retry-After`.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
 	RotateMLEKeyWithResponse(ctx context.Context, params *RotateMLEKeyParams, body RotateMLEKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateMLEKeyResponse, error)
+
+	// EndMLEKeyWithResponse End a previous key before its time
+	//
+	// No request that comes after the answer is decrypted by it. The current key and the next one are 409 `mle_key_in_use`: rotate first. Takes the
+	// scope `mle:write`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/mle/keys/{kid} (the `EndMLEKey` operationId).
+	EndMLEKeyWithResponse(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*EndMLEKeyResponse, error)
 
 	// ListMLEResponseKeysWithResponse List the keys that answers can be encrypted to, the newest active one first
 	//
@@ -9583,6 +9696,54 @@ func (r RotateMLEKeyResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RotateMLEKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EndMLEKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MLEKeyDeleted
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EndMLEKeyResponse) GetJSON200() *MLEKeyDeleted {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r EndMLEKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EndMLEKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndMLEKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndMLEKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndMLEKeyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11394,6 +11555,9 @@ func (c *ClientWithResponses) GetCurrentMLEKeyWithResponse(ctx context.Context, 
 // The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 // the scope `mle:write`.
 //
+// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+// `mle_key_limit`, both with `Retry-After`.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
@@ -11410,6 +11574,9 @@ func (c *ClientWithResponses) RotateMLEKeyWithBodyWithResponse(ctx context.Conte
 // The one that was published as `next`, or a new one. Keys rotate every 90 days by themselves. Makes an `mle.key.rotated` event. Takes
 // the scope `mle:write`.
 //
+// The keys of an algorithm can be rotated so 10 times within 24 hours, else 429 `rate_limited`, and 10 of them decrypt at a time, else 409
+// `mle_key_limit`, both with `Retry-After`.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/mle/keys/rotate (the `RotateMLEKey` operationId).
@@ -11419,6 +11586,22 @@ func (c *ClientWithResponses) RotateMLEKeyWithResponse(ctx context.Context, para
 		return nil, err
 	}
 	return ParseRotateMLEKeyResponse(rsp)
+}
+
+// EndMLEKeyWithResponse End a previous key before its time
+//
+// No request that comes after the answer is decrypted by it. The current key and the next one are 409 `mle_key_in_use`: rotate first. Takes the
+// scope `mle:write`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/mle/keys/{kid} (the `EndMLEKey` operationId).
+func (c *ClientWithResponses) EndMLEKeyWithResponse(ctx context.Context, kid Kid, reqEditors ...RequestEditorFn) (*EndMLEKeyResponse, error) {
+	rsp, err := c.EndMLEKey(ctx, kid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndMLEKeyResponse(rsp)
 }
 
 // ListMLEResponseKeysWithResponse List the keys that answers can be encrypted to, the newest active one first
@@ -12793,6 +12976,39 @@ func ParseRotateMLEKeyResponse(rsp *http.Response) (*RotateMLEKeyResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest MLEKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEndMLEKeyResponse parses an HTTP response from a EndMLEKeyWithResponse call
+func ParseEndMLEKeyResponse(rsp *http.Response) (*EndMLEKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndMLEKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MLEKeyDeleted
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

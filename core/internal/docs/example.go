@@ -87,6 +87,7 @@ var examples = map[string]example{
 	"rollWebhookSecret":       of("webhook_endpoint"),
 	"listWebhookDeliveries":   of("webhook_endpoint"),
 	"rotateMLEKey":            {body: `{"expires_in": 86400}`},
+	"endMLEKey":               {path: map[string]string{"kid": exampleKid}},
 	"createMLEResponseKey":    {body: `{"jwk": {"kty": "EC", "crv": "P-256", "x": "…", "y": "…"}}`},
 	"deleteMLEResponseKey":    {path: map[string]string{"kid": exampleKid}},
 	"answerMLEChallenge":      {path: map[string]string{"kid": exampleKid}, body: `{"answer": "…"}`},

@@ -3,6 +3,7 @@ package keyapi
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwkcheck"
@@ -31,6 +32,9 @@ const (
 	codeKeyExists             = "mle_response_key_exists"
 	codeTooMany               = "mle_response_key_limit"
 	codeChallengeFailed       = "mle_challenge_failed"
+	codeKeyInUse              = "mle_key_in_use"
+	codeKeyLimit              = "mle_key_limit"
+	codeRateLimited           = "rate_limited"
 	codeUnavailable           = "mle_unavailable"
 	codeStoreUnavailable      = "store_unavailable"
 	codeInternal              = "internal_error"
@@ -58,7 +62,16 @@ var codes = map[string]engine.Problem{
 	codeKeyExists:       {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "The key is registered and active already."},
 	codeTooMany:         {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "There are 20 response keys already. Delete one first."},
 	codeChallengeFailed: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "This is not the text that the challenge holds, or its time is over. Register the key again for another one."},
-	codeKeyReused:       {Type: v1.ErrorTypeIdempotencyError, Status: 422, Message: "This Idempotency-Key was used with another request."},
+	codeKeyInUse:        {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "Only a previous key can be ended. Rotate first, and then end it."},
+	codeKeyLimit: {
+		Type: v1.ErrorTypeInvalidRequestError, Status: 409,
+		Message: "There are 10 keys of this algorithm that decrypt. End a previous one, or rotate with expires_in: 0, or wait for as long as Retry-After says.",
+	},
+	codeRateLimited: {
+		Type: v1.ErrorTypeRateLimitError, Status: 429,
+		Message: "Keys of an algorithm can be rotated 10 times within 24 hours. Wait for as long as Retry-After says.",
+	},
+	codeKeyReused: {Type: v1.ErrorTypeIdempotencyError, Status: 422, Message: "This Idempotency-Key was used with another request."},
 
 	codeUnavailable:      {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 1, Message: "The key is being made. Try again shortly."},
 	codeStoreUnavailable: {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5, Message: "The keys cannot be reached at the moment. Nothing was changed."},
@@ -124,9 +137,12 @@ func (a *API) problemOf(err error) *engine.Problem {
 		{keyring.ErrTooMany, codeTooMany, ""},
 		{keyring.ErrChallenge, codeChallengeFailed, "answer"},
 		{keyring.ErrNotReady, codeUnavailable, ""},
+		{keyring.ErrState, codeKeyInUse, "kid"},
+		{keyring.ErrTooManyKeys, codeKeyLimit, ""},
+		{keyring.ErrTooOften, codeRateLimited, ""},
 	} {
 		if errors.Is(err, known.err) {
-			return at(known.code, known.param)
+			return later(at(known.code, known.param), err)
 		}
 	}
 	p := problem(codeInternal)
@@ -134,5 +150,14 @@ func (a *API) problemOf(err error) *engine.Problem {
 		p = problem(codeStoreUnavailable)
 	}
 	p.Cause = err
+	return p
+}
+
+// later says when trying again helps, where the error knows.
+func later(p *engine.Problem, err error) *engine.Problem {
+	var limit *keyring.LimitError
+	if errors.As(err, &limit) {
+		p.RetryAfter = int((limit.After + time.Second - 1) / time.Second)
+	}
 	return p
 }

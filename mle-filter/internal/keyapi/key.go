@@ -37,6 +37,15 @@ type mleKey struct {
 	ResponseKey *responseRef   `json:"response_key,omitempty"`
 }
 
+// deleted is the answer to a DELETE.
+type deleted struct {
+	Kid     string `json:"kid"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+const objectKey = "mle_key"
+
 type nextKey struct {
 	Kid       string         `json:"kid"`
 	NotBefore v1.Time        `json:"not_before"`
@@ -54,7 +63,7 @@ type responseRef struct {
 
 func show(k keyring.Key) mleKey {
 	return mleKey{
-		Object: "mle_key", Kid: k.Kid, Alg: k.Alg, Status: k.State, NotBefore: v1.Time{Time: k.NotBefore}, RotateAfter: v1.Time{Time: k.RotateAfter},
+		Object: objectKey, Kid: k.Kid, Alg: k.Alg, Status: k.State, NotBefore: v1.Time{Time: k.NotBefore}, RotateAfter: v1.Time{Time: k.RotateAfter},
 		ExpiresAt: v1.Time{Time: k.ExpiresAt}, JWK: encode(k.JWK), Enc: []string{"A256GCM"},
 	}
 }
@@ -164,7 +173,7 @@ func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *eng
 	if p != nil {
 		return p
 	}
-	do := keyring.Rotate{Tenant: tenant, Alg: engine.ECDHESA256KW, Once: o}
+	do := keyring.Rotate{Tenant: tenant, Alg: engine.ECDHESA256KW, Limited: true, Once: o}
 	if in.Alg != nil {
 		if do.Alg, p = knownAlg(*in.Alg); p != nil {
 			return p
@@ -192,6 +201,20 @@ func showRotated(done keyring.Rotated) keyring.Answer {
 		out.Previous = &previousKey{done.Previous.Kid, v1.Time{Time: done.Previous.ExpiresAt}}
 	}
 	return keyring.Answer{Status: http.StatusOK, Body: encode(out)}
+}
+
+// endKey ends a previous key before its time.
+func (a *API) endKey(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
+	if r.URL.RawQuery != "" {
+		return problem(codeUnknownParameter)
+	}
+	kid := r.PathValue("kid")
+	if _, err := a.Keys.Retire(r.Context(), tenant, kid); err != nil {
+		return a.problemOf(err)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	write(w, http.StatusOK, encode(deleted{kid, objectKey, true}))
+	return nil
 }
 
 // encode writes what can always be written: our own types.

@@ -2,7 +2,9 @@ package keyapi
 
 import (
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,19 +51,35 @@ const scopeWrite = "mle:write"
 // New returns the API. What stands around it gives requests their ids and log events.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux()}
-	allowed := map[string][]string{}
+	paths := map[string]methods{}
 	for _, rt := range a.routes() {
-		a.mux.Handle(rt.method+" "+rt.path, a.admitted(rt))
-		allowed[rt.path] = append(allowed[rt.path], rt.method)
+		if paths[rt.path] == nil {
+			paths[rt.path] = methods{}
+		}
+		paths[rt.path][rt.method] = a.admitted(rt)
 	}
-	for path, methods := range allowed {
-		a.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Allow", strings.Join(methods, ", "))
-			a.refuse(w, r, problem(codeMethodNotAllowed))
-		})
+	for path, its := range paths {
+		a.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, its) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, problem(codeRouteNotFound)) })
 	return a
+}
+
+// methods are the handlers of one path. ServeMux knows no methods here: for it keys/current and DELETE keys/{kid} would be each as special as the
+// other.
+type methods map[string]http.Handler
+
+func (a *API) byMethod(w http.ResponseWriter, r *http.Request, its methods) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if h, ok := its[method]; ok {
+		h.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(its)), ", "))
+	a.refuse(w, r, problem(codeMethodNotAllowed))
 }
 
 // ServeHTTP serves a request whose path begins with Root.
@@ -72,6 +90,7 @@ func (a *API) routes() []route {
 		{http.MethodGet, Root + "keys/current", anyKey, a.getCurrent},
 		{http.MethodGet, Root + "keys", secretKey, a.listKeys},
 		{http.MethodPost, Root + "keys/rotate", writer, a.rotate},
+		{http.MethodDelete, Root + "keys/{kid}", writer, a.endKey},
 		{http.MethodGet, Root + "response_keys", secretKey, a.listResponseKeys},
 		{http.MethodPost, Root + "response_keys", writer, a.register},
 		{http.MethodPost, Root + "response_keys/{kid}/challenge", writer, a.prove},

@@ -112,12 +112,7 @@ func (a *API) deleteResponseKey(w http.ResponseWriter, r *http.Request, tenant s
 	if err := a.Keys.DeleteResponseKey(r.Context(), tenant, kid); err != nil {
 		return a.problemOf(err)
 	}
-	out := struct {
-		Kid     string `json:"kid"`
-		Object  string `json:"object"`
-		Deleted bool   `json:"deleted"`
-	}{kid, objectResponseKey, true}
 	w.Header().Set("Cache-Control", "no-store")
-	write(w, http.StatusOK, encode(out))
+	write(w, http.StatusOK, encode(deleted{kid, objectResponseKey, true}))
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// List returns all keys that a tenant ever had, the oldest first; those of all tenants for "". It reads the store.
+// List returns the keys of a tenant, the oldest first, with those that have been over for less than 30 days; of all tenants for "". It reads
+// the store.
 func (r *Keyring) List(ctx context.Context, tenant string) ([]Key, error) {
 	tenants := []string{tenant}
 	if tenant == "" {

@@ -10,10 +10,12 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// maintainEvery is how often the schedule is looked at.
-const maintainEvery = time.Minute
+const (
+	maintainEvery = time.Minute // how often the schedule is looked at
+	rememberEnded = 30 * day    // how long keys can still be listed that are over
+)
 
-// Maintain does what is due by the schedule: publishes next keys, rotates, forgets the private halves of keys that have retired. Any number
+// Maintain does what is due by the schedule: publishes next keys, rotates, forgets the private halves of keys that have retired, and later those keys. Any number
 // of filters may do it at once.
 func (r *Keyring) Maintain(ctx context.Context) error {
 	due, err := r.db.Due(ctx, r.clock.Now())
@@ -26,7 +28,8 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 			faults = append(faults, fmt.Errorf("keys of %s: %w", tenant, err))
 		}
 	}
-	faults = append(faults, r.db.Forget(ctx, r.clock.Now().Add(-keystore.AnswerLifetime)))
+	now := r.clock.Now()
+	faults = append(faults, r.db.Forget(ctx, now.Add(-keystore.AnswerLifetime)), r.db.Purge(ctx, now.Add(-rememberEnded)))
 	return errors.Join(faults...)
 }
 

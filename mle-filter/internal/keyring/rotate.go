@@ -32,7 +32,9 @@ type Rotate struct {
 	From string
 	// Keep is for how long the replaced key decrypts; nil for as long as planned.
 	Keep *time.Duration
-	Once Once
+	// Limited holds the rotation to the limits of what tenants may ask for: a *LimitError, or ErrNotReady, beyond them.
+	Limited bool
+	Once    Once
 }
 
 // Rotated is what a rotation came to.
@@ -42,7 +44,7 @@ type Rotated struct {
 }
 
 // Rotate puts another key in the place of the current one: the next one if there is one, else a new one. show makes the answer, inside the
-// write. The error is engine.ErrNoKey when From is no key of the tenant's, or ErrNotReady.
+// write. The error is engine.ErrNoKey when From is no key of the tenant's, ErrNotReady, or a *LimitError.
 func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answer) (Answer, error) {
 	if in.From == "" {
 		keys, err := r.db.Keys(ctx, in.Tenant)
@@ -105,6 +107,11 @@ func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
 	keep := r.cfg.Schedule.KeepPrevious
 	if in.Keep != nil {
 		keep = *in.Keep
+	}
+	if in.Limited {
+		if err := r.allow(tx, in, keys, keep); err != nil {
+			return Rotated{}, err
+		}
 	}
 	next, err := r.replace(tx, in.Tenant, in.Alg, keys, keep)
 	if err != nil {

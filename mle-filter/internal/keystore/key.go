@@ -2,6 +2,7 @@ package keystore
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -80,9 +81,30 @@ func (tx *Tx) UpdateKey(k *Key) error {
 		millis(k.RevokedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
 }
 
+// Purge removes keys of ours that were over before that time, and nobody has to look at, and keys of merchants that were deleted before.
+func (db *DB) Purge(ctx context.Context, before time.Time) error {
+	at := millis(before)
+	_, err := db.write.ExecContext(ctx, db.sql(`DELETE FROM mle_keys WHERE sealed IS NULL AND due_at = 0 AND created_at < ?
+		AND (revoked_at > 0 AND revoked_at < ? OR revoked_at = 0 AND retire_at > 0 AND retire_at < ?)`), at, at, at)
+	if err == nil {
+		_, err = db.write.ExecContext(ctx, db.sql(`DELETE FROM mle_response_keys WHERE deleted_at > 0 AND deleted_at < ?`), at)
+	}
+	if err != nil {
+		return fmt.Errorf("keystore: purge: %w", err)
+	}
+	return nil
+}
+
 // Spares counts the spare keys of an algorithm.
 func (db *DB) Spares(ctx context.Context, alg string) (n int, err error) {
-	return found(n, db.read.QueryRowContext(ctx, db.sql(`SELECT COUNT(*) FROM mle_spares WHERE alg = ?`), alg).Scan(&n))
+	err = db.read.QueryRowContext(ctx, db.sql(`SELECT COUNT(*) FROM mle_spares WHERE alg = ?`), alg).Scan(&n)
+	return found(n, err)
+}
+
+// Spares is DB.Spares inside the write.
+func (tx *Tx) Spares(alg string) (n int, err error) {
+	err = tx.row(`SELECT COUNT(*) FROM mle_spares WHERE alg = ?`, alg).Scan(&n)
+	return found(n, err)
 }
 
 // InsertSpare writes a key that is nobody's yet.
@@ -100,7 +122,8 @@ func (tx *Tx) TakeSpare(alg string) (*Key, error) {
 
 // Keyset reads the encrypted keyset, else ErrNotFound.
 func (db *DB) Keyset(ctx context.Context) (sealed []byte, err error) {
-	return found(sealed, db.read.QueryRowContext(ctx, `SELECT sealed FROM mle_keyset`).Scan(&sealed))
+	err = db.read.QueryRowContext(ctx, `SELECT sealed FROM mle_keyset`).Scan(&sealed)
+	return found(sealed, err)
 }
 
 // MakeKeyset writes the first keyset. ErrConflict when there is one.

@@ -74,7 +74,8 @@ func (db *DB) Postpone(ctx context.Context, a *Announcement, at time.Time) error
 
 // Undelivered counts what waits to be announced.
 func (db *DB) Undelivered(ctx context.Context) (n int, err error) {
-	return found(n, db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM mle_outbox WHERE delivered_at = 0`).Scan(&n))
+	err = db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM mle_outbox WHERE delivered_at = 0`).Scan(&n)
+	return found(n, err)
 }
 
 // Forget removes what was announced, and answers that were given, before that time.

@@ -1,0 +1,90 @@
+package keyring
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+const (
+	// MaxLive is how many keys of one algorithm may decrypt at a time, if a tenant makes them by rotating.
+	MaxLive = 10
+	// MaxRotations is how often a tenant may rotate the keys of one algorithm within RotationWindow.
+	MaxRotations   = 10
+	RotationWindow = day // see MaxRotations
+	// spareWindow is for how long who has taken an RSA key leaves half of those that are ready to others.
+	spareWindow = time.Hour
+)
+
+// Errors about rotations, in a LimitError.
+var (
+	ErrTooManyKeys = errors.New("keyring: too many keys that decrypt")
+	ErrTooOften    = errors.New("keyring: rotated too often")
+)
+
+// LimitError is why a tenant may not rotate now, and after how long it may.
+type LimitError struct {
+	Reason error
+	After  time.Duration
+}
+
+func (e *LimitError) Error() string { return e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *LimitError) Unwrap() error { return e.Reason }
+
+// allow refuses a rotation that a tenant asks for beyond the limits. What rotates by schedule, or by an operator, is not asked.
+func (r *Keyring) allow(tx *keystore.Tx, in Rotate, keys []*keystore.Key, keep time.Duration) error {
+	mine := slices.DeleteFunc(slices.Clone(keys), func(k *keystore.Key) bool { return k.Alg != string(in.Alg) })
+	if err := tooOften(mine, tx.Now); err != nil {
+		return err
+	}
+	fresh := find(mine, in.Alg, Next, tx.Now) == nil
+	if err := tooMany(mine, tx.Now, fresh, keep > 0); err != nil {
+		return err
+	}
+	took := slices.ContainsFunc(mine, func(k *keystore.Key) bool { return k.CreatedAt.After(tx.Now.Add(-spareWindow)) })
+	if in.Alg != engine.RSAOAEP256 || !fresh || !took {
+		return nil
+	}
+	if n, err := tx.Spares(string(in.Alg)); err != nil || n > r.cfg.Spares/2 {
+		return err
+	}
+	r.fillSoon()
+	return ErrNotReady
+}
+
+func tooOften(keys []*keystore.Key, now time.Time) error {
+	var at []time.Time
+	for _, k := range keys {
+		if k.SupersededAt.After(now.Add(-RotationWindow)) {
+			at = append(at, k.SupersededAt)
+		}
+	}
+	if len(at) < MaxRotations {
+		return nil
+	}
+	slices.SortFunc(at, func(a, b time.Time) int { return b.Compare(a) })
+	return &LimitError{ErrTooOften, at[MaxRotations-1].Add(RotationWindow).Sub(now)}
+}
+
+// tooMany refuses what would make one key more than may be: a fresh one is made, or the one that it replaces is kept.
+func tooMany(keys []*keystore.Key, now time.Time, fresh, kept bool) error {
+	live, first := 0, time.Time{}
+	for _, k := range keys {
+		s := stateOf(k, now)
+		if s.Decrypts() {
+			live++
+		}
+		if s == Previous && (first.IsZero() || k.RetireAt.Before(first)) {
+			first = k.RetireAt
+		}
+	}
+	if !fresh || !kept || live < MaxLive {
+		return nil
+	}
+	return &LimitError{ErrTooManyKeys, first.Sub(now)}
+}
