@@ -40,13 +40,19 @@ func Validate(tb testing.TB, config string) {
 // configuration says; more are further words for the command line.
 func Start(tb testing.TB, config string, more ...string) *Envoy {
 	tb.Helper()
-	dir := tb.TempDir()
+	return launch(tb, Install(tb), tb.TempDir(), func(*exec.Cmd) {}, config, more)
+}
+
+// launch starts a program, which may write to the folder, after a change to how it runs.
+func launch(tb testing.TB, program, dir string, change func(*exec.Cmd), config string, more []string) *Envoy {
+	tb.Helper()
 	e := &Envoy{admin: filepath.Join(dir, "admin"), log: filepath.Join(dir, "log")}
 	args := append([]string{
 		"-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-path", e.log, "--log-level", "warning", "--admin-address-path", e.admin,
 	}, more...)
-	e.run = exec.CommandContext(context.WithoutCancel(tb.Context()), Install(tb), args...) //nolint:gosec // the program is ours to choose
+	e.run = exec.CommandContext(context.WithoutCancel(tb.Context()), program, args...) //nolint:gosec // the program is ours to choose
 	e.run.Cancel = nil
+	change(e.run)
 	if err := e.run.Start(); err != nil {
 		tb.Fatal(err)
 	}

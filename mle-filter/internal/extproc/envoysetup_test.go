@@ -2,6 +2,8 @@ package extproc_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -29,12 +31,18 @@ type listener struct {
 
 // realEnvoy is a running Envoy.
 type realEnvoy struct {
+	*envoytest.Envoy
 	at   map[string]string // the address of each listener, by its name
 	core *stage
 }
 
 // startEnvoy validates the bootstrap and starts Envoy by it.
 func startEnvoy(t *testing.T, all ...listener) *realEnvoy {
+	t.Helper()
+	return launchEnvoy(t, envoytest.Start, all...)
+}
+
+func launchEnvoy(t *testing.T, start func(testing.TB, string, ...string) *envoytest.Envoy, all ...listener) *realEnvoy {
 	t.Helper()
 	dir := folder(t)
 	e := &realEnvoy{core: newStage()}
@@ -52,6 +60,30 @@ func startEnvoy(t *testing.T, all ...listener) *realEnvoy {
 		t.Fatal(err)
 	}
 	envoytest.Validate(t, bootstrap)
-	e.at = envoytest.Start(t, bootstrap).Listeners(t)
+	e.Envoy = start(t, bootstrap)
+	e.at = e.Listeners(t)
 	return e
+}
+
+// answers is how many answers Envoy has had of its processors.
+func (e *realEnvoy) answers(t *testing.T) (sum int) {
+	t.Helper()
+	var told struct {
+		Stats []struct {
+			Value int `json:"value"`
+		} `json:"stats"`
+	}
+	if err := json.Unmarshal([]byte(e.Get(t, "/stats?format=json&filter=ext_proc.*stream_msgs_received$")), &told); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range told.Stats {
+		sum += s.Value
+	}
+	return sum
+}
+
+// answered waits until it is that many.
+func (e *realEnvoy) answered(t *testing.T, n int) {
+	t.Helper()
+	e.Wait(t, "was not answered", func(context.Context) bool { return e.answers(t) >= n }) //nolint:contextcheck // a test has one
 }

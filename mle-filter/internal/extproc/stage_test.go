@@ -19,10 +19,14 @@ type stage struct {
 	mu      sync.Mutex
 	replies map[string]enginetest.Reply // by test; guarded by mu
 	got     map[string]*enginetest.Outcome
+	pauses  map[string]pauses
 }
 
+// pauses are what happens while core answers: before it does, and with half of the body sent. Nil is nothing.
+type pauses struct{ before, within func() }
+
 func newStage() *stage {
-	return &stage{replies: map[string]enginetest.Reply{}, got: map[string]*enginetest.Outcome{}}
+	return &stage{replies: map[string]enginetest.Reply{}, got: map[string]*enginetest.Outcome{}, pauses: map[string]pauses{}}
 }
 
 func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +43,13 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > 0 {
 		out.Core.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http keeps it elsewhere
 	}
+	pause := s.pauses[name]
 	s.mu.Unlock()
 	if err != nil {
 		return
+	}
+	if pause.before != nil {
+		pause.before()
 	}
 	for _, f := range reply.Fields {
 		w.Header().Add(f.Name, f.Value)
@@ -53,6 +61,12 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply.Status = http.StatusOK
 	}
 	w.WriteHeader(reply.Status)
+	if half := len(reply.Body) / 2; pause.within != nil {
+		_, _ = io.WriteString(w, reply.Body[:half])
+		_ = http.NewResponseController(w).Flush() // who does not get it gets no second half either
+		pause.within()
+		reply.Body = reply.Body[half:]
+	}
 	_, _ = io.WriteString(w, reply.Body)
 }
 
@@ -69,14 +83,22 @@ func transport(two bool) *http.Transport {
 // send sends a request to one of Envoy's listeners and tells what came of it.
 func (e *realEnvoy) send(t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
-	s := e.core
-	s.mu.Lock()
-	s.replies[t.Name()] = reply
-	s.mu.Unlock()
 	var body io.Reader = strings.NewReader(r.Body)
 	if r.NoLength {
 		body = io.MultiReader(body)
 	}
+	return e.sendBody(t, by, to, r, body, reply)
+}
+
+// sendBody sends a request with that body.
+func (e *realEnvoy) sendBody(
+	t *testing.T, by *http.Transport, to string, r enginetest.Request, body io.Reader, reply enginetest.Reply,
+) (out enginetest.Outcome) {
+	t.Helper()
+	s := e.core
+	s.mu.Lock()
+	s.replies[t.Name()] = reply
+	s.mu.Unlock()
 	req, err := http.NewRequestWithContext(t.Context(), r.Method, "http://"+e.at[to]+r.Path, body)
 	if err != nil {
 		t.Fatal(err)
