@@ -18,7 +18,7 @@ import (
 // Options say what a Server serves. Only Handler is required.
 type Options struct {
 	Handler http.Handler
-	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy
+	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy, whose HSTS every answer then carries
 	Log     *slog.Logger  // nil: nothing is logged
 	Clock   clock.Clock   // measures the drain; nil: the system's
 	Drain   time.Duration // how long Stop waits for requests under way; 0: 10 s
@@ -48,14 +48,16 @@ func NewServer(o Options) *Server {
 	if c == nil {
 		c = clock.System()
 	}
+	handler := o.Handler
 	var policy *tls.Config
 	if o.TLS != nil {
 		policy = o.TLS.Clone() // net/http writes into it
+		handler = strict(handler)
 	}
 	return &Server{
 		log: log, clock: c, drain: cmp.Or(o.Drain, 10*time.Second),
 		http: &http.Server{
-			Handler:           o.Handler,
+			Handler:           handler,
 			TLSConfig:         policy,
 			ReadHeaderTimeout: 5 * time.Second,
 			ReadTimeout:       30 * time.Second,

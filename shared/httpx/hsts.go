@@ -1,0 +1,44 @@
+package httpx
+
+import (
+	"net/http"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// strict has every answer of next carry our HSTS, in the place of any that next or a server behind it wrote. NewServer puts it around every handler that
+// is served over TLS, and around no other.
+//
+// What net/http answers before there is a handler goes without: 400 and 431 to a head that it cannot read or that is too long, 417, 501 and 505. A browser
+// sends no such request. Plain HTTP to the port of TLS is answered 400 without it, as has to be (RFC 6797, 7.2).
+func strict(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := strictWriter{w}
+		next.ServeHTTP(s, r)
+		s.stamp() // net/http writes the head now, if the handler wrote nothing
+	})
+}
+
+// strictWriter writes the header with the head, so that no handler can have taken it out. Optional interfaces are reached by http.ResponseController.
+type strictWriter struct{ http.ResponseWriter }
+
+func (w strictWriter) stamp() { w.Header().Set(tlspolicy.HSTSHeader, tlspolicy.HSTS) }
+
+// Unwrap is for http.ResponseController.
+func (w strictWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w strictWriter) WriteHeader(status int) {
+	w.stamp()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w strictWriter) Write(b []byte) (int, error) {
+	w.stamp()
+	return w.ResponseWriter.Write(b)
+}
+
+// FlushError sends the head too.
+func (w strictWriter) FlushError() error {
+	w.stamp()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
