@@ -1,0 +1,119 @@
+package tlspolicytest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Finding is one thing that testssl.sh has to say.
+type Finding struct {
+	ID       string `json:"id"`
+	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL where it could not go on
+	Text     string `json:"finding"`
+}
+
+// audit is how long one run may take: half a minute alone, and several where tests fill the machine.
+const audit = 8 * time.Minute
+
+// Audit runs testssl.sh against the HTTPS server at addr, which answers GET /, and returns all that it says. Versions and suites, header and known
+// attacks are looked at; the chain is not, for tests are their own authority.
+func Audit(tb testing.TB, addr string) []Finding {
+	tb.Helper()
+	program, err := exec.LookPath("testssl")
+	if err != nil {
+		program, err = exec.LookPath("testssl.sh")
+	}
+	if err != nil {
+		tb.Fatalf("testssl.sh is not installed, the package of this name: %v", err)
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	report := filepath.Join(tb.TempDir(), "testssl.json")
+	ctx, cancel := context.WithTimeout(tb.Context(), audit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--quiet", "--color", "0", "--warnings", "off", "--ip", host, "-p", "-s", "-f", "-h", "-U", //nolint:gosec // the test's own address
+		"--jsonfile", report, "https://"+net.JoinHostPort("localhost", port))
+	cmd.WaitDelay = 10 * time.Second // it has children, which hold its output
+	out, failure := cmd.CombinedOutput()
+	text, err := os.ReadFile(report)
+	if err != nil {
+		tb.Fatalf("testssl.sh: %v: %v\n%s", failure, err, out)
+	}
+	var findings []Finding
+	if err := json.Unmarshal(text, &findings); err != nil {
+		tb.Fatalf("testssl.sh: %v: %v\n%s", failure, err, out)
+	}
+	return findings
+}
+
+// grades are the severities that are none of a finding that matters.
+var grades = []string{"OK", "INFO", "WARN", "DEBUG", "LOW", "MEDIUM"}
+
+// Flaws returns what the findings hold against a listener of the policy, nil for nothing: each that is graded HIGH, CRITICAL or FATAL, each that has to
+// be there and is not, and each that says other than it has to. Both of testssl.sh's series are read, 3.0 and 3.2; its exit code means nothing.
+func Flaws(findings []Finding) []string {
+	var flaws []string
+	said := map[string]Finding{}
+	for _, f := range findings {
+		said[f.ID] = f
+		if !slices.Contains(grades, f.Severity) {
+			flaws = append(flaws, fmt.Sprintf("%s is %s: %s", f.ID, f.Severity, f.Text))
+		}
+	}
+	for _, rule := range rules {
+		flaws = append(flaws, rule.broken(said)...)
+	}
+	return flaws
+}
+
+// rule is what one finding has to say.
+type rule struct {
+	ids   []string // the names of it, one a series
+	begin string   // what its text begins with; empty for a severity of OK, whatever the text
+}
+
+var rules = slices.Concat(
+	each("not offered", "SSLv2", "SSLv3", "TLS1", "TLS1_1", "cipherlist_NULL", "cipherlist_aNULL", "cipherlist_EXPORT", "cipherlist_LOW"),
+	each("offered", "TLS1_2", "TLS1_3"),
+	[]rule{
+		{[]string{"cipherlist_3DES_IDEA"}, "not offered"},
+		{[]string{"cipherlist_AVERAGE", "cipherlist_OBSOLETED"}, "not offered"}, // CBC
+		{[]string{"cipherlist_STRONG", "cipherlist_STRONG_FS"}, "offered"},
+		{[]string{"PFS", "FS"}, "offered"},
+	},
+	each("", "ALPN_HTTP2", "LUCKY13", "BEAST", "ROBOT", "SWEET32", "LOGJAM", "FREAK", "DROWN", "RC4", "POODLE_SSL", "CRIME_TLS", "heartbleed", "CCS",
+		"ticketbleed", "secure_renego", "secure_client_renego", "HSTS_time", "HSTS_subdomains"),
+)
+
+func each(begin string, ids ...string) []rule {
+	var out []rule
+	for _, id := range ids {
+		out = append(out, rule{[]string{id}, begin})
+	}
+	return out
+}
+
+func (r rule) broken(said map[string]Finding) []string {
+	for _, id := range r.ids {
+		f, ok := said[id]
+		switch {
+		case !ok:
+			continue
+		case r.begin == "" && f.Severity != "OK", !strings.HasPrefix(f.Text, r.begin):
+			return []string{fmt.Sprintf("%s: %s (%s)", id, f.Text, f.Severity)}
+		}
+		return nil
+	}
+	return []string{strings.Join(r.ids, " or ") + ": not said"}
+}
