@@ -47,6 +47,7 @@ type Rotation struct {
 // The variables that hold what is secret, unless the file names others; with _FILE behind it each names a file.
 const (
 	kekVariable    = "CAUSEWAY_MLE_KEK"
+	oldVariable    = "CAUSEWAY_MLE_OLD_KEK"
 	secretVariable = "CAUSEWAY_FILTER_SECRET"
 	tokenVariable  = "CAUSEWAY_OPERATOR_TOKEN"
 )
@@ -58,6 +59,7 @@ Usage:
   mle-filter [flags]                 serve
   mle-filter seal|open [flags]       encrypt a request, decrypt an answer, by hand
   mle-filter keys COMMAND [flags]    make and register a merchant's keys; list, rotate and end those of the service
+  mle-filter keyset rotate|rewrap    encrypt the private keys anew where they are kept
 
 Examples:
   CAUSEWAY_MLE_KEK=$(openssl rand -base64 32) mle-filter --v1 http://127.0.0.1:8080 --keys ./mle.db
@@ -66,6 +68,7 @@ Examples:
         settings from the file, but this address
   mle-filter seal --help
   mle-filter keys --help
+  mle-filter keyset --help
 
 Signals:
   SIGTERM, SIGINT  stop listening, finish the requests under way, exit

@@ -59,6 +59,8 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 			return m.Open(args[1:])
 		case "keys":
 			return m.Keys(ctx, args[1:])
+		case "keyset":
+			return m.Keyset(ctx, args[1:])
 		}
 	}
 	if err := m.ParseFlags(args); err != nil {

@@ -17,16 +17,25 @@ import (
 	"github.com/causeway-pay/causeway/shared/config"
 )
 
-// ring runs fn on the keys of a filter.
-func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) error) (err error) {
+// settings are those of the filter on the keys.
+func (f *keysFlags) settings() (Config, error) {
 	c := defaults()
 	if f.config != "" {
 		if err := config.Load(f.config, &c); err != nil {
-			return fmt.Errorf("config: %w", err)
+			return c, fmt.Errorf("config: %w", err)
 		}
 	}
 	if f.keys != "" {
 		c.Keys = f.keys
+	}
+	return c, nil
+}
+
+// ring runs fn on the keys of a filter.
+func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) error) (err error) {
+	c, err := f.settings()
+	if err != nil {
+		return err
 	}
 	kek, err := readKEK(c.KEK, kekVariable)
 	if err != nil {

@@ -131,8 +131,12 @@ func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
+	by, err := r.sealer.follow(r.db.Keyset(ctx)) // last: it opens what was read
+	if err != nil {
+		return nil, err
+	}
 	h := &held{revision: revision}
-	return h, h.fill(r.sealer, keys, response)
+	return h, h.fill(by, keys, response)
 }
 
 // hold keeps in memory what was read of a tenant.
@@ -151,13 +155,13 @@ func (r *Keyring) hold(tenant string, h *held) {
 	r.held[tenant] = h
 }
 
-func (h *held) fill(s *sealer, keys []*keystore.Key, response []*keystore.ResponseKey) error {
+func (h *held) fill(by *opened, keys []*keystore.Key, response []*keystore.ResponseKey) error {
 	for _, k := range keys {
 		if k.Sealed == nil {
 			continue
 		}
 		hk := &heldKey{Key: k, open: sync.OnceValues(func() (any, error) {
-			der, err := s.open(k)
+			der, err := by.open(k)
 			if err != nil {
 				return nil, err
 			}

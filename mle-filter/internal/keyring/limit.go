@@ -13,8 +13,9 @@ const (
 	// MaxLive is how many keys of one algorithm may decrypt at a time, if a tenant makes them by rotating.
 	MaxLive = 10
 	// MaxRotations is how often a tenant may rotate the keys of one algorithm within RotationWindow.
-	MaxRotations   = 10
-	RotationWindow = day // see MaxRotations
+	MaxRotations = 10
+	// RotationWindow is what rotations are counted in.
+	RotationWindow = day
 	// spareWindow is for how long who has taken an RSA key leaves half of those that are ready to others.
 	spareWindow = time.Hour
 )

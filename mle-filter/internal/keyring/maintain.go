@@ -130,11 +130,16 @@ func (r *Keyring) Fill(ctx context.Context) error {
 }
 
 func (r *Keyring) makeSpare(ctx context.Context, alg engine.Alg) error {
-	k, err := r.newKey("", alg) // outside the write, which others wait for
+	k, der, err := r.newKey(alg) // outside the write, which others wait for
 	if err != nil {
 		return err
 	}
-	return r.db.Update(ctx, func(tx *keystore.Tx) error { return tx.InsertSpare(k) })
+	return r.db.Update(ctx, func(tx *keystore.Tx) error {
+		if err := r.seal(tx, k, der, ""); err != nil {
+			return err
+		}
+		return tx.InsertSpare(k)
+	})
 }
 
 // Ready reports whether an RSA key can be given out at once.

@@ -32,27 +32,37 @@ func (r *Keyring) generate(alg engine.Alg) (private crypto.Signer, err error) {
 	return private, nil
 }
 
-// newKey makes a key of a tenant, or a spare one for the tenant "".
-func (r *Keyring) newKey(tenant string, alg engine.Alg) (*keystore.Key, error) {
+// newKey makes a key, which has yet to be sealed for somebody, and its private half.
+func (r *Keyring) newKey(alg engine.Alg) (k *keystore.Key, der []byte, err error) {
 	private, err := r.generate(alg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	jwk := jose.JSONWebKey{Key: private.Public(), Algorithm: string(alg), Use: "enc"}
 	if jwk.KeyID, err = Thumbprint(jwk); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	k := &keystore.Key{Kid: jwk.KeyID, Tenant: tenant, Alg: string(alg)}
+	k = &keystore.Key{Kid: jwk.KeyID, Alg: string(alg)}
 	if k.JWK, err = jwk.MarshalJSON(); err != nil {
-		return nil, fmt.Errorf("keyring: write a key: %w", err)
+		return nil, nil, fmt.Errorf("keyring: write a key: %w", err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if der, err = x509.MarshalPKCS8PrivateKey(private); err != nil {
+		return nil, nil, fmt.Errorf("keyring: write a key: %w", err)
+	}
+	return k, der, nil
+}
+
+// seal seals a key for a tenant, or as a spare one for "", inside the write that stores it: so it is by the key that seals then. It forgets
+// the private half.
+func (r *Keyring) seal(tx *keystore.Tx, k *keystore.Key, der []byte, tenant string) error {
+	defer clear(der)
+	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
-		return nil, fmt.Errorf("keyring: write a key: %w", err)
+		return err
 	}
-	k.Sealed, err = r.sealer.seal(der, tenant, k.Kid, alg)
-	clear(der)
-	return k, err
+	k.Tenant = tenant
+	k.Sealed, err = o.seal(der, tenant, k.Kid, engine.Alg(k.Alg))
+	return err
 }
 
 // Thumbprint is the id of a key: that of RFC 7638, by SHA-256.
@@ -67,11 +77,12 @@ func Thumbprint(jwk jose.JSONWebKey) (string, error) {
 // obtain gets a new key for a tenant inside a write: a fresh one for P-256, a spare one for RSA, or ErrNotReady when there is none.
 func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
 	if alg != engine.RSAOAEP256 {
-		k, err := r.newKey(tenant, alg)
-		if err == nil {
-			k.CreatedAt = tx.Now
+		k, der, err := r.newKey(alg)
+		if err != nil {
+			return nil, err
 		}
-		return k, err
+		k.CreatedAt = tx.Now
+		return k, r.seal(tx, k, der, tenant)
 	}
 	k, err := r.takeSpare(tx, tenant, alg)
 	if err != nil {
@@ -88,14 +99,15 @@ func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*ke
 	if err != nil {
 		return nil, notReady(err)
 	}
-	der, err := r.sealer.open(k)
+	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
 		return nil, err
 	}
-	k.Tenant = tenant
-	k.Sealed, err = r.sealer.seal(der, tenant, k.Kid, alg)
-	clear(der)
-	return k, err
+	der, err := o.open(k)
+	if err != nil {
+		return nil, err
+	}
+	return k, r.seal(tx, k, der, tenant)
 }
 
 // parse reads a private key back. One of P-256 comes as what agrees on keys: made from an *ecdsa.PrivateKey at each use, that would take an

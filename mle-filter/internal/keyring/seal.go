@@ -1,10 +1,10 @@
 package keyring
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
@@ -24,10 +24,24 @@ var binding = []byte("causeway/mle.keyset")
 // errSealed: the private key does not open.
 var errSealed = errors.New("keyring: a private key does not open: another keyset, or a row that was changed or moved")
 
-// sealer encrypts private keys under the keyset, which lies in the store, encrypted by the key-encryption key.
-type sealer struct{ aead tink.AEAD }
+// errMoved: the keyset was changed since this filter has read it, under a key-encryption key that it does not have.
+var errMoved = errors.New("keyring: the keyset has other keys now, and another key-encryption key: start this filter again with that one")
 
-// openSealer reads the keyset, or makes it when there is none.
+// sealer encrypts private keys under the keyset, which lies in the store, encrypted by the key-encryption key. It follows changes of the
+// keyset: at each write that needs it, and whenever keys are read.
+type sealer struct {
+	wrap tink.AEAD
+	last atomic.Pointer[opened]
+}
+
+// opened is a keyset that was read.
+type opened struct {
+	generation int64
+	handle     *keyset.Handle
+	aead       tink.AEAD
+}
+
+// openSealer reads the keyset, or makes it when there is none and there may be none.
 func openSealer(ctx context.Context, db *keystore.DB, kek []byte, existing bool) (*sealer, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
@@ -45,7 +59,17 @@ func openSealer(ctx context.Context, db *keystore.DB, kek []byte, existing bool)
 	if err != nil {
 		return nil, err
 	}
-	h, err := readKeyset(stored, wrap)
+	s := &sealer{wrap: wrap}
+	o, err := s.read(stored)
+	if err != nil {
+		return nil, err
+	}
+	s.last.Store(o)
+	return s, nil
+}
+
+func (s *sealer) read(stored keystore.Keyset) (*opened, error) {
+	h, err := readKeyset(stored.Sealed, s.wrap)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +77,24 @@ func openSealer(ctx context.Context, db *keystore.DB, kek []byte, existing bool)
 	if err != nil {
 		return nil, fmt.Errorf("keyring: keyset: %w", err)
 	}
-	return &sealer{a}, nil
+	return &opened{stored.Generation, h, a}, nil
+}
+
+// follow returns the keyset as it is stored. It is read anew when its keys are others: encrypted by another key-encryption key alone, it holds
+// the same, and a filter goes on that does not have that one yet.
+func (s *sealer) follow(stored keystore.Keyset, err error) (*opened, error) {
+	if err != nil {
+		return nil, err
+	}
+	if o := s.last.Load(); o.generation == stored.Generation {
+		return o, nil
+	}
+	o, err := s.read(stored)
+	if err != nil {
+		return nil, errMoved
+	}
+	s.last.Store(o)
+	return o, nil
 }
 
 func wrapping(kek []byte) (tink.AEAD, error) {
@@ -67,79 +108,22 @@ func wrapping(kek []byte) (tink.AEAD, error) {
 	return wrap, nil
 }
 
-func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
-	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
-	if err != nil {
-		return fmt.Errorf("keyring: new keyset: %w", err)
-	}
-	sealed, err := writeKeyset(h, wrap)
-	if err != nil {
-		return err
-	}
-	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.MakeKeyset(sealed) })
-}
-
-func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
-	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(sealed)), wrap, binding)
-	if err != nil {
-		return nil, errors.New("keyring: the keyset does not open: another key-encryption key, or a damaged store")
-	}
-	return h, nil
-}
-
-func writeKeyset(h *keyset.Handle, wrap tink.AEAD) ([]byte, error) {
-	var out bytes.Buffer
-	if err := h.WriteWithAssociatedData(keyset.NewBinaryWriter(&out), wrap, binding); err != nil {
-		return nil, fmt.Errorf("keyring: encrypt keyset: %w", err)
-	}
-	return out.Bytes(), nil
-}
-
-// Rewrap encrypts the keyset by another key-encryption key. Filters that run go on; at their next start they need the new one. Done
-// already, it does nothing.
-func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
-	from, err := wrapping(old)
-	if err != nil {
-		return err
-	}
-	to, err := wrapping(kek)
-	if err != nil {
-		return err
-	}
-	stored, err := db.Keyset(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := readKeyset(stored, to); err == nil {
-		return nil
-	}
-	h, err := readKeyset(stored, from)
-	if err != nil {
-		return err
-	}
-	sealed, err := writeKeyset(h, to)
-	if err != nil {
-		return err
-	}
-	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.ReplaceKeyset(stored, sealed) })
-}
-
 // place is the associated data of a private key: it opens as the key of this tenant, with this id and for this algorithm, and as nothing
 // else. None of its parts contains the separator. A spare key's tenant is "".
 func place(tenant, kid string, alg engine.Alg) []byte {
 	return []byte(tenant + "|" + kid + "|" + string(alg))
 }
 
-func (s *sealer) seal(der []byte, tenant, kid string, alg engine.Alg) ([]byte, error) {
-	sealed, err := s.aead.Encrypt(der, place(tenant, kid, alg))
+func (o *opened) seal(der []byte, tenant, kid string, alg engine.Alg) ([]byte, error) {
+	sealed, err := o.aead.Encrypt(der, place(tenant, kid, alg))
 	if err != nil {
 		return nil, fmt.Errorf("keyring: seal %s: %w", kid, err)
 	}
 	return sealed, nil
 }
 
-func (s *sealer) open(k *keystore.Key) ([]byte, error) {
-	der, err := s.aead.Decrypt(k.Sealed, place(k.Tenant, k.Kid, engine.Alg(k.Alg)))
+func (o *opened) open(k *keystore.Key) ([]byte, error) {
+	der, err := o.aead.Decrypt(k.Sealed, place(k.Tenant, k.Kid, engine.Alg(k.Alg)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", errSealed, k.Kid)
 	}

@@ -119,19 +119,3 @@ func (tx *Tx) TakeSpare(alg string) (*Key, error) {
 		RETURNING kid, jwk, sealed`, alg)
 	return found(k, row.Scan(&k.Kid, &k.JWK, &k.Sealed))
 }
-
-// Keyset reads the encrypted keyset, else ErrNotFound.
-func (db *DB) Keyset(ctx context.Context) (sealed []byte, err error) {
-	err = db.read.QueryRowContext(ctx, `SELECT sealed FROM mle_keyset`).Scan(&sealed)
-	return found(sealed, err)
-}
-
-// MakeKeyset writes the first keyset. ErrConflict when there is one.
-func (tx *Tx) MakeKeyset(sealed []byte) error {
-	return tx.one(`INSERT INTO mle_keyset (id, sealed) VALUES (1, ?)`, sealed)
-}
-
-// ReplaceKeyset writes another keyset in the place of the one that was read. ErrConflict when it is not there any more.
-func (tx *Tx) ReplaceKeyset(old, sealed []byte) error {
-	return tx.one(`UPDATE mle_keyset SET sealed = ? WHERE sealed = ?`, sealed, old)
-}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/shared/config"
+)
+
+const keysetUsage = `mle-filter keyset encrypts the private keys anew where they are kept, while filters on them serve.
+
+The private keys are encrypted by keys of the store, the keyset; that is encrypted by the key-encryption key.
+
+Usage, with the CAUSEWAY_MLE_KEK of the filters, or the one of their configuration file:
+  mle-filter keyset rotate [--drop-old]
+        adds a fresh key to the keyset and encrypts every private key by it. One that was interrupted is run again, and goes on where it was
+  mle-filter keyset rewrap
+        encrypts the keyset by CAUSEWAY_MLE_KEK instead of by CAUSEWAY_MLE_OLD_KEK. Filters that run go on; start each with the new one before
+        the next rotate
+
+Exit codes:
+  0  done
+  1  not done, or some private keys do not open
+  2  wrong flags
+
+Flags:
+`
+
+// Keyset runs a command on what the private keys are encrypted by.
+func (m *Main) Keyset(ctx context.Context, args []string) error {
+	var f keysFlags
+	fs := flag.NewFlagSet("keyset", flag.ContinueOnError)
+	fs.SetOutput(m.Stderr)
+	fs.StringVar(&f.config, "config", "", "the filter's configuration `file`")
+	fs.StringVar(&f.keys, "keys", "", "where keys are kept, as for the filter: a `file` or URL. It must be there")
+	drop := fs.Bool("drop-old", false, "rotate: remove the old keys of the keyset once nothing is encrypted by them")
+	help(fs, keysetUsage)
+	words, err := m.words(fs, args, 1)
+	if err != nil {
+		return err
+	}
+	verb := strings.Join(words, "")
+	if verb != "rotate" && (verb != "rewrap" || *drop) {
+		return m.wrong("keyset: say which: rotate, with --drop-old or without, or rewrap")
+	}
+	c, err := f.settings()
+	if err != nil {
+		return err
+	}
+	kek, err := readKEK(c.KEK, kekVariable)
+	if err != nil {
+		return err
+	}
+	if verb == "rewrap" {
+		return m.rewrap(ctx, c.Keys, kek)
+	}
+	return m.rotateKeyset(ctx, c.Keys, kek, *drop)
+}
+
+func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop bool) (err error) {
+	db, err := openStore(ctx, keys)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	tell := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // nobody is left to tell
+	r := keyring.KeysetRotation{
+		Store: db, KEK: kek, Drop: drop,
+		Progress: func(done, all int) { tell("encrypted anew: %d of %d", done, all) },
+		Complain: func(kid string) { tell("the private key of %s does not open", kid) },
+	}
+	older, err := r.Run(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(m.Stdout, "every private key is encrypted by the newest key; %d older ones are kept\n", older)
+	return err
+}
+
+func (m *Main) rewrap(ctx context.Context, keys string, kek []byte) (err error) {
+	old, err := readKEK(config.Secret{}, oldVariable)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, keys)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := keyring.Rewrap(ctx, db, old, kek); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(m.Stdout, "the keyset is encrypted by %s\n", kekVariable)
+	return err
+}

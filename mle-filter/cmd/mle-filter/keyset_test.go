@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+)
+
+// TestKeyset rotates what the private keys are encrypted by, and then the key-encryption key. It is not parallel, since commands read the
+// environment.
+func TestKeyset(t *testing.T) {
+	o := newOperator(t)
+	kid := o.current(t)
+	works := func() {
+		t.Helper()
+		if _, alg, err := o.ring.Private(t.Context(), shop, kid); err != nil || alg != engine.ECDHESA256KW {
+			t.Errorf("got %s, %v", alg, err)
+		}
+	}
+	works()
+	for args, want := range map[string]string{"rotate": "1 older", "rotate --drop-old": "0 older", "--drop-old rotate": "0 older"} {
+		if got := must(t, "", append(append([]string{"keyset"}, strings.Fields(args)...), o.common...)...); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
+		if args == "rotate" { // whatever came before
+			must(t, "", append([]string{"keyset", "rotate", "--drop-old"}, o.common...)...)
+		}
+		works()
+	}
+	text, err := kek.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(oldVariable, text.Reveal())
+	t.Setenv(kekVariable, strings.Repeat("A", 42)+"E=")
+	store := o.common[2:]
+	for range 2 {
+		must(t, "", append([]string{"keyset", "rewrap"}, store...)...)
+	}
+	if got := must(t, "", append([]string{"keys", "list"}, store...)...); !strings.Contains(got, kid) {
+		t.Errorf("by the new key-encryption key: got %s", got)
+	}
+	says(t, "", 1, append([]string{"keys", "list"}, o.common...)...) // by the one in the file
+	for _, args := range []string{"", "burn", "rewrap --drop-old", "rotate now"} {
+		says(t, "", 2, append([]string{"keyset"}, strings.Fields(args)...)...)
+	}
+	says(t, "", 1, "keyset", "rotate", "--keys", o.keys+".mistyped")
+}

@@ -1,0 +1,257 @@
+package keyring
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+// resealAtOnce is how many private keys one write encrypts anew. Others wait for it, some milliseconds.
+const resealAtOnce = 100
+
+// ErrLeft says that some private keys do not open, so they are still encrypted by a key that was to be replaced.
+var ErrLeft = errors.New("keyring: private keys were left that do not open, and the old keys with them")
+
+// KeysetRotation encrypts all private keys anew by a fresh key, while filters serve: they follow. What an earlier rotation has left unfinished,
+// whose process died, is finished in place of a new one. Two at once do each other no harm.
+type KeysetRotation struct {
+	Store *keystore.DB
+	KEK   []byte
+	// Drop removes the older keys once nothing is encrypted by them.
+	Drop bool
+	// Progress is told how many private keys are encrypted by the newest key, of how many; Complain the ids of those that do not open. Both are
+	// required.
+	Progress func(done, all int)
+	Complain func(kid string)
+
+	sealer *sealer
+}
+
+// Run rotates, and returns how many older keys are kept.
+func (r *KeysetRotation) Run(ctx context.Context) (older int, err error) {
+	if r.sealer, err = openSealer(ctx, r.Store, r.KEK, true); err != nil {
+		return 0, err
+	}
+	if err := r.Store.Update(ctx, r.begin); err != nil {
+		return 0, err
+	}
+	left, err := r.resealAll(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if left == 0 && r.Drop {
+		err = r.Store.Update(ctx, r.drop)
+	} else if left > 0 {
+		err = ErrLeft
+	}
+	o, wrong := r.sealer.follow(r.Store.Keyset(ctx))
+	if wrong != nil {
+		return 0, errors.Join(err, wrong)
+	}
+	return len(o.older()), err
+}
+
+// begin has a fresh key seal from now on, unless there is something left to do for the one that does.
+func (r *KeysetRotation) begin(tx *keystore.Tx) error {
+	o, err := r.sealer.follow(tx.Keyset())
+	if err != nil {
+		return err
+	}
+	_, left, err := tx.CountSealed(o.prefix())
+	if err != nil || left > 0 {
+		return err
+	}
+	return r.change(tx, func(m *keyset.Manager) error {
+		n, err := m.Add(aead.AES256GCMKeyTemplate())
+		if err != nil {
+			return err
+		}
+		return m.SetPrimary(n)
+	})
+}
+
+// resealAll goes over the private keys until none is left but those that do not open, and returns how many those are.
+func (r *KeysetRotation) resealAll(ctx context.Context) (left int, err error) {
+	bad := map[string]bool{}
+	for after := ""; ; {
+		var more bool
+		err := r.Store.Update(ctx, func(tx *keystore.Tx) (err error) {
+			after, more, err = r.reseal(tx, after, bad)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if !more {
+			return len(bad), nil
+		}
+	}
+}
+
+// reseal encrypts some private keys anew, and reports how far it got.
+func (r *KeysetRotation) reseal(tx *keystore.Tx, after string, bad map[string]bool) (last string, more bool, err error) {
+	o, err := r.sealer.follow(tx.Keyset())
+	if err != nil {
+		return "", false, err
+	}
+	keys, err := tx.Sealed(after, o.prefix(), resealAtOnce)
+	if err != nil {
+		return "", false, err
+	}
+	for _, k := range keys {
+		after = k.Kid
+		der, err := o.open(k)
+		if err != nil {
+			if !bad[k.Kid] {
+				bad[k.Kid] = true
+				r.Complain(k.Kid)
+			}
+			continue
+		}
+		k.Sealed, err = o.aead.Encrypt(der, place(k.Tenant, k.Kid, engine.Alg(k.Alg)))
+		clear(der)
+		if err != nil {
+			return "", false, fmt.Errorf("keyring: seal %s: %w", k.Kid, err)
+		}
+		if err := tx.Reseal(k); err != nil {
+			return "", false, err
+		}
+	}
+	all, left, err := tx.CountSealed(o.prefix())
+	r.Progress(all-left, all)
+	if len(keys) < resealAtOnce {
+		after = "" // once more from the start, should another rotation have made a newer key meanwhile
+	}
+	return after, left > len(bad), err
+}
+
+// drop removes all keys but the one that seals.
+func (r *KeysetRotation) drop(tx *keystore.Tx) error {
+	o, err := r.sealer.follow(tx.Keyset())
+	if err != nil {
+		return err
+	}
+	if _, left, err := tx.CountSealed(o.prefix()); err != nil || left > 0 {
+		return errors.Join(err, ErrLeft) // another rotation has begun
+	}
+	return r.change(tx, func(m *keyset.Manager) error {
+		for _, n := range o.older() {
+			if err := m.Delete(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// change writes a changed keyset.
+func (r *KeysetRotation) change(tx *keystore.Tx, fn func(*keyset.Manager) error) error {
+	stored, err := tx.Keyset()
+	if err != nil {
+		return err
+	}
+	h, err := readKeyset(stored.Sealed, r.sealer.wrap)
+	if err != nil {
+		return err
+	}
+	m := keyset.NewManagerFromHandle(h)
+	if err := fn(m); err != nil {
+		return fmt.Errorf("keyring: change keyset: %w", err)
+	}
+	if h, err = m.Handle(); err != nil {
+		return fmt.Errorf("keyring: change keyset: %w", err)
+	}
+	return r.write(tx, stored, h)
+}
+
+func (r *KeysetRotation) write(tx *keystore.Tx, old keystore.Keyset, h *keyset.Handle) error {
+	sealed, err := writeKeyset(h, r.sealer.wrap)
+	if err != nil {
+		return err
+	}
+	return tx.ReplaceKeyset(old, keystore.Keyset{Sealed: sealed, Generation: old.Generation + 1})
+}
+
+// prefix is what all begins with that the newest key has encrypted: as Tink writes it, a one and the number of the key.
+func (o *opened) prefix() []byte {
+	return binary.BigEndian.AppendUint32([]byte{1}, o.handle.KeysetInfo().GetPrimaryKeyId())
+}
+
+// older are the numbers of the keys that open and do not seal any more.
+func (o *opened) older() (out []uint32) {
+	info := o.handle.KeysetInfo()
+	for _, k := range info.GetKeyInfo() {
+		if k.GetKeyId() != info.GetPrimaryKeyId() {
+			out = append(out, k.GetKeyId())
+		}
+	}
+	return out
+}
+
+func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
+	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return fmt.Errorf("keyring: new keyset: %w", err)
+	}
+	sealed, err := writeKeyset(h, wrap)
+	if err != nil {
+		return err
+	}
+	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.MakeKeyset(sealed) })
+}
+
+func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
+	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(sealed)), wrap, binding)
+	if err != nil {
+		return nil, errors.New("keyring: the keyset does not open: another key-encryption key, or a damaged store")
+	}
+	return h, nil
+}
+
+func writeKeyset(h *keyset.Handle, wrap tink.AEAD) ([]byte, error) {
+	var out bytes.Buffer
+	if err := h.WriteWithAssociatedData(keyset.NewBinaryWriter(&out), wrap, binding); err != nil {
+		return nil, fmt.Errorf("keyring: encrypt keyset: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// Rewrap encrypts the keyset by another key-encryption key. Filters that run go on; at their next start they need the new one. Done
+// already, it does nothing.
+func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
+	from, err := wrapping(old)
+	if err != nil {
+		return err
+	}
+	to, err := wrapping(kek)
+	if err != nil {
+		return err
+	}
+	stored, err := db.Keyset(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := readKeyset(stored.Sealed, to); err == nil {
+		return nil
+	}
+	h, err := readKeyset(stored.Sealed, from)
+	if err != nil {
+		return err
+	}
+	sealed, err := writeKeyset(h, to)
+	if err != nil {
+		return err
+	}
+	return db.Update(ctx, func(tx *keystore.Tx) error {
+		return tx.ReplaceKeyset(stored, keystore.Keyset{Sealed: sealed, Generation: stored.Generation})
+	})
+}

@@ -1,0 +1,63 @@
+package keystore
+
+import "context"
+
+// Keyset is what the private keys are encrypted by, encrypted itself.
+type Keyset struct {
+	Sealed     []byte
+	Generation int64 // counts the changes of the keys in it
+}
+
+const keysetOf = `SELECT sealed, generation FROM mle_keyset`
+
+func scanKeyset(r scanner) (k Keyset, err error) {
+	err = r.Scan(&k.Sealed, &k.Generation)
+	return found(k, err)
+}
+
+// Keyset reads the keyset, else ErrNotFound.
+func (db *DB) Keyset(ctx context.Context) (Keyset, error) {
+	return scanKeyset(db.read.QueryRowContext(ctx, keysetOf))
+}
+
+// Keyset is DB.Keyset inside the write.
+func (tx *Tx) Keyset() (Keyset, error) { return scanKeyset(tx.row(keysetOf)) }
+
+// MakeKeyset writes the first keyset. ErrConflict when there is one.
+func (tx *Tx) MakeKeyset(sealed []byte) error {
+	return tx.one(`INSERT INTO mle_keyset (id, sealed) VALUES (1, ?)`, sealed)
+}
+
+// ReplaceKeyset writes another keyset in the place of the one that was read, and its generation. ErrConflict when that is not there any more.
+func (tx *Tx) ReplaceKeyset(old, k Keyset) error {
+	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ? WHERE sealed = ?`, k.Sealed, k.Generation, old.Sealed)
+}
+
+// sealed are all encrypted private keys; those that are nobody's yet have no tenant.
+const sealed = `(SELECT kid, tenant, alg, sealed FROM mle_keys WHERE sealed IS NOT NULL
+	UNION ALL SELECT kid, '' AS tenant, alg, sealed FROM mle_spares) AS all_sealed`
+
+// Sealed lists private keys by their ids, from behind one on: those that do not begin with prefix, which tells by what they are encrypted.
+func (tx *Tx) Sealed(after string, prefix []byte, limit int) ([]*Key, error) {
+	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(`SELECT kid, tenant, alg, sealed FROM `+sealed+`
+		WHERE kid > ? AND substr(sealed, 1, 5) <> ? ORDER BY kid LIMIT ?`), after, prefix, limit)
+	return collect(rows, err, func(r scanner) (*Key, error) {
+		k := &Key{}
+		return k, r.Scan(&k.Kid, &k.Tenant, &k.Alg, &k.Sealed)
+	})
+}
+
+// CountSealed counts the private keys, and those of them that do not begin with prefix.
+func (tx *Tx) CountSealed(prefix []byte) (all, others int, err error) {
+	err = tx.row(`SELECT COUNT(*), COUNT(CASE WHEN substr(sealed, 1, 5) <> ? THEN 1 END) FROM `+sealed, prefix).Scan(&all, &others)
+	all, err = found(all, err)
+	return all, others, err
+}
+
+// Reseal writes a private key that was encrypted anew.
+func (tx *Tx) Reseal(k *Key) error {
+	if k.Tenant == "" {
+		return tx.one(`UPDATE mle_spares SET sealed = ? WHERE kid = ?`, k.Sealed, k.Kid)
+	}
+	return tx.one(`UPDATE mle_keys SET sealed = ?, revision = ? WHERE kid = ?`, k.Sealed, tx.revision, k.Kid)
+}
