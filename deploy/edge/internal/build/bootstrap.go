@@ -1,0 +1,163 @@
+package build
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	bootstrapv3 "github.com/envoyproxy/go-control-plane/envoy/config/bootstrap/v3"
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	overloadv3 "github.com/envoyproxy/go-control-plane/envoy/config/overload/v3"
+	monitorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/resource_monitors/downstream_connections/v3"
+	heapv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/resource_monitors/fixed_heap/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+const (
+	heap        = 1 << 30
+	connections = 20_000
+	// Envoy's share of the certificates for the control plane, where that is an address: files that Envoy watches.
+	nodeCertificate, nodeKey, nodeAuthority = "certificate.pem", "private_key.pem", "xds_ca.pem"
+)
+
+// Node is an Envoy that is yet to start.
+type Node struct {
+	ID    string
+	Admin string // host:port of its administration; empty for 127.0.0.1:9901
+	// TLS is the folder that holds certificate.pem, private_key.pem and xds_ca.pem, for a control plane that is an address.
+	TLS string
+}
+
+// Bootstrap is the file by which an Envoy finds the control plane. What it needs of that plane it waits for.
+func Bootstrap(c config.Config, n Node) (*bootstrapv3.Bootstrap, error) {
+	b := &builder{Input: Input{Config: c}}
+	out := b.bootstrap(n)
+	out.DynamicResources = &bootstrapv3.Bootstrap_DynamicResources{
+		AdsConfig: &corev3.ApiConfigSource{
+			ApiType: corev3.ApiConfigSource_DELTA_GRPC, TransportApiVersion: corev3.ApiVersion_V3, SetNodeOnFirstMessageOnly: true,
+			GrpcServices: []*corev3.GrpcService{{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
+				EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: ClusterXDS},
+			}}},
+		},
+		LdsConfig: ads(), CdsConfig: ads(),
+	}
+	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Clusters: []*clusterv3.Cluster{b.xdsCluster(n)}}
+	if b.err != nil {
+		return nil, fmt.Errorf("bootstrap: %w", b.err)
+	}
+	return out, out.ValidateAll()
+}
+
+// Static is a file that needs no control plane: what one would push, with certificates in files.
+func Static(c config.Config, n Node, certificates []Certificate) (*bootstrapv3.Bootstrap, error) {
+	made, err := Build(Input{Config: c, Certificates: certificates, Static: true})
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Input: Input{Config: c}}
+	out := b.bootstrap(n)
+	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Listeners: made.Listeners, Clusters: made.Clusters, Secrets: made.Secrets}
+	if b.err != nil {
+		return nil, fmt.Errorf("static: %w", b.err)
+	}
+	return out, out.ValidateAll()
+}
+
+// bootstrap is what is the same in both.
+func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
+	if n.Admin == "" {
+		n.Admin = "127.0.0.1:9901"
+	}
+	admin := b.tcp(n.Admin)
+	return &bootstrapv3.Bootstrap{
+		Node:            &corev3.Node{Id: n.ID, Cluster: b.Config.XDS.Cluster},
+		Admin:           &bootstrapv3.Admin{Address: admin},
+		LayeredRuntime:  &bootstrapv3.LayeredRuntime{},
+		OverloadManager: b.overload(),
+	}
+}
+
+// tcp is an address whose port may be 0, for a free one.
+func (b *builder) tcp(text string) *corev3.Address {
+	if host, ok := cutZeroPort(text); ok {
+		return &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{
+			Address: host, PortSpecifier: &corev3.SocketAddress_PortValue{},
+		}}}
+	}
+	at, _ := b.address(text)
+	return at
+}
+
+func (b *builder) xdsCluster(n Node) *clusterv3.Cluster {
+	out := b.cluster(ClusterXDS, b.Config.XDS.Listen, 1024, b.http2())
+	at, _ := config.ParseAddress(b.Config.XDS.Listen)
+	if at.IsUnix() {
+		return out
+	}
+	// Files, which Envoy watches: a static cluster cannot have its certificate from the control plane that it leads to.
+	in := func(name string) string { return n.TLS + "/" + name }
+	folder := &corev3.WatchedDirectory{Path: n.TLS}
+	out.TransportSocket = b.socket(&tlsv3.UpstreamTlsContext{
+		Sni: at.Host,
+		CommonTlsContext: &tlsv3.CommonTlsContext{
+			TlsParams: &tlsv3.TlsParameters{
+				TlsMinimumProtocolVersion: tlsv3.TlsParameters_TLSv1_3, TlsMaximumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
+				SignatureAlgorithms: tlspolicy.Policy{}.Envoy().SignatureAlgorithms,
+			},
+			TlsCertificates: []*tlsv3.TlsCertificate{{
+				CertificateChain: fromFile(in(nodeCertificate)), PrivateKey: fromFile(in(nodeKey)), WatchedDirectory: folder,
+			}},
+			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: &tlsv3.CertificateValidationContext{
+				TrustedCa: fromFile(in(nodeAuthority)), WatchedDirectory: folder,
+				MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{{
+					SanType: sanType(at), Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: at.Host}},
+				}},
+			}},
+		},
+	})
+	return out
+}
+
+func sanType(a config.Address) tlsv3.SubjectAltNameMatcher_SanType {
+	if a.IsIP() {
+		return tlsv3.SubjectAltNameMatcher_IP_ADDRESS
+	}
+	return tlsv3.SubjectAltNameMatcher_DNS
+}
+
+// overload has Envoy refuse before it runs out of memory or descriptors.
+func (b *builder) overload() *overloadv3.OverloadManager {
+	monitor := func(name string, m proto.Message) *overloadv3.ResourceMonitor {
+		return &overloadv3.ResourceMonitor{Name: name, ConfigType: &overloadv3.ResourceMonitor_TypedConfig{TypedConfig: b.pack(m)}}
+	}
+	at := func(action string, share float64) *overloadv3.OverloadAction {
+		return &overloadv3.OverloadAction{Name: action, Triggers: []*overloadv3.Trigger{{
+			Name:         "envoy.resource_monitors.fixed_heap",
+			TriggerOneof: &overloadv3.Trigger_Threshold{Threshold: &overloadv3.ThresholdTrigger{Value: share}},
+		}}}
+	}
+	return &overloadv3.OverloadManager{
+		RefreshInterval: duration(250 * time.Millisecond),
+		ResourceMonitors: []*overloadv3.ResourceMonitor{
+			monitor("envoy.resource_monitors.fixed_heap", &heapv3.FixedHeapConfig{MaxHeapSizeBytes: heap}),
+			monitor("envoy.resource_monitors.global_downstream_max_connections",
+				&monitorv3.DownstreamConnectionsConfig{MaxActiveDownstreamConnections: connections}),
+		},
+		Actions: []*overloadv3.OverloadAction{
+			at("envoy.overload_actions.shrink_heap", 0.90),
+			at("envoy.overload_actions.disable_http_keepalive", 0.92),
+			at("envoy.overload_actions.stop_accepting_requests", 0.95),
+		},
+	}
+}
+
+func cutZeroPort(text string) (host string, zero bool) {
+	host, port, err := net.SplitHostPort(text)
+	return host, err == nil && port == "0"
+}

@@ -1,0 +1,133 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// The names of what is built. They never change while an Envoy runs: a renamed secret would be a new listener, and its connections would end.
+const (
+	ListenerHTTPS    = "edge_https"
+	ListenerHTTP     = "edge_http"
+	RoutesHTTPS      = "edge_routes"
+	RoutesHTTP       = "edge_redirect"
+	SecretName       = "edge-cert"
+	SecondSecretName = "edge-cert-rsa" //nolint:gosec // it is a name
+	ClusterExtProc   = "mle-extproc"
+	ClusterEdge      = "edge"
+	ClusterACME      = "acme"
+	ClusterXDS       = "xds"
+)
+
+// Input is what resources are made of.
+type Input struct {
+	Config config.Config
+	// Certificates are one, or one of ECDSA and then one of RSA.
+	Certificates []Certificate
+	// Static leaves out the control plane: routes stand in their listeners.
+	Static bool
+}
+
+// Resources are all that an Envoy is given.
+type Resources struct {
+	Listeners []*listenerv3.Listener
+	Routes    []*routev3.RouteConfiguration // none when static
+	Clusters  []*clusterv3.Cluster
+	Secrets   []*tlsv3.Secret
+}
+
+// Build makes the resources: equal ones of equal input.
+func Build(in Input) (Resources, error) {
+	policy, err := in.Config.Policy()
+	if err != nil {
+		return Resources{}, fmt.Errorf("build: tls: %w", err)
+	}
+	if len(in.Certificates) == 0 || len(in.Certificates) > 2 {
+		return Resources{}, errors.New("build: one certificate is needed, or one of ECDSA and one of RSA")
+	}
+	b := &builder{Input: in, policy: policy}
+	out := Resources{Secrets: b.secrets(), Clusters: b.clusters()}
+	https, redirect := b.httpsRoutes(), b.httpRoutes()
+	out.Listeners = append(out.Listeners, b.httpsListener(https))
+	if in.Config.Listen.HTTP != "" {
+		out.Listeners = append(out.Listeners, b.httpListener(redirect))
+	}
+	if !in.Static {
+		out.Routes = append(out.Routes, https)
+		if in.Config.Listen.HTTP != "" {
+			out.Routes = append(out.Routes, redirect)
+		}
+	}
+	if b.err != nil {
+		return Resources{}, fmt.Errorf("build: %w", b.err)
+	}
+	return out, nil
+}
+
+// builder keeps the first error.
+type builder struct {
+	Input
+	policy tlspolicy.Policy
+	err    error
+}
+
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// pack puts a message into an Any, once it is valid: nobody looks into an Any later.
+func (b *builder) pack(m proto.Message) *anypb.Any {
+	if v, ok := m.(interface{ ValidateAll() error }); ok {
+		if err := v.ValidateAll(); err != nil {
+			b.fail(fmt.Errorf("%s: %w", m.ProtoReflect().Descriptor().FullName(), err))
+		}
+	}
+	packed := &anypb.Any{}
+	if err := anypb.MarshalFrom(packed, m, proto.MarshalOptions{Deterministic: true}); err != nil {
+		b.fail(err)
+	}
+	return packed
+}
+
+// address is one of the configuration as Envoy has it.
+func (b *builder) address(text string) (*corev3.Address, config.Address) {
+	a, err := config.ParseAddress(text)
+	if err != nil {
+		b.fail(fmt.Errorf("%s: %w", text, err))
+	}
+	if a.IsUnix() {
+		return &corev3.Address{Address: &corev3.Address_Pipe{Pipe: &corev3.Pipe{Path: a.Path}}}, a
+	}
+	return &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{
+		Address: a.Host, PortSpecifier: &corev3.SocketAddress_PortValue{PortValue: uint32(a.Port)},
+	}}}, a
+}
+
+// ads has Envoy ask the control plane, and wait for it: without a certificate a listener must not serve.
+func ads() *corev3.ConfigSource {
+	return &corev3.ConfigSource{
+		ResourceApiVersion:    corev3.ApiVersion_V3,
+		InitialFetchTimeout:   durationpb.New(0),
+		ConfigSourceSpecifier: &corev3.ConfigSource_Ads{Ads: &corev3.AggregatedConfigSource{}},
+	}
+}
+
+func u32(n uint32) *wrapperspb.UInt32Value          { return wrapperspb.UInt32(n) }
+func yes() *wrapperspb.BoolValue                    { return wrapperspb.Bool(true) }
+func duration(d time.Duration) *durationpb.Duration { return durationpb.New(d) }

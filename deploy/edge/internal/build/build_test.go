@@ -1,0 +1,140 @@
+package build_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/check"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/envoytest"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// exampleFile is the one that explains the keys.
+const exampleFile = "../../../../configs/edge.yaml"
+
+// cases are configurations and what becomes of them: testdata/<name>.yaml, or the example, and testdata/<name>.golden.
+func cases(t *testing.T) map[string]config.Config {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	out := map[string]config.Config{}
+	for _, file := range append(files, exampleFile) {
+		c, err := config.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[strings.TrimSuffix(filepath.Base(file), ".yaml")] = c
+	}
+	return out
+}
+
+func files(name string) []build.Certificate {
+	out := []build.Certificate{build.FromFiles("testdata/edge.crt", "testdata/edge.key")}
+	if name == "acme" {
+		out = append(out, build.FromFiles("testdata/rsa.crt", "testdata/rsa.key"))
+	}
+	return out
+}
+
+// TestGolden: what is built is as it was read the last time that somebody changed it.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range cases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made, err := build.Build(build.Input{Config: c, Certificates: files(name)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := check.Resources(made); err != nil {
+				t.Error(err)
+			}
+			var all []proto.Message
+			for _, m := range made.Listeners {
+				all = append(all, m)
+			}
+			for _, m := range made.Routes {
+				all = append(all, m)
+			}
+			for _, m := range made.Clusters {
+				all = append(all, m)
+			}
+			for _, m := range made.Secrets {
+				all = append(all, m)
+			}
+			var text bytes.Buffer
+			for _, m := range all {
+				part, err := check.YAML(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text.WriteString("---\n# " + string(m.ProtoReflect().Descriptor().Name()) + "\n")
+				text.Write(part)
+			}
+			golden(t, filepath.Join("testdata", name+".golden"), text.Bytes())
+		})
+	}
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what is built now; go test -update, and read the difference", path)
+	}
+}
+
+// TestEnvoyValidates: Envoy takes what is built, and the bootstraps.
+func TestEnvoyValidates(t *testing.T) {
+	t.Parallel()
+	for name, c := range cases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			static, err := build.Static(c, build.Node{ID: "edge-1"}, files(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			validate(t, static)
+			boot, err := build.Bootstrap(c, build.Node{ID: "edge-1", TLS: "testdata"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			validate(t, boot)
+		})
+	}
+}
+
+func validate(t *testing.T, m proto.Message) {
+	t.Helper()
+	if err := check.Message(m); err != nil {
+		t.Error(err)
+	}
+	text, err := check.YAML(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "envoy.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	envoytest.Validate(t, path)
+}

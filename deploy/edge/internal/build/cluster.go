@@ -1,0 +1,113 @@
+package build
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	httpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+)
+
+const (
+	// connectTimeout is short: what we connect to is near.
+	connectTimeout = time.Second
+	// keptIdle is less than the two minutes after which our servers close a connection: a request must not meet a closing one.
+	keptIdle = time.Minute
+	// underWay is how many requests, and connections, an upstream may have at once; more is 503. Our servers shed load earlier.
+	underWay = 8192
+	// streams is how many requests the external processor may have at once. It sheds load itself, and says so better.
+	streams = 1 << 16
+	// httpOptions is the key of what a cluster speaks.
+	httpOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+)
+
+// clusters are those of the configuration, sorted, and then ours.
+func (b *builder) clusters() []*clusterv3.Cluster {
+	var out []*clusterv3.Cluster
+	for _, name := range slices.Sorted(maps.Keys(b.Config.Upstreams)) {
+		u := b.Config.Upstreams[name]
+		c := b.cluster(name, u.Address, underWay, b.http1())
+		if u.CA != "" {
+			at, _ := config.ParseAddress(u.Address)
+			c.TransportSocket = b.upstream(u.Authority, cmp.Or(u.ServerName, at.Host))
+		}
+		if u.Health != "" {
+			c.HealthChecks = healthChecks(u.Health, b.Config.Hosts[0])
+		}
+		out = append(out, c)
+	}
+	out = append(out, b.cluster(ClusterEdge, b.Config.HTTP, underWay, b.http1()))
+	if b.Config.ExtProc.Address != "" {
+		out = append(out, b.cluster(ClusterExtProc, b.Config.ExtProc.Address, streams, b.http2()))
+	}
+	if acme := b.Config.Certificates.ACME; acme.Uses(config.ChallengeTLSALPN) {
+		out = append(out, b.cluster(ClusterACME, acme.Listen, underWay, nil))
+	}
+	return out
+}
+
+func (b *builder) cluster(name, address string, most uint32, options *anypb.Any) *clusterv3.Cluster {
+	at, parsed := b.address(address)
+	c := &clusterv3.Cluster{
+		Name:                          name,
+		ClusterDiscoveryType:          &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STATIC},
+		ConnectTimeout:                duration(connectTimeout),
+		PerConnectionBufferLimitBytes: u32(bufferLimit),
+		CircuitBreakers: &clusterv3.CircuitBreakers{Thresholds: []*clusterv3.CircuitBreakers_Thresholds{{
+			MaxConnections: u32(most), MaxPendingRequests: u32(most), MaxRequests: u32(most), TrackRemaining: true,
+		}}},
+		LoadAssignment: &endpointv3.ClusterLoadAssignment{ClusterName: name, Endpoints: []*endpointv3.LocalityLbEndpoints{{
+			LbEndpoints: []*endpointv3.LbEndpoint{{HostIdentifier: &endpointv3.LbEndpoint_Endpoint{
+				Endpoint: &endpointv3.Endpoint{Address: at},
+			}}},
+		}}},
+	}
+	if !parsed.IsUnix() && !parsed.IsIP() {
+		c.ClusterDiscoveryType = &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STRICT_DNS}
+	}
+	if options != nil {
+		c.TypedExtensionProtocolOptions = map[string]*anypb.Any{httpOptions: options}
+	}
+	return c
+}
+
+func (b *builder) http1() *anypb.Any {
+	return b.pack(&httpv3.HttpProtocolOptions{
+		CommonHttpProtocolOptions: &corev3.HttpProtocolOptions{IdleTimeout: duration(keptIdle)},
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
+			ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_HttpProtocolOptions{HttpProtocolOptions: &corev3.Http1ProtocolOptions{}},
+		}},
+	})
+}
+
+func (b *builder) http2() *anypb.Any {
+	return b.pack(http2Options())
+}
+
+// http2Options finds out within seconds that the other end is gone.
+func http2Options() *httpv3.HttpProtocolOptions {
+	return &httpv3.HttpProtocolOptions{
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
+			ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_Http2ProtocolOptions{Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
+				ConnectionKeepalive: &corev3.KeepaliveSettings{Interval: duration(30 * time.Second), Timeout: duration(5 * time.Second)},
+			}},
+		}},
+	}
+}
+
+// healthChecks are for those who watch: a lone endpoint that is unhealthy is asked all the same.
+func healthChecks(path, host string) []*corev3.HealthCheck {
+	const often = 5 * time.Second
+	return []*corev3.HealthCheck{{
+		Timeout: duration(2 * time.Second), Interval: duration(often), NoTrafficInterval: duration(often),
+		UnhealthyThreshold: u32(3), HealthyThreshold: u32(1),
+		HealthChecker: &corev3.HealthCheck_HttpHealthCheck_{HttpHealthCheck: &corev3.HealthCheck_HttpHealthCheck{Path: path, Host: host}},
+	}}
+}

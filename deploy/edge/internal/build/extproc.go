@@ -1,0 +1,73 @@
+package build
+
+import (
+	mutationv3 "github.com/envoyproxy/go-control-plane/envoy/config/common/mutation_rules/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
+	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+)
+
+// metadataPolicy is how a route tells mle-filter how much encryption it needs; see its README. A route that says nothing requires it.
+const metadataPolicy = "x-mle-policy"
+
+// extProc is what mle-filter's README asks for. The filter is on unless a route turns it off: a route that forgets is a strict one.
+func (b *builder) extProc() *extprocv3.ExternalProcessor {
+	return &extprocv3.ExternalProcessor{
+		GrpcService: &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
+			EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: ClusterExtProc},
+		}},
+		FailureModeAllow: false,
+		ProcessingMode: &extprocv3.ProcessingMode{
+			RequestHeaderMode:   extprocv3.ProcessingMode_SEND,
+			RequestBodyMode:     extprocv3.ProcessingMode_BUFFERED,
+			ResponseHeaderMode:  extprocv3.ProcessingMode_SEND,
+			ResponseBodyMode:    extprocv3.ProcessingMode_BUFFERED,
+			RequestTrailerMode:  extprocv3.ProcessingMode_SKIP,
+			ResponseTrailerMode: extprocv3.ProcessingMode_SKIP,
+		},
+		// By these the filter tells answers of Envoy's own from core's.
+		ResponseAttributes: []string{"response.code_details"},
+		MessageTimeout:     duration(b.Config.ExtProc.MessageTimeout),
+		MutationRules: &mutationv3.HeaderMutationRules{
+			DisallowSystem: yes(), DisallowIsError: yes(),
+			DisallowExpression: &matcherv3.RegexMatcher{Regex: "^(x-forwarded-.*|authorization|cookie)$"},
+		},
+		RouteCacheAction: extprocv3.ExternalProcessor_RETAIN,
+		StatusOnError:    &typev3.HttpStatus{Code: typev3.StatusCode_ServiceUnavailable},
+		StatPrefix:       "mle",
+		ForwardRules:     &extprocv3.HeaderForwardingRules{AllowedHeaders: &matcherv3.ListStringMatcher{Patterns: forwarded()}},
+	}
+}
+
+// forwarded is what the filter reads, and nothing else.
+func forwarded() []*matcherv3.StringMatcher {
+	var out []*matcherv3.StringMatcher
+	for _, name := range []string{":method", ":path", ":status", "authorization", "vary", "request-id", "traceparent", "tracestate"} {
+		out = append(out, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: name}})
+	}
+	for _, prefix := range []string{"content-", "x-svc-"} {
+		out = append(out, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: prefix}})
+	}
+	return out
+}
+
+// level is a route's word to the external processor.
+func (b *builder) level(l config.Level) map[string]*anypb.Any {
+	if b.Config.ExtProc.Address == "" {
+		return nil
+	}
+	per := &extprocv3.ExtProcPerRoute{Override: &extprocv3.ExtProcPerRoute_Disabled{Disabled: true}}
+	if l == "" {
+		l = config.Optional
+	}
+	if l != config.Off {
+		per.Override = &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{
+			GrpcInitialMetadata: []*corev3.HeaderValue{{Key: metadataPolicy, Value: string(l)}},
+		}}
+	}
+	return map[string]*anypb.Any{filterExtProc: b.pack(per)}
+}

@@ -1,0 +1,178 @@
+package build
+
+import (
+	"fmt"
+	"time"
+
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
+	mutationv3 "github.com/envoyproxy/go-control-plane/envoy/config/common/mutation_rules/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	streamv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/stream/v3"
+	headerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_mutation/v3"
+	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
+	inspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	tcpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// The names of the filters of HTTP, in their order.
+const (
+	filterHeaders = "headers"
+	filterRate    = "rate"
+	filterExtProc = "mle"
+	filterRouter  = "router"
+)
+
+const (
+	// bufferLimit is what a connection may hold: an encrypted answer of a megabyte, in base64, and some.
+	bufferLimit = 2 << 20
+	// acmeProtocol is what an authority speaks by TLS-ALPN-01 (RFC 8737).
+	acmeProtocol = "acme-tls/1"
+	// internalPrefix is of fields that services of ours send each other. A client's are removed.
+	internalPrefix = "x-svc-int-"
+)
+
+func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.Listener {
+	at, _ := b.address(b.Config.Listen.HTTPS)
+	l := &listenerv3.Listener{
+		Name: ListenerHTTPS, Address: at, PerConnectionBufferLimitBytes: u32(bufferLimit),
+		FilterChains: []*listenerv3.FilterChain{{
+			Name: "https", TransportSocket: b.downstream(), TransportSocketConnectTimeout: duration(10 * time.Second),
+			Filters: []*listenerv3.Filter{b.network("http", b.manager(routes, "edge", true))},
+		}},
+	}
+	if b.Config.Certificates.ACME.Uses(config.ChallengeTLSALPN) {
+		l.ListenerFilters = []*listenerv3.ListenerFilter{{
+			Name: "tls_inspector", ConfigType: &listenerv3.ListenerFilter_TypedConfig{TypedConfig: b.pack(&inspectorv3.TlsInspector{})},
+		}}
+		// Untouched: the certificate that answers a challenge is made by whoever asked for it.
+		challenge := &listenerv3.FilterChain{
+			Name: "challenge", FilterChainMatch: &listenerv3.FilterChainMatch{ApplicationProtocols: []string{acmeProtocol}},
+			Filters: []*listenerv3.Filter{b.network("tcp", &tcpv3.TcpProxy{
+				StatPrefix: "acme", ClusterSpecifier: &tcpv3.TcpProxy_Cluster{Cluster: ClusterACME}, IdleTimeout: duration(30 * time.Second),
+			})},
+		}
+		l.FilterChains = append([]*listenerv3.FilterChain{challenge}, l.FilterChains...)
+	}
+	return l
+}
+
+func (b *builder) httpListener(routes *routev3.RouteConfiguration) *listenerv3.Listener {
+	at, _ := b.address(b.Config.Listen.HTTP)
+	return &listenerv3.Listener{
+		Name: ListenerHTTP, Address: at, PerConnectionBufferLimitBytes: u32(64 << 10),
+		FilterChains: []*listenerv3.FilterChain{{
+			Name: "http", Filters: []*listenerv3.Filter{b.network("http", b.manager(routes, "edge_http", false))},
+		}},
+	}
+}
+
+func (b *builder) network(name string, m proto.Message) *listenerv3.Filter {
+	return &listenerv3.Filter{Name: name, ConfigType: &listenerv3.Filter_TypedConfig{TypedConfig: b.pack(m)}}
+}
+
+// manager reads requests. https says that HSTS is told, and that requests go on to services.
+func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, https bool) *hcmv3.HttpConnectionManager {
+	m := &hcmv3.HttpConnectionManager{
+		StatPrefix: prefix,
+		CodecType:  hcmv3.HttpConnectionManager_AUTO,
+		// One spelling of a path: judged as it will be understood, or refused.
+		NormalizePath:                yes(),
+		MergeSlashes:                 true,
+		PathWithEscapedSlashesAction: hcmv3.HttpConnectionManager_REJECT_REQUEST,
+		CommonHttpProtocolOptions: &corev3.HttpProtocolOptions{
+			HeadersWithUnderscoresAction: corev3.HttpProtocolOptions_REJECT_REQUEST,
+			MaxConnectionDuration:        duration(time.Hour), // a connection shows the certificate that it began with
+			IdleTimeout:                  duration(2 * time.Minute),
+			MaxHeadersCount:              u32(100),
+		},
+		Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
+			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(256 << 10), InitialConnectionWindowSize: u32(1 << 20),
+		},
+		MaxRequestHeadersKb:        u32(16),
+		RequestHeadersTimeout:      duration(10 * time.Second),
+		RequestTimeout:             duration(30 * time.Second),
+		StreamIdleTimeout:          duration(b.Config.Limits.Timeout + 30*time.Second),
+		DelayedCloseTimeout:        duration(time.Second),
+		DrainTimeout:               duration(5 * time.Second),
+		ServerHeaderTransformation: hcmv3.HttpConnectionManager_PASS_THROUGH,
+		// The peer is the client; nobody's word for another address is taken, and no address makes anybody one of ours.
+		UseRemoteAddress:      yes(),
+		InternalAddressConfig: &hcmv3.HttpConnectionManager_InternalAddressConfig{},
+		GenerateRequestId:     yes(),
+		LocalReplyConfig:      b.localReplies(https),
+		HttpFilters:           b.filters(https),
+		AccessLog:             b.accessLog(prefix),
+		RouteSpecifier: &hcmv3.HttpConnectionManager_Rds{Rds: &hcmv3.Rds{
+			RouteConfigName: routes.GetName(), ConfigSource: ads(),
+		}},
+	}
+	if b.Static {
+		m.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes}
+	}
+	return m
+}
+
+func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
+	var out []*hcmv3.HttpFilter
+	add := func(name string, m proto.Message) {
+		out = append(out, &hcmv3.HttpFilter{Name: name, ConfigType: &hcmv3.HttpFilter_TypedConfig{TypedConfig: b.pack(m)}})
+	}
+	add(filterHeaders, headers(https))
+	if https && b.Config.Limits.Rate > 0 {
+		add(filterRate, b.rate())
+	}
+	if https && b.Config.ExtProc.Address != "" {
+		add(filterExtProc, b.extProc())
+	}
+	add(filterRouter, &routerv3.Router{SuppressEnvoyHeaders: true})
+	return out
+}
+
+// headers stands first, so that it sees every request before and every answer after all others.
+func headers(https bool) *headerv3.HeaderMutation {
+	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{RequestMutations: []*mutationv3.HeaderMutation{{
+		Action: &mutationv3.HeaderMutation_RemoveOnMatch_{RemoveOnMatch: &mutationv3.HeaderMutation_RemoveOnMatch{
+			KeyMatcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: internalPrefix}, IgnoreCase: true},
+		}},
+	}}}}
+	if https {
+		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{{
+			Action: &mutationv3.HeaderMutation_Append{Append: overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS)},
+		}}
+	}
+	return m
+}
+
+// accessLog is a line of JSON for each request, without what may be anybody's secret: no query, no field of the client's.
+func (b *builder) accessLog(prefix string) []*accesslogv3.AccessLog {
+	fields := map[string]any{
+		"listener": prefix, "start": "%START_TIME%", "method": "%REQ(:METHOD)%", "route": "%ROUTE_NAME%", "status": "%RESPONSE_CODE%",
+		"details": "%RESPONSE_CODE_DETAILS%", "flags": "%RESPONSE_FLAGS%", "duration_ms": "%DURATION%", "upstream_ms": "%RESPONSE_DURATION%",
+		"received": "%BYTES_RECEIVED%", "sent": "%BYTES_SENT%", "protocol": "%PROTOCOL%", "tls": "%DOWNSTREAM_TLS_VERSION%",
+		"cipher": "%DOWNSTREAM_TLS_CIPHER%", "cluster": "%UPSTREAM_CLUSTER%", "request_id": "%RESP(REQUEST-ID)%", "edge_id": "%REQ(X-REQUEST-ID)%",
+		"client": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%", "traceparent": "%REQ(TRACEPARENT)%",
+	}
+	return []*accesslogv3.AccessLog{{
+		Name: "stdout", ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: b.pack(&streamv3.StdoutAccessLog{
+			AccessLogFormat: &streamv3.StdoutAccessLog_LogFormat{LogFormat: b.json(fields)},
+		})},
+	}}
+}
+
+// json is a format of JSON.
+func (b *builder) json(fields map[string]any) *corev3.SubstitutionFormatString {
+	s, err := structpb.NewStruct(fields)
+	if err != nil {
+		b.fail(fmt.Errorf("format: %w", err))
+	}
+	return &corev3.SubstitutionFormatString{Format: &corev3.SubstitutionFormatString_JsonFormat{JsonFormat: s}}
+}

@@ -1,0 +1,99 @@
+package build
+
+import (
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	celv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/filters/cel/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// reply is what Envoy's own answers of a status say, in the body of v1's errors.
+type reply struct {
+	status     uint32
+	kind, code string
+	message    string
+	retryAfter int // seconds; 0 for no such field
+}
+
+// replies is THE table of Envoy's own answers. The codes are those that core and mle-filter have for the same.
+var replies = []reply{
+	{400, "invalid_request_error", "invalid_request", "The request is not valid HTTP, or its path has another spelling than it should.", 0},
+	{404, "invalid_request_error", "route_not_found", "There is no such path.", 0},
+	{408, "invalid_request_error", "body_not_received", "The request did not come to its end in time.", 0},
+	{413, "invalid_request_error", "body_too_large", "The body is too large.", 0},
+	{421, "invalid_request_error", "misdirected_request", "This host is not served here.", 0},
+	{426, "invalid_request_error", "invalid_request", "HTTP/1.1 or HTTP/2 is needed.", 0},
+	{429, "rate_limit_error", "rate_limited", "Too many requests. Wait for as long as Retry-After says.", 1},
+	{431, "invalid_request_error", "headers_too_large", "The header is too large.", 0},
+	{500, "api_error", "internal_error", "Something went wrong on our side. Try again with the same Idempotency-Key.", 0},
+	{502, "api_error", "answer_lost", "The answer was lost. Try again with the same Idempotency-Key.", 0},
+	{503, "api_error", "service_unavailable", "The service cannot be reached. Try again with the same Idempotency-Key.", 1},
+	{504, "api_error", "answer_timeout", "The answer did not come in time. Try again with the same Idempotency-Key.", 0},
+}
+
+// fromFilter is true of an answer that mle-filter had Envoy give: it has an id of a request, which Envoy gives none of its own.
+const fromFilter = "'request-id' in response.headers"
+
+// localReplies gives Envoy's own answers a body of v1's errors, and HSTS to those that no filter sees: what is not even HTTP has no route.
+func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
+	fields := []*corev3.HeaderValueOption{overwrite("X-Content-Type-Options", "nosniff"), overwrite("Cache-Control", "no-store")}
+	if https {
+		fields = append(fields, overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS))
+	}
+	out := &hcmv3.LocalReplyConfig{}
+	if https && b.Config.ExtProc.Address != "" {
+		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{Filter: b.expression(fromFilter), HeadersToAdd: fields})
+	}
+	for _, r := range replies {
+		more := append([]*corev3.HeaderValueOption(nil), fields...)
+		if r.retryAfter > 0 {
+			more = append(more, overwrite("Retry-After", seconds(r.retryAfter)))
+		}
+		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
+			Filter: statusIs(accesslogv3.ComparisonFilter_EQ, r.status), BodyFormatOverride: b.errorBody(r), HeadersToAdd: withID(more),
+		})
+	}
+	out.Mappers = append(out.Mappers,
+		&hcmv3.ResponseMapper{
+			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 500), HeadersToAdd: withID(fields),
+			BodyFormatOverride: b.errorBody(reply{0, "api_error", "internal_error", "Something went wrong on our side.", 0}),
+		},
+		&hcmv3.ResponseMapper{
+			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 400), HeadersToAdd: withID(fields),
+			BodyFormatOverride: b.errorBody(reply{0, "invalid_request_error", "invalid_request", "The request cannot be served.", 0}),
+		},
+		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
+	)
+	return out
+}
+
+// withID adds the id by which the access log knows the request.
+func withID(fields []*corev3.HeaderValueOption) []*corev3.HeaderValueOption {
+	return append(append([]*corev3.HeaderValueOption(nil), fields...), overwrite("Request-Id", "%REQ(X-REQUEST-ID)%"))
+}
+
+// errorBody is v1's. A status of 0 is that of the answer.
+func (b *builder) errorBody(r reply) *corev3.SubstitutionFormatString {
+	var status any = "%RESPONSE_CODE%"
+	if r.status != 0 {
+		status = r.status
+	}
+	return b.json(map[string]any{"error": map[string]any{
+		"type": r.kind, "code": r.code, "message": r.message, "status": status, "request_id": "%REQ(X-REQUEST-ID)%",
+	}})
+}
+
+func statusIs(op accesslogv3.ComparisonFilter_Op, status uint32) *accesslogv3.AccessLogFilter {
+	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_StatusCodeFilter{StatusCodeFilter: &accesslogv3.StatusCodeFilter{
+		Comparison: &accesslogv3.ComparisonFilter{Op: op, Value: &corev3.RuntimeUInt32{DefaultValue: status, RuntimeKey: "edge.local_reply"}},
+	}}}
+}
+
+func (b *builder) expression(text string) *accesslogv3.AccessLogFilter {
+	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_ExtensionFilter{ExtensionFilter: &accesslogv3.ExtensionFilter{
+		Name:       "cel",
+		ConfigType: &accesslogv3.ExtensionFilter_TypedConfig{TypedConfig: b.pack(&celv3.ExpressionFilter{Expression: text})},
+	}}}
+}

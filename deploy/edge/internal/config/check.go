@@ -1,0 +1,263 @@
+package config
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// maxBody is the largest body that Envoy may be told to hold.
+	maxBody = 16 << 20
+	// maxAge is how old a certificate may get: edge certificates rotate every 60 to 90 days.
+	maxAge = 90 * 24 * time.Hour
+	day    = 24 * time.Hour
+)
+
+// name is what an upstream may be called: it becomes the name of a cluster, and of its metrics.
+var name = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+// reserved are clusters of ours.
+var reserved = []string{"edge", "acme", "mle-extproc", "xds"}
+
+// check finds all that is wrong.
+func (c *Config) check(f *faults) {
+	c.checkHosts(f)
+	c.checkAddresses(f)
+	c.checkXDS(f)
+	_, err := c.Policy()
+	f.err("tls", err)
+	c.checkCertificates(f)
+	c.checkUpstreams(f)
+	c.checkRoutes(f)
+	c.checkLimits(f)
+	if c.Operator != "" {
+		f.err("operator", checkURL(c.Operator, "http", "https"))
+	}
+	if c.Data == "" {
+		f.add("data", "a folder is needed: what it keeps must outlive a restart")
+	}
+}
+
+func (c *Config) checkHosts(f *faults) {
+	if len(c.Hosts) == 0 {
+		f.add("hosts", "at least one is needed")
+	}
+	for i, h := range c.Hosts {
+		key := fmt.Sprintf("hosts[%d]", i)
+		if strings.HasPrefix(h, "*.") {
+			f.add(key, "%q: name each host; a certificate may have a wildcard all the same", h)
+		} else if !isHost(h) {
+			f.add(key, "%q is no name of a host, in lower case and without a port", h)
+		}
+		if slices.Contains(c.Hosts[:i], h) {
+			f.add(key, "%q stands twice", h)
+		}
+	}
+	if c.Trust.URL == "" {
+		return // there is no host to make it of
+	}
+	if err := checkURL(c.Trust.URL, "https"); err != nil {
+		f.err("trust.url", err)
+		return
+	}
+	if path := strings.TrimSuffix(c.trust().Path, "/"); path != "" {
+		if p, err := ParsePattern(path); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
+			f.add("trust.url", "its path %q is not a normal one", path)
+		}
+	}
+	if !isHost(c.TrustHost()) {
+		f.add("trust.url", "%q is no name of a host in lower case", c.TrustHost())
+	}
+}
+
+func checkURL(text string, schemes ...string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a login, a query or a fragment", text, strings.Join(schemes, ":// or "))
+	}
+	return nil
+}
+
+// checkAddresses looks at those of whoever listens. No two may share one.
+func (c *Config) checkAddresses(f *faults) {
+	type named struct {
+		key, text string
+		tcp, ip   bool // what it must be
+	}
+	all := []named{
+		{"listen.https", c.Listen.HTTPS, true, true},
+		{"listen.http", c.Listen.HTTP, true, true},
+		{"xds.listen", c.XDS.Listen, false, false},
+		{"http", c.HTTP, false, false},
+		{"admin", c.Admin, true, false},
+	}
+	if a := c.Certificates.ACME; a != nil {
+		all = append(all, named{"certificates.acme.listen", a.Listen, false, false})
+	}
+	taken := map[string]string{}
+	for _, n := range all {
+		if n.text == "" && (n.key == "listen.http" || n.key == "admin") {
+			continue
+		}
+		a, err := ParseAddress(n.text)
+		switch {
+		case err != nil:
+			f.add(n.key, "%q: %s", n.text, err)
+		case n.tcp && a.IsUnix():
+			f.add(n.key, "%q: this one is a host and a port", n.text)
+		case n.ip && !a.IsIP():
+			f.add(n.key, "%q: Envoy listens on an IP address", n.text)
+		case taken[n.text] != "":
+			f.add(n.key, "%q is %s already", n.text, taken[n.text])
+		default:
+			taken[n.text] = n.key
+		}
+	}
+}
+
+func (c *Config) checkXDS(f *faults) {
+	x := c.XDS
+	if x.Cluster == "" || len(x.Cluster) > 64 {
+		f.add("xds.cluster", "a name of 1 to 64 characters is needed: it says which Envoys may ask")
+	}
+	if a, err := ParseAddress(x.Listen); err != nil {
+		return // that was said
+	} else if a.IsUnix() {
+		if x.Certificate != "" || x.PrivateKey != "" || x.ClientCA != "" {
+			f.add("xds.certificate", "a unix socket has no TLS: leave certificate, private_key and client_ca out")
+		}
+		return
+	}
+	for _, file := range []struct{ key, path string }{
+		{"xds.certificate", x.Certificate}, {"xds.private_key", x.PrivateKey}, {"xds.client_ca", x.ClientCA},
+	} {
+		if file.path == "" {
+			f.add(file.key, "needed with an address: what is handed out holds private keys")
+		} else if _, err := os.Stat(file.path); err != nil {
+			f.err(file.key, err)
+		}
+	}
+}
+
+func (c *Config) checkCertificates(f *faults) {
+	s := c.Certificates
+	switch {
+	case s.Folder == "" && s.ACME == nil:
+		f.add("certificates", "one source is needed: folder or acme")
+	case s.Folder != "" && s.ACME != nil:
+		f.add("certificates", "folder and acme are both set: one source alone decides what is served")
+	}
+	if s.PublishAhead < 0 || s.PublishAhead > 30*day {
+		f.add("certificates.publish_ahead", "%s is not between 0 and 720h", s.PublishAhead)
+	}
+	if s.ACME == nil {
+		return
+	}
+	f.err("certificates.acme.directory", checkURL(s.ACME.Directory, "https"))
+	if s.ACME.CA != "" {
+		_, err := readAuthorities(s.ACME.CA)
+		f.err("certificates.acme.ca", err)
+	}
+	for i, challenge := range s.ACME.Challenges {
+		key := fmt.Sprintf("certificates.acme.challenges[%d]", i)
+		switch {
+		case challenge != ChallengeHTTP && challenge != ChallengeTLSALPN:
+			f.add(key, "%q is neither %s nor %s", challenge, ChallengeTLSALPN, ChallengeHTTP)
+		case slices.Contains(s.ACME.Challenges[:i], challenge):
+			f.add(key, "%q stands twice", challenge)
+		case challenge == ChallengeHTTP && c.Listen.HTTP == "":
+			f.add(key, "%s is answered over plain HTTP, but listen.http is empty", challenge)
+		}
+	}
+	if s.ACME.RenewAfter < day || s.ACME.RenewAfter > maxAge {
+		f.add("certificates.acme.renew_after", "%s is not between 24h and 2160h: certificates are renewed within 90 days", s.ACME.RenewAfter)
+	}
+}
+
+func (c *Config) checkUpstreams(f *faults) {
+	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
+		u, key := c.Upstreams[called], "upstreams."+called
+		if !name.MatchString(called) {
+			f.add(key, "a name is of lower-case letters, digits and -, 32 at most, a letter first")
+		}
+		if slices.Contains(reserved, called) {
+			f.add(key, "the name is one of ours: %s", strings.Join(reserved, ", "))
+		}
+		a, err := ParseAddress(u.Address)
+		if err != nil {
+			f.add(key+".address", "%q: %s", u.Address, err)
+		}
+		if u.Health != "" {
+			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
+				f.add(key+".health", "%q is no normal path", u.Health)
+			}
+		}
+		switch {
+		case u.CA == "" && u.ServerName != "":
+			f.add(key+".server_name", "without ca there is no TLS, and nobody to have the name")
+		case u.ServerName != "" && !isHost(u.ServerName):
+			f.add(key+".server_name", "%q is no name of a host in lower case", u.ServerName)
+		case u.CA != "" && u.ServerName == "" && err == nil && a.IsUnix():
+			f.add(key+".server_name", "needed with a unix socket: whom must the certificate name?")
+		}
+		if u.CA == "" {
+			continue
+		}
+		u.Authority, err = readAuthorities(u.CA)
+		f.err(key+".ca", err)
+		c.Upstreams[called] = u
+	}
+	if c.ExtProc.Address == "" {
+		return
+	}
+	if _, err := ParseAddress(c.ExtProc.Address); err != nil {
+		f.add("extproc.address", "%q: %s", c.ExtProc.Address, err)
+	}
+	if t := c.ExtProc.MessageTimeout; t < 100*time.Millisecond || t > time.Minute {
+		f.add("extproc.message_timeout", "%s is not between 100ms and 1m", t)
+	}
+}
+
+// readAuthorities reads a PEM file in which there is a certificate at least.
+func readAuthorities(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(text) {
+		return nil, errors.New("no certificate in " + path)
+	}
+	return text, nil
+}
+
+func (c *Config) checkLimits(f *faults) {
+	l := c.Limits
+	if l.MaxBody < 1<<10 || l.MaxBody > maxBody {
+		f.add("limits.max_body", "%d is not between %d and %d", l.MaxBody, 1<<10, maxBody)
+	}
+	if l.Rate < 0 || l.Rate > 1e6 {
+		f.add("limits.rate", "%d is not between 0 and 1000000", l.Rate)
+	}
+	switch {
+	case l.Burst < 0 || l.Burst > 1e6:
+		f.add("limits.burst", "%d is not between 0 and 1000000", l.Burst)
+	case l.Rate == 0 && l.Burst > 0:
+		f.add("limits.burst", "without a rate it limits nothing")
+	case l.Rate > 0 && l.Burst < l.Rate:
+		f.add("limits.burst", "%d is less than the rate, which could never be reached", l.Burst)
+	}
+	if l.Timeout < time.Second || l.Timeout > 10*time.Minute {
+		f.add("limits.timeout", "%s is not between 1s and 10m", l.Timeout)
+	}
+	if c.Drain < 0 || c.Drain > 10*time.Minute {
+		f.add("drain", "%s is not between 0 and 10m", c.Drain)
+	}
+}

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Route says where the requests to a path go. The first that matches holds.
+type Route struct {
+	Path     string `yaml:"path"`
+	Upstream string `yaml:"upstream"`
+	MLE      Level  `yaml:"mle"`
+}
+
+// Level is how much message-level encryption a route has.
+type Level string
+
+// The levels there are. A route that says nothing is Optional.
+const (
+	Off      Level = "off"
+	Optional Level = "optional"
+	Required Level = "required"
+)
+
+// TrustPath is what the edge answers itself, on every host.
+const TrustPath = "/v1/trust/**"
+
+func defaultRoutes() []Route {
+	return []Route{
+		{"/compat/**", "compat", Off},
+		{"/xml/v1/request.api", "compat", Off},
+		{"/pts/v2/**", "compat", Off},
+		{"/tss/v2/**", "compat", Off},
+		{"/v1/mle/**", "mle", Off},
+		{"/v1/health", "core", Off},
+		{"/v1/**", "core", Optional},
+		{"/docs", "core", Optional},
+	}
+}
+
+// Pattern is a path of a route, taken apart.
+type Pattern struct {
+	Segments []string // {} stands for any one
+	Rest     bool     // whatever follows
+}
+
+// A segment is what RFC 3986 leaves unescaped in every path, so that it has one spelling; {name} stands for any.
+var segment = regexp.MustCompile(`^(\{[a-z_]+\}|[A-Za-z0-9._~-]+)$`)
+
+// ParsePattern reads a path of a route: /** at its end stands for itself without it and all that is below.
+func ParsePattern(path string) (Pattern, error) {
+	if !strings.HasPrefix(path, "/") {
+		return Pattern{}, errors.New("a path begins with /")
+	}
+	var p Pattern
+	rest, cut := strings.CutSuffix(path, "/**")
+	p.Rest = cut
+	if rest == "" && cut {
+		return p, nil
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
+		switch {
+		case part == "":
+			return Pattern{}, errors.New("a path has no empty segment, and no / at its end: Envoy merges slashes before it looks")
+		case part == "." || part == "..":
+			return Pattern{}, fmt.Errorf("a path has no segment %q: Envoy resolves these before it looks", part)
+		case strings.Contains(part, "*"):
+			return Pattern{}, errors.New("a * stands at the end alone, as /**; one segment is a {name}")
+		case !segment.MatchString(part):
+			return Pattern{}, fmt.Errorf("segment %q is neither letters, digits, . _ ~ and -, nor a {name}", part)
+		case part[0] == '{':
+			part = "{}"
+		}
+		p.Segments = append(p.Segments, part)
+	}
+	return p, nil
+}
+
+// Hides reports whether every path that q matches, p matches too.
+func (p Pattern) Hides(q Pattern) bool {
+	for i, s := range p.Segments {
+		if i >= len(q.Segments) || s != "{}" && s != q.Segments[i] {
+			return false
+		}
+	}
+	return p.Rest || len(p.Segments) == len(q.Segments) && !q.Rest
+}
+
+func (c *Config) checkRoutes(f *faults) {
+	builtIn, err := ParsePattern(TrustPath)
+	if err != nil {
+		f.err("routes", err) // cannot be
+	}
+	type earlier struct {
+		key string
+		p   Pattern
+	}
+	var before []earlier
+	for i, r := range c.Routes {
+		key := fmt.Sprintf("routes[%d]", i)
+		c.checkRoute(f, key, r)
+		p, err := ParsePattern(r.Path)
+		if err != nil {
+			f.add(key+".path", "%s: %s", r.Path, err)
+			continue
+		}
+		if builtIn.Hides(p) {
+			f.add(key+".path", "%s is never reached: the edge answers %s itself", r.Path, TrustPath)
+		}
+		at := slices.IndexFunc(before, func(e earlier) bool { return e.p.Hides(p) })
+		if at >= 0 {
+			f.add(key+".path", "%s is never reached: %s above it takes all of its requests", r.Path, before[at].key)
+		}
+		before = append(before, earlier{key + " (" + r.Path + ")", p})
+	}
+}
+
+func (c *Config) checkRoute(f *faults, key string, r Route) {
+	if _, ok := c.Upstreams[r.Upstream]; !ok {
+		f.add(key+".upstream", "%q is none of upstreams: %s leads nowhere", r.Upstream, r.Path)
+	}
+	switch r.MLE {
+	case Off:
+	case "", Optional, Required:
+		if c.ExtProc.Address == "" {
+			f.add(key+".mle", "%s has encryption, but extproc.address is not set: nobody would take it off. Set that, or mle: off", r.Path)
+		}
+	default:
+		f.add(key+".mle", "%q is none of off, optional and required", string(r.MLE))
+	}
+}

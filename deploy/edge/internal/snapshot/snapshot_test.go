@@ -1,0 +1,78 @@
+package snapshot_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	resourcev3 "github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+func made(t *testing.T, chain, more string) *snapshot.Snapshot {
+	t.Helper()
+	c, err := config.Decode("c", []byte("hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"+more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := &certfile.Pair{Chain: []byte(chain), Key: secret.New("planted-key")}
+	r, err := build.Build(build.Input{Config: c, Certificates: []build.Certificate{build.FromPair(pair)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := snapshot.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestVersions: equal content, equal versions; a new certificate changes secrets, and a new route routes alone.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	first := made(t, "one", "")
+	if got := first.Changes(nil); len(got) != 4 {
+		t.Errorf("got %v, want all", got)
+	}
+	if got := made(t, "one", "").Changes(first); len(got) != 0 {
+		t.Errorf("got %v, want no change", got)
+	}
+	if got := made(t, "two", "").Changes(first); !slices.Equal(got, []string{resourcev3.SecretType}) {
+		t.Errorf("got %v, want secrets", got)
+	}
+	if got := made(t, "one", "routes: [{path: /v1/**, upstream: core}]\n").Changes(first); !slices.Equal(got, []string{resourcev3.RouteType}) {
+		t.Errorf("got %v, want routes", got)
+	}
+	if got := first.Resources(resourcev3.SecretType); len(got) != 1 || got["edge-cert"] == "" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestDump: it shows what is sent, but for keys.
+func TestDump(t *testing.T) {
+	t.Parallel()
+	dump, err := made(t, "chain", "").Dump()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range []string{"planted-key", "cGxhbnRlZC1rZXk"} {
+		if strings.Contains(string(text), hidden) {
+			t.Errorf("the dump shows the key: %s", text)
+		}
+	}
+	for _, shown := range []string{"[redacted]", "edge-cert", "mle-extproc", "x-mle-policy"} {
+		if !strings.Contains(string(text), shown) {
+			t.Errorf("the dump lacks %s", shown)
+		}
+	}
+}
