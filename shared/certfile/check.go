@@ -1,0 +1,224 @@
+package certfile
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/asn1"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rules are what a pair has to meet. The zero value wants all that does not depend on hosts.
+type Rules struct {
+	Hosts []string       // names and addresses, each of which the leaf must be good for
+	Roots *x509.CertPool // authorities that clients know; nil: those of the system
+	// OpenRoot takes a chain that ends below a root which nobody knows here, if it holds more than the leaf: an authority that hands
+	// out chains knows where its own end. It is warned about.
+	OpenRoot bool
+}
+
+// Check says everything for which the pair cannot be served, as a *RefusalError, and what is only worth a warning.
+func (r Rules) Check(now time.Time, p *Pair) (warnings []Reason, err error) {
+	c := newChecking(r, now, p)
+	for i := range c.all {
+		c.validity(i)
+	}
+	c.names()
+	c.purpose()
+	for i := range c.all {
+		c.strength(i)
+	}
+	c.chain()
+	c.life()
+	return c.warnings, refuse(c.reasons)
+}
+
+// checking is one check of one pair.
+type checking struct {
+	Rules
+	now      time.Time
+	pair     *Pair
+	leaf     *x509.Certificate
+	all      []*x509.Certificate // the leaf first
+	place    []int               // in the file, of each of them
+	reasons  []Reason
+	warnings []Reason
+}
+
+// newChecking finds the certificate that the key is for: where that is not the first, the rest is said of it all the same.
+func newChecking(r Rules, now time.Time, p *Pair) *checking {
+	c := &checking{Rules: r, now: now, pair: p}
+	for i, der := range p.Certificate.Certificate {
+		if certificate, err := x509.ParseCertificate(der); err == nil { // Parse has read them all
+			c.all, c.place = append(c.all, certificate), append(c.place, i+1)
+		}
+	}
+	at := slices.IndexFunc(c.all, p.keyOf)
+	switch {
+	case at < 0:
+		c.reasons = append(c.reasons, Reason{
+			File: p.From.Key, Code: KeyMismatch, Text: "is not the key of the certificate in " + p.From.Chain + ": one of the two files belongs to another pair",
+		})
+	case at > 0:
+		c.fault(ChainOrder, "the key is that of certificate %d, which has to be the first", at+1)
+		first(c.all, at)
+		first(c.place, at)
+	}
+	c.leaf = c.all[0]
+	return c
+}
+
+// first moves one element to the front.
+func first[E any](of []E, at int) {
+	moved := of[at]
+	copy(of[1:at+1], of[:at])
+	of[0] = moved
+}
+
+func (c *checking) fault(code Code, format string, args ...any) {
+	c.reasons = append(c.reasons, Reason{File: c.pair.From.Chain, Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *checking) warn(code Code, format string, args ...any) {
+	c.warnings = append(c.warnings, Reason{File: c.pair.From.Chain, Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+// called is how reasons speak of a certificate of the chain.
+func (c *checking) called(i int) string {
+	if i == 0 {
+		return "the certificate"
+	}
+	return fmt.Sprintf("certificate %d, %s,", c.place[i], name(c.all[i].Subject.String()))
+}
+
+// name is a name of a certificate, fit for a log.
+func name(of string) string { return fmt.Sprintf("%.120q", of) }
+
+func day(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func (c *checking) validity(i int) {
+	certificate := c.all[i]
+	switch {
+	case c.now.After(certificate.NotAfter):
+		c.fault(Expired, "%s expired at %s", c.called(i), day(certificate.NotAfter))
+	case c.now.Before(certificate.NotBefore):
+		c.fault(NotYetValid, "%s is not valid before %s", c.called(i), day(certificate.NotBefore))
+	}
+}
+
+func (c *checking) names() {
+	var missing []string
+	for _, host := range c.Hosts {
+		if c.leaf.VerifyHostname(host) != nil {
+			missing = append(missing, host)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	held := slices.Clone(c.leaf.DNSNames)
+	for _, ip := range c.leaf.IPAddresses {
+		held = append(held, ip.String())
+	}
+	c.fault(HostMissing, "the certificate is not good for %s: %s", strings.Join(missing, ", "), described(held))
+}
+
+// described lists the names of a leaf, or its first ones.
+func described(names []string) string {
+	const shown = 10
+	switch {
+	case len(names) == 0:
+		return "it has no names of hosts (a common name is none)"
+	case len(names) > shown:
+		return fmt.Sprintf("its names are %.100q and %d more", names[:shown], len(names)-shown)
+	default:
+		return fmt.Sprintf("its names are %.100q", names)
+	}
+}
+
+// mustStaple is the extension, id-pe-tlsfeature of RFC 7633, that makes clients insist on an OCSP answer in the handshake.
+var mustStaple = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
+
+func (c *checking) purpose() {
+	leaf := c.leaf
+	if leaf.BasicConstraintsValid && leaf.IsCA {
+		c.fault(Authority, "the certificate is an authority's own, which clients refuse as a server's: make one that it issues")
+	}
+	restricted := len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0
+	if restricted && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) {
+		c.fault(NotServer, "the certificate is not for servers: its extended key usage has no serverAuth")
+	}
+	if leaf.KeyUsage != 0 && leaf.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
+		c.fault(NotServer, "the certificate's key usage has no digitalSignature, which every handshake of the TLS policy needs")
+	}
+	for _, extension := range leaf.Extensions {
+		if extension.Id.Equal(mustStaple) {
+			c.fault(StapleDemanded, "the certificate demands a stapled OCSP answer (must-staple), which is not sent: order one without")
+		}
+	}
+}
+
+// The sizes that are served: smaller ones are broken, larger ones no client reads.
+const (
+	minRSA = 2048
+	maxRSA = 8192
+)
+
+func (c *checking) strength(i int) {
+	certificate := c.all[i]
+	switch key := certificate.PublicKey.(type) {
+	case *rsa.PublicKey:
+		switch bits := key.N.BitLen(); {
+		case bits < minRSA:
+			c.fault(WeakKey, "%s has an RSA key of %d bits; at least %d are needed", c.called(i), bits, minRSA)
+		case bits > maxRSA:
+			c.fault(KeyKind, "%s has an RSA key of %d bits; clients read at most %d", c.called(i), bits, maxRSA)
+		}
+	case *ecdsa.PublicKey:
+		// Authorities may use P-521 above; a leaf's signature has to be one that the policy offers.
+		if i == 0 && key.Curve != elliptic.P256() && key.Curve != elliptic.P384() {
+			c.fault(KeyKind, "%s has a key on %s; the TLS policy has P-256 and P-384", c.called(i), key.Curve.Params().Name)
+		}
+	default:
+		c.fault(KeyKind, "%s has a key of kind %s; the TLS policy has ECDSA and RSA", c.called(i), certificate.PublicKeyAlgorithm)
+	}
+	if weak(certificate.SignatureAlgorithm) && !selfSigned(certificate) { // nobody looks at the signature of a root
+		c.fault(WeakSignature, "%s is signed by %s, which clients refuse", c.called(i), certificate.SignatureAlgorithm)
+	}
+}
+
+func weak(a x509.SignatureAlgorithm) bool {
+	switch a {
+	case x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1, x509.MD5WithRSA, x509.MD2WithRSA:
+		return true
+	default:
+		return false
+	}
+}
+
+// lives are how long public authorities may let a certificate live, by the day it was issued (CA/Browser Forum, ballot SC-081v3).
+var lives = []struct {
+	from time.Time
+	days int
+}{
+	{time.Date(2029, time.March, 15, 0, 0, 0, 0, time.UTC), 47},
+	{time.Date(2027, time.March, 15, 0, 0, 0, 0, time.UTC), 100},
+	{time.Date(2026, time.March, 15, 0, 0, 0, 0, time.UTC), 200},
+	{time.Time{}, 398},
+}
+
+func (c *checking) life() {
+	for _, l := range lives {
+		if c.leaf.NotBefore.Before(l.from) {
+			continue
+		}
+		if days := int(c.leaf.NotAfter.Sub(c.leaf.NotBefore).Hours() / 24); days > l.days {
+			c.warn(LongLife, "the certificate lives %d days; public authorities give at most %d, and some clients take no more", days, l.days)
+		}
+		return
+	}
+}

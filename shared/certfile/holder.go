@@ -1,0 +1,49 @@
+package certfile
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"sync/atomic"
+)
+
+// Holder gives a listener of Go's the pairs that are present at each handshake. The zero value holds none. It is safe for concurrent use.
+type Holder struct {
+	pairs atomic.Pointer[[]*Pair]
+}
+
+var errNoPair = errors.New("certfile: there is no certificate yet")
+
+// Hold replaces the pairs: handshakes that begin from now on get one of these, and connections stay.
+func (h *Holder) Hold(pairs ...*Pair) {
+	h.pairs.Store(&pairs)
+}
+
+// Take holds the pairs of an update; a refusal leaves the present ones. It fits Source.Run.
+func (h *Holder) Take(_ context.Context, u Update) {
+	if u.Refusal == nil {
+		h.Hold(u.Pairs...)
+	}
+}
+
+// Pairs returns the present ones, which are not to be changed.
+func (h *Holder) Pairs() []*Pair {
+	if pairs := h.pairs.Load(); pairs != nil {
+		return *pairs
+	}
+	return nil
+}
+
+// GetCertificate is for tls.Config: the first pair that the client can use, or the first at all, whose refusal the client then explains.
+func (h *Holder) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	pairs := h.Pairs()
+	if len(pairs) == 0 {
+		return nil, errNoPair
+	}
+	for _, p := range pairs {
+		if len(pairs) == 1 || hello.SupportsCertificate(&p.Certificate) == nil {
+			return &p.Certificate, nil
+		}
+	}
+	return &pairs[0].Certificate, nil
+}

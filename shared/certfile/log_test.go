@@ -1,0 +1,30 @@
+package certfile_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+)
+
+// waitingLog hands on what is logged, line by line.
+type waitingLog struct {
+	said chan string
+}
+
+func (l *waitingLog) Write(p []byte) (int, error) {
+	l.said <- string(p)
+	return len(p), nil
+}
+
+func (l *waitingLog) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *waitingLog) next(t *testing.T) string {
+	t.Helper()
+	select {
+	case line := <-l.said:
+		return line
+	case <-time.After(patience):
+		t.Fatal("nothing is logged")
+		return ""
+	}
+}
