@@ -112,7 +112,7 @@ func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
 // TouchKeys writes when keys were last used, by id. An earlier time than the stored one changes nothing.
 func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
 	for id, at := range used {
-		err := tx.w.exec(`UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`, toMillis(at), id)
+		err := tx.exec(`UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`, toMillis(at), id)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scanKey(s.row(ctx, hash))
+	return scanKey(s.Row(ctx, hash))
 }
 
 // KeyByID finds the key with this id, whoever's it is, else ErrNotFound. It is for operators.
@@ -144,7 +144,7 @@ func (db *DB) KeyByID(ctx context.Context, id int64) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scanKey(s.row(ctx, id))
+	return scanKey(s.Row(ctx, id))
 }
 
 // Keys lists the tenant's keys, newest first, those that are not valid any more included.
@@ -152,7 +152,7 @@ func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p Page) (List[*Ke
 	return list(ctx, db, `SELECT `+keyColumns+` FROM api_keys WHERE merchant_id = ? AND live = ?`, p, scanKey, tenant.Merchant, tenant.Live)
 }
 
-func scanKey(row scanner) (*Key, error) {
+func scanKey(row Scanner) (*Key, error) {
 	var (
 		k                               Key
 		scopes                          string

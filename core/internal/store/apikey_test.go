@@ -15,7 +15,7 @@ func TestMigrateKeysInPlace(t *testing.T) {
 	if err := b.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	first, err := os.ReadFile("migration/00001_first_light.sql")
+	first, err := os.ReadFile("migration/sqlite/00001_first_light.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (db *DB) Capture(ctx context.Context, tenant payment.Tenant, id int64) (*pa
 	if err != nil {
 		return nil, err
 	}
-	return scanCapture(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanCapture(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Capture reads one capture inside the group.
@@ -101,7 +101,7 @@ func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) 
 		ORDER BY id LIMIT ?`, scanCapture, before, after, limit)
 }
 
-func scanCapture(row scanner) (*payment.Capture, error) {
+func scanCapture(row Scanner) (*payment.Capture, error) {
 	var (
 		c                payment.Capture
 		created, updated int64

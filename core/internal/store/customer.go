@@ -52,7 +52,7 @@ func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*p
 	if err != nil {
 		return nil, err
 	}
-	return scanCustomer(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanCustomer(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // CustomerFilter narrows a list of customers. Zero fields do not; both must hold.
@@ -77,7 +77,7 @@ func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f CustomerFi
 	return list(ctx, db, query, p, scanCustomer, args...)
 }
 
-func scanCustomer(row scanner) (*payment.Customer, error) {
+func scanCustomer(row Scanner) (*payment.Customer, error) {
 	var (
 		c                payment.Customer
 		created, updated int64

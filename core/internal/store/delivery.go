@@ -51,12 +51,12 @@ const deliveryColumns = `id, endpoint_id, event_id, COALESCE((SELECT type FROM e
 // InsertDelivery writes a delivery that is due at once, under an id of its own, and wakes the deliverer once that is committed.
 func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	for range 4 {
-		n := tx.w.ids.Next()
+		n := tx.db.ids.Next()
 		err := tx.insert(`INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)`,
 			n, endpoint, event, toMillis(tx.Now))
 		if !errors.Is(err, ErrDuplicate) {
-			tx.w.delivers = true
-			tx.w.origins.put(n, tx.w.from)
+			tx.delivers = true
+			tx.db.origins.put(n, tx.from)
 			return n, err
 		}
 	}
@@ -96,7 +96,7 @@ func (db *DB) WaitingEndpoints(ctx context.Context) ([]Waiting, error) {
 		FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`, scanWaiting)
 }
 
-func scanWaiting(row scanner) (Waiting, error) {
+func scanWaiting(row Scanner) (Waiting, error) {
 	var due int64
 	e, err := scanEndpoint(wider{row, &due})
 	if err != nil {
@@ -107,11 +107,11 @@ func scanWaiting(row scanner) (Waiting, error) {
 
 // wider is a row with one more column.
 type wider struct {
-	row  scanner
+	row  Scanner
 	last any
 }
 
-// Scan implements scanner.
+// Scan implements Scanner.
 func (w wider) Scan(dest ...any) error { return w.row.Scan(append(dest, w.last)...) }
 
 // Lease is the right to make one attempt. It ends with EndAttempt, ReleaseAttempt or its time.
@@ -125,15 +125,11 @@ type Lease struct {
 // LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint, earliest due first. Nobody else gets those before
 // until. An attempt that never ended, because its process died, counts among the attempts.
 func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lease, error) {
-	s, err := tx.w.stmt(`UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
+	var out []Lease
+	err := tx.each(`UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
 		WHERE id IN (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4)
-		RETURNING id, event_id, attempts, created_at`)
-	if err != nil {
-		return nil, err
-	}
-	var out []Lease
-	err = s.each(context.Background(), func(row scanner) error {
+		RETURNING id, event_id, attempts, created_at`, func(row Scanner) error {
 		var l Lease
 		var created int64
 		if err := row.Scan(&l.Delivery, &l.Event, &l.Attempt, &created); err != nil {
@@ -163,30 +159,22 @@ func (tx *Tx) ReleaseAttempt(l Lease) error {
 
 // DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead.
 func (tx *Tx) DropLeases() error {
-	return tx.w.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,
+	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,
 		toMillis(tx.Now))
 }
 
 // NoteAttempt keeps in mind since when an endpoint fails. It writes only when that changes.
 func (tx *Tx) NoteAttempt(endpoint int64, failed bool) error {
 	if failed {
-		return tx.w.exec(`UPDATE webhook_endpoints SET failing_since = ? WHERE id = ? AND failing_since = 0`, toMillis(tx.Now), endpoint)
+		return tx.exec(`UPDATE webhook_endpoints SET failing_since = ? WHERE id = ? AND failing_since = 0`, toMillis(tx.Now), endpoint)
 	}
-	return tx.w.exec(`UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`, endpoint)
+	return tx.exec(`UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`, endpoint)
 }
 
 // PurgeDeliveries removes up to limit deliveries that were made before the given time, and returns how many: limit when there may be more.
 func (tx *Tx) PurgeDeliveries(before time.Time, limit int) (int64, error) {
-	r, err := tx.w.result(`DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < ? ORDER BY id LIMIT ?)`,
+	return tx.changed(`DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < ? ORDER BY id LIMIT ?)`,
 		id.At(before), limit)
-	if err != nil {
-		return 0, err
-	}
-	n, err := r.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("rows affected: %w", err)
-	}
-	return n, nil
 }
 
 // PendingDeliveries counts the deliveries that wait for an attempt or are under way, and tells when the oldest of them was made: the zero
@@ -197,7 +185,7 @@ func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time,
 		return 0, time.Time{}, err
 	}
 	var first int64
-	if err := s.row(ctx).Scan(&n, &first); err != nil {
+	if err := s.Row(ctx).Scan(&n, &first); err != nil {
 		return 0, time.Time{}, fmt.Errorf("count pending deliveries: %w", err)
 	}
 	if n > 0 {
@@ -210,8 +198,8 @@ func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time,
 func (db *DB) DeliveriesDue() <-chan struct{} { return db.due }
 
 // deliveriesOf scans deliveries whose endpoint is known to be the tenant's: the row does not repeat it.
-func deliveriesOf(tenant payment.Tenant) func(scanner) (*Delivery, error) {
-	return func(row scanner) (*Delivery, error) {
+func deliveriesOf(tenant payment.Tenant) func(Scanner) (*Delivery, error) {
+	return func(row Scanner) (*Delivery, error) {
 		d, err := scanDelivery(row)
 		if err == nil {
 			d.Tenant = tenant
@@ -220,7 +208,7 @@ func deliveriesOf(tenant payment.Tenant) func(scanner) (*Delivery, error) {
 	}
 }
 
-func scanDelivery(row scanner) (*Delivery, error) {
+func scanDelivery(row Scanner) (*Delivery, error) {
 	var (
 		d                                Delivery
 		due, millis, at, created, update int64

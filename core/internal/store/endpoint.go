@@ -57,7 +57,7 @@ const endpointColumns = `id, merchant_id, live, url, types, details, status, rea
 // InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertEndpoint(e *Endpoint) error {
 	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
-	tx.forget(e.Tenant)
+	tx.db.targets.forget(e.Tenant)
 	return tx.insert(`INSERT INTO webhook_endpoints (`+endpointColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason),
 		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
@@ -66,7 +66,7 @@ func (tx *Tx) InsertEndpoint(e *Endpoint) error {
 // UpdateEndpoint writes all of e, whose Version counts up, over the version it was read at. ErrConflict when that is not the
 // stored one.
 func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
-	tx.forget(e.Tenant)
+	tx.db.targets.forget(e.Tenant)
 	e.UpdatedAt, e.Version = tx.Now, e.Version+1
 	return tx.change(`UPDATE webhook_endpoints SET url = ?, types = ?, details = ?, status = ?, reason = ?, generation = ?, overlap_until = ?,
 			failing_since = ?, version = ?, updated_at = ?
@@ -105,7 +105,7 @@ func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*E
 	if err != nil {
 		return nil, err
 	}
-	return scanEndpoint(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanEndpoint(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Endpoints lists the tenant's endpoints, newest first.
@@ -117,20 +117,16 @@ func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p Page) (Lis
 // PurgeEndpoints removes up to limit deliveries of deleted endpoints, and those endpoints that have none left. It returns how many
 // deliveries that were: limit when there may be more.
 func (tx *Tx) PurgeEndpoints(limit int) (int64, error) {
-	r, err := tx.w.result(`DELETE FROM webhook_deliveries WHERE id IN (
+	n, err := tx.changed(`DELETE FROM webhook_deliveries WHERE id IN (
 		SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id = e.id WHERE e.status = 'deleted' LIMIT ?)`, limit)
 	if err != nil {
 		return 0, err
 	}
-	n, err := r.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("rows affected: %w", err)
-	}
-	return n, tx.w.exec(`DELETE FROM webhook_endpoints
+	return n, tx.exec(`DELETE FROM webhook_endpoints
 		WHERE status = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`)
 }
 
-func scanEndpoint(row scanner) (*Endpoint, error) {
+func scanEndpoint(row Scanner) (*Endpoint, error) {
 	var (
 		e                                  Endpoint
 		types                              string

@@ -9,25 +9,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Shred runs fn so that all bytes of what it changes or removes are written over in the database file. At other times SQLite does so only
-// where it writes anyway (secure_delete = FAST), which leaves whole pages that become free as they were. Copies in the write-ahead log go
-// when the log is written over.
-func (tx *Tx) Shred(fn func() error) (err error) {
-	if err := tx.w.pragma("PRAGMA secure_delete = ON"); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tx.w.pragma("PRAGMA secure_delete = FAST")) }()
-	return fn()
-}
-
-// pragma runs a pragma that SQLite acts on when it compiles it, so that it must not be prepared once and kept.
-func (w *writer) pragma(text string) error {
-	if _, err := w.conn.ExecContext(context.Background(), text); err != nil {
-		return fmt.Errorf("%s: %w", text, err)
-	}
-	return nil
-}
-
 // Stamp changes whenever an event of a customer, or of one of its payment methods, is written.
 type Stamp struct{ version, methods, detached int64 }
 
@@ -35,7 +16,7 @@ const customerStamp = `SELECT version, (SELECT COUNT(*) FROM payment_methods m W
 		(SELECT COUNT(*) FROM payment_methods m WHERE m.customer_id = customers.id AND m.detached_at > 0)
 	FROM customers WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`
 
-func scanStamp(row scanner) (s Stamp, err error) {
+func scanStamp(row Scanner) (s Stamp, err error) {
 	err = row.Scan(&s.version, &s.methods, &s.detached)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, ErrNotFound
@@ -63,7 +44,7 @@ func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, custome
 	if err != nil {
 		return Stamp{}, nil, err
 	}
-	stamp, err := scanStamp(s.row(ctx, customer, tenant.Merchant, tenant.Live))
+	stamp, err := scanStamp(s.Row(ctx, customer, tenant.Merchant, tenant.Live))
 	if err != nil {
 		return stamp, nil, err
 	}
@@ -82,5 +63,5 @@ func (tx *Tx) RewriteEvent(id int64, data []byte) error {
 
 // EraseMethods empties all payment methods of a customer, which are detached.
 func (tx *Tx) EraseMethods(customer int64) error {
-	return tx.w.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '' WHERE customer_id = ? AND detached_at > 0`, customer)
+	return tx.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '' WHERE customer_id = ? AND detached_at > 0`, customer)
 }

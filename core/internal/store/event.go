@@ -53,7 +53,7 @@ func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*Event
 	if err != nil {
 		return nil, err
 	}
-	return scanEvent(s.row(ctx, n, tenant.Merchant, tenant.Live))
+	return scanEvent(s.Row(ctx, n, tenant.Merchant, tenant.Live))
 }
 
 // Event reads one event of the tenant inside the group, else ErrNotFound.
@@ -94,7 +94,7 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, 
 	return list(ctx, db, query, p, scanEvent, args...)
 }
 
-func scanEvent(row scanner) (*Event, error) {
+func scanEvent(row Scanner) (*Event, error) {
 	var (
 		e       Event
 		created int64

@@ -39,7 +39,7 @@ func (db *DB) LapsedOf(ctx context.Context, tenant payment.Tenant, by time.Time,
 		toMillis(by), tenant.Merchant, tenant.Live, limit)
 }
 
-func scanLapsed(row scanner) (Lapsed, error) {
+func scanLapsed(row Scanner) (Lapsed, error) {
 	var l Lapsed
 	if err := row.Scan(&l.ID, &l.Tenant.Merchant, &l.Tenant.Live); err != nil {
 		return l, fmt.Errorf("read lapsed authorization: %w", err)
@@ -76,6 +76,6 @@ func (db *DB) TestClock(ctx context.Context, merchant int64) (time.Duration, err
 	if err != nil {
 		return 0, err
 	}
-	ahead, err := scanNumber(s.row(ctx, merchant))
+	ahead, err := scanNumber(s.Row(ctx, merchant))
 	return time.Duration(ahead) * time.Millisecond, err
 }

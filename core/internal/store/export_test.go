@@ -18,7 +18,7 @@ func MigrateTo(ctx context.Context, path string, version int64) error {
 	if err != nil {
 		return err
 	}
-	dir, err := fs.Sub(migrations, "migration")
+	dir, err := fs.Sub(migrations, "migration/sqlite")
 	if err == nil {
 		var p *goose.Provider
 		if p, err = goose.NewProvider(goose.DialectSQLite3, write, dir); err == nil {
@@ -33,25 +33,27 @@ const MaxQueue = maxQueue
 
 // Closing reports whether the store takes no more commands.
 func (db *DB) Closing() bool {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	return db.closed
+	e := db.engine.(*sqliteEngine)
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.closed
 }
 
 // Exec runs any statement as part of the command.
-func (tx *Tx) Exec(text string, args ...any) error { return tx.w.exec(text, args...) }
+func (tx *Tx) Exec(text string, args ...any) error { return tx.exec(text, args...) }
 
 // Plan is how SQLite carries out the list that fn asks for, a step a line.
 func (db *DB) Plan(ctx context.Context, fn func() error) (string, error) {
 	var errs []error
-	db.stmts.Range(func(text, s any) bool {
+	e := db.engine.(*sqliteEngine)
+	e.stmts.Range(func(text, s any) bool {
 		errs = append(errs, s.(statement).prepared.Close())
-		db.stmts.Delete(text)
+		e.stmts.Delete(text)
 		return true
 	})
 	var lists []string
 	errs = append(errs, fn())
-	db.stmts.Range(func(text, _ any) bool {
+	e.stmts.Range(func(text, _ any) bool {
 		if strings.Contains(text.(string), " ORDER BY ") {
 			lists = append(lists, text.(string))
 		}
@@ -65,7 +67,7 @@ func (db *DB) Plan(ctx context.Context, fn func() error) (string, error) {
 		return "", err
 	}
 	var steps []string
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row Scanner) error {
 		var id, parent, unused int
 		var step string
 		err := row.Scan(&id, &parent, &unused, &step)
@@ -108,9 +110,10 @@ func (c counting) ExecContext(ctx context.Context, args []driver.NamedValue) (dr
 // CountStatements counts into n the statements without rows that the command runs from now on, of those that were prepared before, until the
 // returned function is called.
 func (tx *Tx) CountStatements(n *int) (done func()) {
-	was := maps.Clone(tx.w.direct.stmts)
+	stmts := tx.s.(*writer).direct.stmts
+	was := maps.Clone(stmts)
 	for text, s := range was {
-		tx.w.direct.stmts[text] = counting{s, n}
+		stmts[text] = counting{s, n}
 	}
-	return func() { maps.Copy(tx.w.direct.stmts, was) }
+	return func() { maps.Copy(stmts, was) }
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -87,8 +88,10 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 	go func() {
 		defer release()
 		err := db.Update(ctx, func(tx *Tx) error {
-			return tx.w.exec(`INSERT INTO store_probes (id, filler) VALUES (1, randomblob(?1))
-				ON CONFLICT (id) DO UPDATE SET filler = randomblob(?1)`, probeSize)
+			filler := make([]byte, probeSize)
+			_, _ = rand.Read(filler) // it never fails
+			_, err := tx.changed(`INSERT INTO store_probes (id, filler) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET filler = ?1`, filler)
+			return err
 		})
 		h := &db.health
 		h.mu.Lock()
@@ -112,7 +115,7 @@ func (db *DB) Ping(ctx context.Context) error {
 		return fmt.Errorf("ping: %w", err)
 	}
 	var rows int
-	if err := s.row(ctx).Scan(&rows); err != nil {
+	if err := s.Row(ctx).Scan(&rows); err != nil {
 		return fmt.Errorf("ping: %w", err)
 	}
 	return nil

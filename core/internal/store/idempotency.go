@@ -54,23 +54,18 @@ func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, ot
 	if c.Status == 0 || expires > toMillis(tx.Now) {
 		return c, nil
 	}
-	if err := tx.w.exec(`DELETE FROM idempotency_keys WHERE id = ?`, c.ID); err != nil {
+	if err := tx.exec(`DELETE FROM idempotency_keys WHERE id = ?`, c.ID); err != nil {
 		return Claim{}, err
 	}
 	return tx.insertKey(tenant, key, fingerprint)
 }
 
 func (tx *Tx) insertKey(tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
-	r, err := tx.w.result(claimKey, tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.Now.Add(KeyLifetime)))
-	if err != nil {
-		return Claim{}, err
-	}
-	n, err := r.RowsAffected()
+	n, err := tx.s.InsertNumbered(claimKey, tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.Now.Add(KeyLifetime)))
 	if err != nil || n == 0 {
 		return Claim{}, err
 	}
-	id, err := r.LastInsertId()
-	return Claim{ID: id, Held: true}, err
+	return Claim{ID: n, Held: true}, nil
 }
 
 // CompleteKey stores the answer under a claimed key, in the commit of the effect it speaks of. A claim of 0 is none.
@@ -106,7 +101,7 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	}
 	k := &StoredKey{Key: key}
 	var created, expires int64
-	err = s.row(ctx, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
+	err = s.Row(ctx, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

@@ -19,12 +19,12 @@ type List[T any] struct {
 }
 
 // list runs query, which ends in a WHERE clause, for one page.
-func list[T any](ctx context.Context, db *DB, query string, p Page, scan func(scanner) (T, error), args ...any) (List[T], error) {
+func list[T any](ctx context.Context, db *DB, query string, p Page, scan func(Scanner) (T, error), args ...any) (List[T], error) {
 	return listBy(ctx, db, "id", query, p, scan, args...)
 }
 
 // listBy is list for a query that finds its rows by another column that holds their ids.
-func listBy[T any](ctx context.Context, db *DB, id, query string, p Page, scan func(scanner) (T, error), args ...any) (List[T], error) {
+func listBy[T any](ctx context.Context, db *DB, id, query string, p Page, scan func(Scanner) (T, error), args ...any) (List[T], error) {
 	switch {
 	case p.Before != 0:
 		query += ` AND ` + id + ` > ? ORDER BY ` + id + ` LIMIT ?`
@@ -49,13 +49,13 @@ func listBy[T any](ctx context.Context, db *DB, id, query string, p Page, scan f
 	return l, nil
 }
 
-func collect[T any](ctx context.Context, db *DB, query string, scan func(scanner) (T, error), args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, db *DB, query string, scan func(Scanner) (T, error), args ...any) ([]T, error) {
 	s, err := db.query(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	var out []T
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row Scanner) error {
 		v, err := scan(row)
 		out = append(out, v)
 		return err

@@ -39,7 +39,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
 	// Over its bytes first, as in UseToken.
-	err := tx.w.exec(`UPDATE payment_methods SET number = zeroblob(length(number))
+	err := tx.exec(`UPDATE payment_methods SET number = zeroblob(length(number))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`, m.ID, m.Tenant.Merchant, m.Tenant.Live)
 	if err != nil {
 		return err
@@ -60,12 +60,8 @@ func (tx *Tx) Method(tenant payment.Tenant, id int64) (*payment.Method, error) {
 
 // AttachedMethods reads all payment methods of a customer.
 func (tx *Tx) AttachedMethods(customer int64) ([]*payment.Method, error) {
-	s, err := tx.w.stmt(`SELECT ` + methodColumns + ` FROM payment_methods WHERE customer_id = ? AND detached_at = 0 ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
 	var out []*payment.Method
-	err = s.each(context.Background(), func(row scanner) error {
+	err := tx.each(`SELECT `+methodColumns+` FROM payment_methods WHERE customer_id = ? AND detached_at = 0 ORDER BY id`, func(row Scanner) error {
 		m, err := scanMethod(row)
 		out = append(out, m)
 		return err
@@ -79,7 +75,7 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	if err != nil {
 		return nil, err
 	}
-	return scanMethod(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanMethod(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Methods lists what is attached to a customer, newest first; only what has the fingerprint, unless that is "".
@@ -89,7 +85,7 @@ func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64
 		customer, tenant.Merchant, tenant.Live, fingerprint)
 }
 
-func scanMethod(row scanner) (*payment.Method, error) {
+func scanMethod(row Scanner) (*payment.Method, error) {
 	var (
 		m                 payment.Method
 		created, detached int64

@@ -10,12 +10,12 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-//go:embed migration/*.sql
+//go:embed migration/sqlite/*.sql
 var migrations embed.FS
 
 // migrate brings the schema up to this build's version, one transaction a step, and refuses a schema that is newer.
 func migrate(ctx context.Context, db *sql.DB) error {
-	dir, err := fs.Sub(migrations, "migration")
+	dir, err := fs.Sub(migrations, "migration/sqlite")
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}

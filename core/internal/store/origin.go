@@ -39,10 +39,7 @@ func (db *DB) Trace(t *telemetry.Tracer) {
 	if t == nil {
 		return
 	}
-	w := <-db.lead
-	db.tracer, w.origins = t, newOrigins()
-	db.origins = w.origins
-	db.lead <- w
+	db.tracer, db.origins = t, newOrigins()
 }
 
 // Origin is the span that made a delivery, none if that is not remembered.

@@ -38,7 +38,7 @@ func (db *DB) holds(ctx context.Context, text string) (bool, error) {
 		return false, err
 	}
 	var found bool
-	if err := s.row(ctx).Scan(&found); err != nil {
+	if err := s.Row(ctx).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for rows: %w", err)
 	}
 	return found, nil

@@ -106,7 +106,7 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	if err != nil {
 		return nil, err
 	}
-	return scanRefund(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanRefund(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
@@ -127,7 +127,7 @@ func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) (
 		ORDER BY id LIMIT ?`, scanRefund, before, after, limit)
 }
 
-func scanRefund(row scanner) (*payment.Refund, error) {
+func scanRefund(row Scanner) (*payment.Refund, error) {
 	var (
 		r                payment.Refund
 		created, updated int64

@@ -56,16 +56,12 @@ func (db *DB) expiredWindow(ctx context.Context, after int64, now time.Time) (wi
 		return window{}, err
 	}
 	var w window
-	if err := s.row(ctx, toMillis(now), after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.last); err != nil {
+	if err := s.Row(ctx, toMillis(now), after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil
 }
 
 func (tx *Tx) purgeKeys(after, last int64, now time.Time) (int64, error) {
-	r, err := tx.w.result(`DELETE FROM idempotency_keys WHERE id > ? AND id <= ? AND status <> 0 AND expires_at <= ?`, after, last, toMillis(now))
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	return tx.changed(`DELETE FROM idempotency_keys WHERE id > ? AND id <= ? AND status <> 0 AND expires_at <= ?`, after, last, toMillis(now))
 }

@@ -13,7 +13,7 @@ const reversalColumns = `id, transaction_id, attempt, merchant_id, live, amount,
 // InsertReversal writes down that the authorization of a payment is not wanted any more. One that is written down already is due again when r
 // is, and counts anew from r.Since; what it holds is kept where r does not know.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
-	return tx.w.exec(`INSERT INTO reversals (transaction_id, attempt, merchant_id, live, amount, currency, captured, held, since, due_at)
+	return tx.exec(`INSERT INTO reversals (transaction_id, attempt, merchant_id, live, amount, currency, captured, held, since, due_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (transaction_id, attempt) DO UPDATE SET held = MAX(held, excluded.held), version = version + 1,
 			since = excluded.since, due_at = MIN(due_at, excluded.due_at)`,
@@ -38,7 +38,7 @@ func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit
 		ORDER BY id LIMIT ?`, scanReversal, toMillis(at), after, limit)
 }
 
-func scanReversal(row scanner) (*payment.Reversal, error) {
+func scanReversal(row Scanner) (*payment.Reversal, error) {
 	var (
 		r          payment.Reversal
 		since, due int64

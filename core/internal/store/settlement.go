@@ -30,7 +30,7 @@ func (db *DB) Days(ctx context.Context) ([]Day, error) {
 		LEFT JOIN settlement_marks s ON s.merchant_id = m.id AND s.live = mode.live`, scanDay)
 }
 
-func scanDay(row scanner) (Day, error) {
+func scanDay(row Scanner) (Day, error) {
 	var (
 		d                     Day
 		since, ahead, through int64
@@ -56,7 +56,7 @@ func (db *DB) UnsettledCaptures(ctx context.Context, after int64, limit int) ([]
 		WHERE id > ? AND settled = 0 AND state IN ('succeeded', 'pending') ORDER BY id LIMIT ?`, scanUnsettled, after, limit)
 }
 
-func scanUnsettled(row scanner) (Unsettled, error) {
+func scanUnsettled(row Scanner) (Unsettled, error) {
 	var (
 		u  Unsettled
 		at int64
@@ -94,14 +94,14 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 	} else if err != nil {
 		return false, fmt.Errorf("settle: %w", err)
 	}
-	return whole, tx.w.exec(`UPDATE captures SET settled = 1, updated_at = ?
+	return whole, tx.exec(`UPDATE captures SET settled = 1, updated_at = ?
 		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`,
 		toMillis(tx.Now), transaction, toMillis(cutoff))
 }
 
 // MarkSettled writes down how far a tenant is settled.
 func (tx *Tx) MarkSettled(tenant payment.Tenant, through time.Time, from int64) error {
-	return tx.w.exec(`INSERT INTO settlement_marks (merchant_id, live, through, from_id) VALUES (?, ?, ?, ?)
+	return tx.exec(`INSERT INTO settlement_marks (merchant_id, live, through, from_id) VALUES (?, ?, ?, ?)
 		ON CONFLICT (merchant_id, live) DO UPDATE SET through = excluded.through, from_id = excluded.from_id`,
 		tenant.Merchant, tenant.Live, toMillis(through), from)
 }
@@ -113,7 +113,7 @@ func (db *DB) Settleable(ctx context.Context, tenant payment.Tenant, limit int) 
 		scanNumber, tenant.Merchant, tenant.Live, limit)
 }
 
-func scanNumber(row scanner) (n int64, err error) {
+func scanNumber(row Scanner) (n int64, err error) {
 	if err := row.Scan(&n); err != nil {
 		return 0, fmt.Errorf("read number: %w", err)
 	}

@@ -9,12 +9,13 @@ import (
 // statement is a prepared statement that lives as long as the connection or pool it was prepared on, which closes it.
 type statement struct{ prepared *sql.Stmt }
 
-func (s statement) row(ctx context.Context, args ...any) *sql.Row {
+// Row implements Statement.
+func (s statement) Row(ctx context.Context, args ...any) Scanner {
 	return s.prepared.QueryRowContext(ctx, args...)
 }
 
-// each runs the query and hands every row to scan.
-func (s statement) each(ctx context.Context, scan func(scanner) error, args ...any) error {
+// Each implements Statement.
+func (s statement) Each(ctx context.Context, scan func(Scanner) error, args ...any) error {
 	rows, err := s.prepared.QueryContext(ctx, args...)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)

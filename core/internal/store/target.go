@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,16 +9,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// The writer remembers which endpoints each tenant has, so that an event of a tenant without any costs no statement. That is exact for
-// what this process changes: endpoints are changed through this very writer, which forgets the tenant in the same command, and again
-// when the command is rolled back. A change by another process is felt after targetTime; the service that holds the data folder is
-// the only one that changes endpoints.
+// A store that alone writes remembers which endpoints each tenant has, so that an event of a tenant without any costs no statement. That is exact
+// for what this process changes: endpoints are changed by its commands, which forget the tenant, and again when the command is rolled back. A
+// change by another process is felt after targetTime; the service that holds the data folder is the only one that changes endpoints.
 const (
 	targetTime = 5 * time.Second
 	maxTargets = 65536 // tenants
 )
 
-// target is an enabled endpoint as far as the writer must know it.
+// target is an enabled endpoint as far as events must know it.
 type target struct {
 	endpoint int64
 	types    []string
@@ -35,35 +33,75 @@ type known struct {
 	at      time.Time
 }
 
+// targetCache is used by one command at a time. Nil remembers nothing.
+type targetCache struct {
+	known   map[payment.Tenant]known
+	changed []payment.Tenant // whose endpoints are changed by commands that are not committed
+}
+
+func newTargetCache() *targetCache { return &targetCache{known: map[payment.Tenant]known{}} }
+
+func (c *targetCache) find(tenant payment.Tenant, now time.Time) ([]target, bool) {
+	if c == nil {
+		return nil, false
+	}
+	k, ok := c.known[tenant]
+	if age := now.Sub(k.at); !ok || age < 0 || age >= targetTime {
+		return nil, false
+	}
+	return k.targets, true
+}
+
+func (c *targetCache) keep(tenant payment.Tenant, found []target, now time.Time) {
+	if c == nil {
+		return
+	}
+	if len(c.known) >= maxTargets {
+		clear(c.known)
+	}
+	c.known[tenant] = known{found, now}
+}
+
+// forget drops what is known of a tenant whose endpoints a command changes.
+func (c *targetCache) forget(tenant payment.Tenant) {
+	if c == nil {
+		return
+	}
+	delete(c.known, tenant)
+	c.changed = append(c.changed, tenant)
+}
+
+// undone drops what was learned of endpoints that a rollback has taken back.
+func (c *targetCache) undone() {
+	for _, tenant := range c.changed {
+		delete(c.known, tenant)
+	}
+}
+
+// settled ends a group.
+func (c *targetCache) settled() { c.changed = c.changed[:0] }
+
 // targets returns the tenant's enabled endpoints.
 func (tx *Tx) targets(tenant payment.Tenant) ([]target, error) {
-	if k, ok := tx.w.known[tenant]; ok {
-		if age := tx.Now.Sub(k.at); age >= 0 && age < targetTime {
-			return k.targets, nil
-		}
-	}
-	if len(tx.w.known) >= maxTargets {
-		clear(tx.w.known)
-	}
-	s, err := tx.w.stmt(`SELECT id, types FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status = 'enabled' ORDER BY id`)
-	if err != nil {
-		return nil, err
+	if found, ok := tx.db.targets.find(tenant, tx.Now); ok {
+		return found, nil
 	}
 	var found []target
-	err = s.each(context.Background(), func(row scanner) error {
-		var t target
-		var types string
-		if err := row.Scan(&t.endpoint, &types); err != nil {
-			return fmt.Errorf("read webhook endpoint: %w", err)
-		}
-		t.types = strings.Fields(types)
-		found = append(found, t)
-		return nil
-	}, tenant.Merchant, tenant.Live)
+	err := tx.each(`SELECT id, types FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status = 'enabled' ORDER BY id`,
+		func(row Scanner) error {
+			var t target
+			var types string
+			if err := row.Scan(&t.endpoint, &types); err != nil {
+				return fmt.Errorf("read webhook endpoint: %w", err)
+			}
+			t.types = strings.Fields(types)
+			found = append(found, t)
+			return nil
+		}, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
-	tx.w.known[tenant] = known{found, tx.Now}
+	tx.db.targets.keep(tenant, found, tx.Now)
 	return found, nil
 }
 
@@ -80,19 +118,6 @@ func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) 
 		}
 	}
 	return out, nil
-}
-
-// forget drops what is known of a tenant whose endpoints this command changes.
-func (tx *Tx) forget(tenant payment.Tenant) {
-	delete(tx.w.known, tenant)
-	tx.w.changed = append(tx.w.changed, tenant)
-}
-
-// undone drops what was learned of endpoints that a rollback has taken back.
-func (w *writer) undone() {
-	for _, tenant := range w.changed {
-		delete(w.known, tenant)
-	}
 }
 
 // deliver writes a delivery of e to each endpoint that wants it.

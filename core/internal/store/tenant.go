@@ -70,7 +70,7 @@ func (db *DB) Merchant(ctx context.Context, id int64) (Merchant, error) {
 	if err != nil {
 		return Merchant{}, err
 	}
-	return scanMerchant(s.row(ctx, id))
+	return scanMerchant(s.Row(ctx, id))
 }
 
 // Merchants lists all merchants, oldest first.
@@ -97,7 +97,7 @@ func (db *DB) MerchantKey(ctx context.Context, merchant, id int64) (*Key, error)
 	return k, err
 }
 
-func scanMerchant(row scanner) (Merchant, error) {
+func scanMerchant(row Scanner) (Merchant, error) {
 	var (
 		m                 Merchant
 		created, disabled int64

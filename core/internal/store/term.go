@@ -24,7 +24,7 @@ func (tx *Tx) InsertTerms(tenant payment.Tenant, transaction int64, t Terms) err
 			continue
 		}
 		kind := termCustomer + i
-		err := tx.w.exec(`INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?)
+		err := tx.exec(`INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, tenant.Merchant, tenant.Live, kind, term, transaction)
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 // UseToken uses a token up, for the object by, and wipes its security code. ErrConflict when it was used or has expired.
 func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 	// Zeroes of the same length go where the code was; to take it out of the row at once would leave its bytes in the page's free space.
-	err := tx.w.exec(`UPDATE tokens SET cvc = zeroblob(length(cvc))
+	err := tx.exec(`UPDATE tokens SET cvc = zeroblob(length(cvc))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND used_by = 0 AND cvc IS NOT NULL AND expires_at > ?`,
 		id, tenant.Merchant, tenant.Live, toMillis(tx.Now))
 	if err != nil {
@@ -43,12 +43,12 @@ func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 // it; a token that had one and does not get it back stays used. ErrKeyRetired when it must be sealed anew.
 func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	if len(sealed.CVC) == 0 {
-		return tx.w.exec(`UPDATE tokens SET used_by = 0, used_at = 0 WHERE id = ? AND used_by = ? AND cvc_given = 0`, id, by)
+		return tx.exec(`UPDATE tokens SET used_by = 0, used_at = 0 WHERE id = ? AND used_by = ? AND cvc_given = 0`, id, by)
 	}
 	if err := tx.current(sealed.Key); err != nil {
 		return err
 	}
-	return tx.w.exec(`UPDATE tokens SET used_by = 0, used_at = 0, vault_key = ?, number = ?, cvc = ?
+	return tx.exec(`UPDATE tokens SET used_by = 0, used_at = 0, vault_key = ?, number = ?, cvc = ?
 		WHERE id = ? AND used_by = ? AND cvc_given = 1 AND expires_at > ?`,
 		sealed.Key, sealed.Number, sealed.CVC, id, by, toMillis(tx.Now))
 }
@@ -78,7 +78,7 @@ func (db *DB) Token(ctx context.Context, tenant payment.Tenant, id int64) (*paym
 	if err != nil {
 		return nil, err
 	}
-	return scanToken(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanToken(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Token reads one token of the tenant, else ErrNotFound.
@@ -90,7 +90,7 @@ func (tx *Tx) Token(tenant payment.Tenant, id int64) (*payment.Token, error) {
 	return scanToken(row)
 }
 
-func scanToken(row scanner) (*payment.Token, error) {
+func scanToken(row Scanner) (*payment.Token, error) {
 	var (
 		t                      payment.Token
 		used, created, expires int64

@@ -53,7 +53,7 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 	if err != nil {
 		return err
 	}
-	return tx.w.exec(`UPDATE captures SET settled = 1, updated_at = ? WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
+	return tx.exec(`UPDATE captures SET settled = 1, updated_at = ? WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
 		toMillis(tx.Now), id)
 }
 
@@ -78,7 +78,7 @@ func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	if err != nil {
 		return err
 	}
-	return tx.w.exec(`UPDATE captures SET state = 'voided', updated_at = ? WHERE transaction_id = ? AND state = 'succeeded'`,
+	return tx.exec(`UPDATE captures SET state = 'voided', updated_at = ? WHERE transaction_id = ? AND state = 'succeeded'`,
 		toMillis(tx.Now), id)
 }
 
@@ -98,7 +98,7 @@ func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) 
 	if err != nil {
 		return nil, err
 	}
-	return scanTransaction(s.row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanTransaction(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
 // Transactions lists the tenant's transactions, newest first.
@@ -115,10 +115,7 @@ func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit i
 		ORDER BY id LIMIT ?`, scanTransaction, before, after, limit)
 }
 
-// scanner is a row of either kind.
-type scanner interface{ Scan(dest ...any) error }
-
-func scanTransaction(row scanner) (*payment.Transaction, error) {
+func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	var (
 		t                payment.Transaction
 		details, result  []byte

@@ -16,7 +16,7 @@ var ErrKeyRetired = errors.New("store: sealed by a retired key")
 // rotation finds is all there is.
 func (tx *Tx) RetireKeys(keys []uint32) error {
 	for _, k := range keys {
-		if err := tx.w.exec(`INSERT INTO vault_retired_keys (key, retired_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, k, toMillis(tx.Now)); err != nil {
+		if err := tx.exec(`INSERT INTO vault_retired_keys (key, retired_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, k, toMillis(tx.Now)); err != nil {
 			return err
 		}
 	}
@@ -61,14 +61,14 @@ func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit 
 // ResealToken writes s in the place of what was sealed by the key old. A token that was used, or emptied, meanwhile keeps its new state:
 // what is gone does not come back.
 func (tx *Tx) ResealToken(id int64, old uint32, s payment.Sealed) error {
-	return tx.w.exec(`UPDATE tokens SET vault_key = ?1,
+	return tx.exec(`UPDATE tokens SET vault_key = ?1,
 			number = CASE WHEN number IS NULL THEN NULL ELSE ?2 END, cvc = CASE WHEN cvc IS NULL THEN NULL ELSE ?3 END
 		WHERE id = ?4 AND vault_key = ?5`, s.Key, s.Number, s.CVC, id, old)
 }
 
 // ResealMethod writes s in the place of what was sealed by the key old, unless it is gone.
 func (tx *Tx) ResealMethod(id int64, old uint32, s payment.Sealed) error {
-	return tx.w.exec(`UPDATE payment_methods SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
+	return tx.exec(`UPDATE payment_methods SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
 		s.Key, s.Number, id, old)
 }
 
@@ -86,7 +86,7 @@ func (tx *Tx) CountSealed(key uint32) (int, error) {
 	return n, nil
 }
 
-func scanSealed(row scanner) (Sealed, error) {
+func scanSealed(row Scanner) (Sealed, error) {
 	var s Sealed
 	if err := row.Scan(&s.ID, &s.Tenant.Merchant, &s.Tenant.Live, &s.Sealed.Key, &s.Sealed.Number, &s.Sealed.CVC); err != nil {
 		return Sealed{}, fmt.Errorf("read what is sealed: %w", err)

@@ -252,7 +252,7 @@ func TestEventsFromBeforeTheirIndexAreListed(t *testing.T) {
 	t.Parallel()
 	b := &bundle{path: filepath.Join(t.TempDir(), "causeway.db"), clock: clock.NewFake(birth)}
 	db := b.MustWrite(t)
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS("migration"))
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS("migration/sqlite"))
 	if err != nil {
 		t.Fatal(err)
 	}

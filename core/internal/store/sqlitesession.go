@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Dialect implements Session.
+func (w *writer) Dialect() Dialect { return Dialect{Alone: true} }
+
+// Exec implements Session.
+func (w *writer) Exec(text string, args ...any) (int64, error) {
+	r, err := w.result(text, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("rows affected: %w", err)
+	}
+	return n, nil
+}
+
+// Insert implements Session.
+func (w *writer) Insert(text string, args ...any) error {
+	err := w.exec(text, args...)
+	if isDuplicate(err) {
+		return ErrDuplicate
+	}
+	return err
+}
+
+// InsertNumbered implements Session.
+func (w *writer) InsertNumbered(text string, args ...any) (int64, error) {
+	r, err := w.result(text, args...)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+// Row implements Session.
+func (w *writer) Row(text string, args ...any) (Scanner, error) {
+	s, err := w.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Row(context.Background(), args...), nil
+}
+
+// Each implements Session.
+func (w *writer) Each(text string, scan func(Scanner) error, args ...any) error {
+	s, err := w.stmt(text)
+	if err != nil {
+		return err
+	}
+	return s.Each(context.Background(), scan, args...)
+}
+
+// Whole implements Session.
+func (w *writer) Whole(fn func() error) error {
+	if err := w.exec("SAVEPOINT part"); err != nil {
+		return fmt.Errorf("savepoint: %w", err)
+	}
+	return w.leave("part", fn())
+}
+
+// Shred implements Session. At other times SQLite writes over bytes only where it writes anyway (secure_delete = FAST), which leaves whole pages
+// that become free as they were. Copies in the write-ahead log go when the log is written over.
+func (w *writer) Shred(fn func() error) (err error) {
+	if err := w.pragma("PRAGMA secure_delete = ON"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.pragma("PRAGMA secure_delete = FAST")) }()
+	return fn()
+}
+
+// pragma runs a pragma that SQLite acts on when it compiles it, so that it must not be prepared once and kept.
+func (w *writer) pragma(text string) error {
+	if _, err := w.conn.ExecContext(context.Background(), text); err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return nil
+}
