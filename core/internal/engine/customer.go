@@ -67,7 +67,7 @@ func (e *Engine) onCustomer(ctx context.Context, r Request, customer int64,
 ) (*Answer, error) {
 	defer e.enter(ctx, r)()
 	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		c, err := tx.Customer(r.Tenant, customer)
+		c, err := tx.CustomerForUpdate(r.Tenant, customer)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, ErrNotFound
 		}

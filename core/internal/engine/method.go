@@ -59,7 +59,7 @@ func (e *Engine) attach(tx *store.Tx, m *payment.Method, token Drawn) (*Answer, 
 // Detach takes a payment method from its customer. Its number is gone with that.
 func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Answer, error) {
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
-		m, err := tx.Method(r.Tenant, method)
+		m, err := tx.MethodForUpdate(r.Tenant, method)
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
 			return nil, ErrNotFound

@@ -10,6 +10,9 @@ import (
 
 // Announced returns the event by which the tenant was told of what has that name, else ErrNotFound.
 func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*Event, error) {
+	if err := tx.lock("announcements", tenant.Merchant); err != nil {
+		return nil, err
+	}
 	row, err := tx.row(`SELECT event_id FROM announcements WHERE merchant_id = ? AND live = ? AND type = ? AND name = ?`,
 		tenant.Merchant, tenant.Live, kind, name)
 	if err != nil {

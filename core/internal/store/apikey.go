@@ -99,8 +99,11 @@ func (tx *Tx) RollKey(old int64, until time.Time, next *Key, hash []byte) error 
 // RevokeKey ends a key. Unless forced, it returns ErrConflict for the tenant's last active key that can manage keys, and changes nothing; of
 // a key that was revoked before it changes nothing either.
 func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
+	if err := tx.lock("keys", tenant.Merchant); err != nil {
+		return err
+	}
 	return tx.change(`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?1)
-		WHERE id = ?2 AND merchant_id = ?3 AND live = ?4 AND (?5 OR revoked_at IS NOT NULL OR replaced_by IS NOT NULL OR expires_at <= ?1
+		WHERE id = ?2 AND merchant_id = ?3 AND live = ?4 AND (?5 <> 0 OR revoked_at IS NOT NULL OR replaced_by IS NOT NULL OR expires_at <= ?1
 			OR kind <> 'secret' OR instr(' ' || scopes || ' ', ' keys:write ') = 0
 			OR EXISTS (SELECT 1 FROM api_keys other
 				WHERE other.merchant_id = ?3 AND other.live = ?4 AND other.id <> ?2 AND other.kind = 'secret'

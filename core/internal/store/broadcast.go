@@ -61,7 +61,7 @@ func (db *DB) Recipients(ctx context.Context, b *Broadcast, limit int) ([]Mercha
 	return collect(ctx, db, `SELECT `+merchantColumns+` FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`, scanMerchant, b.Place, b.Until, limit)
 }
 
-func scanBroadcast(row scanner) (*Broadcast, error) {
+func scanBroadcast(row Scanner) (*Broadcast, error) {
 	var (
 		b                 Broadcast
 		created, finished int64

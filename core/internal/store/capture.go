@@ -64,8 +64,8 @@ func (tx *Tx) EndCapture(c *payment.Capture) error {
 	return tx.change(`UPDATE transactions SET operation = '', operation_id = 0, amount_capture_pending = 0,
 			amount_captured = amount_captured + ?1,
 			status = CASE WHEN ?1 = 0 THEN status
-				WHEN ?2 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
-			version = version + (?1 > 0), updated_at = ?3
+				WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
+			version = version + CASE WHEN ?1 > 0 THEN 1 ELSE 0 END, updated_at = ?3
 		WHERE id = ?4 AND operation = 'capture' AND operation_id = ?5`,
 		taken, c.Final, toMillis(tx.Now), c.Transaction, c.ID)
 }

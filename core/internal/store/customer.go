@@ -46,6 +46,15 @@ func (tx *Tx) Customer(tenant payment.Tenant, id int64) (*payment.Customer, erro
 	return scanCustomer(row)
 }
 
+// CustomerForUpdate is Customer for a command that changes it.
+func (tx *Tx) CustomerForUpdate(tenant payment.Tenant, id int64) (*payment.Customer, error) {
+	row, err := tx.locked(customerByID, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanCustomer(row)
+}
+
 // Customer reads one customer of the tenant, else ErrNotFound.
 func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Customer, error) {
 	s, err := db.query(ctx, customerByID)

@@ -128,7 +128,7 @@ func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lea
 	var out []Lease
 	err := tx.each(`UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
 		WHERE id IN (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4)
+			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4`+tx.s.Dialect().Skip+`)
 		RETURNING id, event_id, attempts, created_at`, func(row Scanner) error {
 		var l Lease
 		var created int64
@@ -157,8 +157,12 @@ func (tx *Tx) ReleaseAttempt(l Lease) error {
 		WHERE id = ?2 AND attempts = ?3 AND leased = 1 AND status = 'pending'`, toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
-// DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead.
+// DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead. Where several processes share the store
+// none is known to be: leases run out there.
 func (tx *Tx) DropLeases() error {
+	if tx.s.Dialect().Shared {
+		return nil
+	}
 	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,
 		toMillis(tx.Now))
 }

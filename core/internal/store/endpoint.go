@@ -75,8 +75,11 @@ func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
 		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
 }
 
-// CountEndpoints is how many endpoints the tenant has.
+// CountEndpoints is how many endpoints the tenant has, and stays so until the command has ended.
 func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n int, err error) {
+	if err := tx.lock("endpoints", tenant.Merchant); err != nil {
+		return 0, err
+	}
 	row, err := tx.row(`SELECT COUNT(*) FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,
 		tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -90,9 +93,9 @@ func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n int, err error) {
 
 const oneEndpoint = `SELECT ` + endpointColumns + ` FROM webhook_endpoints WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`
 
-// Endpoint reads one endpoint of the tenant inside the group, else ErrNotFound.
+// Endpoint reads one endpoint of the tenant for a command that changes it, else ErrNotFound.
 func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*Endpoint, error) {
-	row, err := tx.row(oneEndpoint, id, tenant.Merchant, tenant.Live)
+	row, err := tx.locked(oneEndpoint, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}

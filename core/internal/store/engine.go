@@ -54,19 +54,23 @@ type Session interface {
 	Each(text string, scan func(Scanner) error, args ...any) error
 	// Whole runs fn so that the command can go on after its failure as if fn had not run.
 	Whole(fn func() error) error
+	// Lock keeps every other command that names the same thing from going on until this one has ended; shared, only those that do not share it.
+	Lock(thing string, shared bool) error
 	// Shred runs fn so that the bytes of what it removes do not stay in the database file, as far as the engine can.
 	Shred(fn func() error) error
 	// Dialect is the engine's own way to say what SQLite's words cannot.
 	Dialect() Dialect
 }
 
-// Dialect is what the engines say differently.
+// Dialect is how the engines differ in what they are told.
 type Dialect struct {
-	// Alone says that one process alone writes, one command after the other. Else rows that a command decides by must be locked.
-	Alone bool
+	// Shared says that other commands, of this process and of others, run at the same time. What a command decides by must be locked then.
+	Shared bool
+	// Overwrites says that a change of a row in place writes over the bytes that it had.
+	Overwrites bool
 	// Lock is what a SELECT ends with that locks its row until the command ends.
 	Lock string
-	// Skip is what a SELECT ends with that locks its rows and passes over those that are locked.
+	// Skip is what a SELECT ends with that locks its rows, and passes over those that are locked.
 	Skip string
 }
 

@@ -29,7 +29,7 @@ func scanStamp(row Scanner) (s Stamp, err error) {
 
 // CustomerStamp reads the stamp of a customer of the tenant, else ErrNotFound.
 func (tx *Tx) CustomerStamp(tenant payment.Tenant, customer int64) (Stamp, error) {
-	row, err := tx.row(customerStamp, customer, tenant.Merchant, tenant.Live)
+	row, err := tx.locked(customerStamp, customer, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return Stamp{}, err
 	}

@@ -83,7 +83,7 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, 
 		narrow(`type = ?`, f.Type)
 	}
 	if f.Object != 0 {
-		narrow(`id > ? AND object_id = ? AND substr(type, 1, ?) = ?`, f.Object-eventSlack(), f.Object, len(f.Kind)+1, f.Kind+".")
+		narrow(`id > ? AND object_id = ? AND substr(type, 1, CAST(? AS INTEGER)) = ?`, f.Object-eventSlack(), f.Object, len(f.Kind)+1, f.Kind+".")
 	}
 	if !f.After.IsZero() {
 		narrow(`id >= ? AND created_at > ?`, id.At(f.After), toMillis(f.After))

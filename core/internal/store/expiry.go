@@ -59,7 +59,7 @@ func (tx *Tx) ExpireTransaction(tenant payment.Tenant, id int64) error {
 // AdvanceTestClock moves the merchant's test clock forward and returns how far it is ahead then.
 func (tx *Tx) AdvanceTestClock(merchant int64, by time.Duration) (time.Duration, error) {
 	row, err := tx.row(`INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (?, ?)
-		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = offset_ms + excluded.offset_ms RETURNING offset_ms`, merchant, by.Milliseconds())
+		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = test_clocks.offset_ms + excluded.offset_ms RETURNING offset_ms`, merchant, by.Milliseconds())
 	if err != nil {
 		return 0, err
 	}

@@ -34,30 +34,38 @@ const completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id
 // ClaimKey takes the key for this request, or says who has it. An expired key is free. A request that took the key under one of the other
 // fingerprints counts as the same; the key is never taken under one of them.
 func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
-	if c, err := tx.insertKey(tenant, key, fingerprint); err != nil || c.Held {
-		return c, err
+	for range maxClaims {
+		c, err := tx.insertKey(tenant, key, fingerprint)
+		if err != nil || c.Held {
+			return c, err
+		}
+		c, stored, expires, err := tx.claimed(tenant, key)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // another command took it away meanwhile
+			continue
+		case err != nil:
+			return Claim{}, fmt.Errorf("read idempotency key: %w", err)
+		case c.Status == 0 || expires > toMillis(tx.Now):
+			c.SameRequest = slices.ContainsFunc(append(others, fingerprint), func(f []byte) bool { return bytes.Equal(f, stored) })
+			return c, nil
+		}
+		if err := tx.exec(`DELETE FROM idempotency_keys WHERE id = ? AND status <> 0`, c.ID); err != nil {
+			return Claim{}, err
+		}
 	}
+	return Claim{}, fmt.Errorf("claim idempotency key: %w", ErrBusy)
+}
+
+// maxClaims is how often a claim looks again at a key that others take and give back at the same time.
+const maxClaims = 4
+
+func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint []byte, expires int64, err error) {
 	row, err := tx.row(`SELECT id, fingerprint, status, answer, expires_at FROM idempotency_keys
 		WHERE merchant_id = ? AND live = ? AND key = ?`, tenant.Merchant, tenant.Live, key)
-	if err != nil {
-		return Claim{}, err
+	if err == nil {
+		err = row.Scan(&c.ID, &fingerprint, &c.Status, &c.Answer, &expires)
 	}
-	var (
-		c       Claim
-		stored  []byte
-		expires int64
-	)
-	if err := row.Scan(&c.ID, &stored, &c.Status, &c.Answer, &expires); err != nil {
-		return Claim{}, fmt.Errorf("read idempotency key: %w", err)
-	}
-	c.SameRequest = slices.ContainsFunc(append(others, fingerprint), func(f []byte) bool { return bytes.Equal(f, stored) })
-	if c.Status == 0 || expires > toMillis(tx.Now) {
-		return c, nil
-	}
-	if err := tx.exec(`DELETE FROM idempotency_keys WHERE id = ?`, c.ID); err != nil {
-		return Claim{}, err
-	}
-	return tx.insertKey(tenant, key, fingerprint)
+	return c, fingerprint, expires, err
 }
 
 func (tx *Tx) insertKey(tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {

@@ -19,6 +19,9 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 	if err := tx.current(m.Sealed.Key); err != nil {
 		return err
 	}
+	if err := tx.lock("methods", m.Customer); err != nil {
+		return err
+	}
 	m.CreatedAt = tx.Now
 	n, err := tx.changed(`INSERT INTO payment_methods
 			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at)
@@ -39,7 +42,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
 	// Over its bytes first, as in UseToken.
-	err := tx.exec(`UPDATE payment_methods SET number = zeroblob(length(number))
+	err := tx.overwrite(`UPDATE payment_methods SET number = zeroblob(length(number))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`, m.ID, m.Tenant.Merchant, m.Tenant.Live)
 	if err != nil {
 		return err
@@ -52,6 +55,15 @@ func (tx *Tx) DetachMethod(m *payment.Method) error {
 // Method reads one payment method of the tenant, detached or not, else ErrNotFound.
 func (tx *Tx) Method(tenant payment.Tenant, id int64) (*payment.Method, error) {
 	row, err := tx.row(methodByID, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanMethod(row)
+}
+
+// MethodForUpdate is Method for a command that changes it.
+func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method, error) {
+	row, err := tx.locked(methodByID, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}

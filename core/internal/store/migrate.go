@@ -13,13 +13,17 @@ import (
 //go:embed migration/sqlite/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to this build's version, one transaction a step, and refuses a schema that is newer.
 func migrate(ctx context.Context, db *sql.DB) error {
 	dir, err := fs.Sub(migrations, "migration/sqlite")
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir)
+	return Migrate(ctx, db, goose.DialectSQLite3, dir)
+}
+
+// Migrate brings the schema up to this build's version, one transaction a step, and refuses a schema that is newer.
+func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, dir fs.FS, options ...goose.ProviderOption) error {
+	p, err := goose.NewProvider(d, db, dir, options...)
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}

@@ -49,8 +49,8 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 type window struct{ rows, expired, alive, last int64 }
 
 func (db *DB) expiredWindow(ctx context.Context, after int64, now time.Time) (window, error) {
-	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(SUM(status <> 0 AND expires_at <= ?1), 0),
-			COALESCE(SUM(status <> 0 AND expires_at > ?1), 0), COALESCE(MAX(id), 0)
+	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
 		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?2 ORDER BY id LIMIT ?3)`)
 	if err != nil {
 		return window{}, err

@@ -15,8 +15,8 @@ const reversalColumns = `id, transaction_id, attempt, merchant_id, live, amount,
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(`INSERT INTO reversals (transaction_id, attempt, merchant_id, live, amount, currency, captured, held, since, due_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (transaction_id, attempt) DO UPDATE SET held = MAX(held, excluded.held), version = version + 1,
-			since = excluded.since, due_at = MIN(due_at, excluded.due_at)`,
+		ON CONFLICT (transaction_id, attempt) DO UPDATE SET held = MAX(reversals.held, excluded.held), version = reversals.version + 1,
+			since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at)`,
 		r.Transaction, r.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency, r.Captured, r.Held, toMillis(r.Since), toMillis(r.DueAt))
 }
 

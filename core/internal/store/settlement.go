@@ -71,7 +71,10 @@ func scanUnsettled(row Scanner) (Unsettled, error) {
 // SettleThrough settles what was captured of a transaction up to a cut-off. whole tells that nothing captured waits any more, which is the
 // transition that counts. ErrConflict when there is nothing to settle, or a void is asking the acquirer.
 func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
-	row, err := tx.row(`SELECT COALESCE(SUM(amount), 0) FROM captures
+	if err := tx.hold(tenant, transaction); err != nil {
+		return false, err
+	}
+	row, err := tx.row(`SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM captures
 		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`, transaction, toMillis(cutoff))
 	if err != nil {
 		return false, err
@@ -81,7 +84,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 		return false, fmt.Errorf("sum captures: %w", err)
 	}
 	row, err = tx.row(`UPDATE transactions SET amount_settled = amount_settled + ?1,
-			version = version + (amount_settled + ?1 = amount_captured), updated_at = ?2
+			version = version + CASE WHEN amount_settled + ?1 = amount_captured THEN 1 ELSE 0 END, updated_at = ?2
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void' AND ?1 > 0
 			AND status IN ('captured', 'partially_captured')
 		RETURNING amount_settled = amount_captured`,
@@ -97,6 +100,23 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 	return whole, tx.exec(`UPDATE captures SET settled = 1, updated_at = ?
 		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`,
 		toMillis(tx.Now), transaction, toMillis(cutoff))
+}
+
+// hold keeps a transaction as it is while a command sums up what belongs to it.
+func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
+	if !tx.s.Dialect().Shared {
+		return nil
+	}
+	row, err := tx.locked(`SELECT id FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`, transaction, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return err
+	}
+	if _, err := scanNumber(row); errors.Is(err, sql.ErrNoRows) {
+		return ErrConflict
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // MarkSettled writes down how far a tenant is settled.

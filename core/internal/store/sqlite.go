@@ -72,13 +72,16 @@ func makePrivate(path string) error {
 // isDuplicate reports whether err is a refused second row with the same primary or unique key.
 func isDuplicate(err error) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) &&
+	return errors.Is(err, ErrDuplicate) || errors.As(err, &e) &&
 		(e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
 // IsUnavailable reports whether err says that the database could not be written or read just now, so that trying again may help:
 // no space, an I/O error, a lock held by another process.
 func IsUnavailable(err error) bool {
+	if errors.Is(err, ErrUnavailable) {
+		return true
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return false

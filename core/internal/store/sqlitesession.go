@@ -7,7 +7,7 @@ import (
 )
 
 // Dialect implements Session.
-func (w *writer) Dialect() Dialect { return Dialect{Alone: true} }
+func (w *writer) Dialect() Dialect { return Dialect{Overwrites: true} }
 
 // Exec implements Session.
 func (w *writer) Exec(text string, args ...any) (int64, error) {
@@ -68,6 +68,9 @@ func (w *writer) Whole(fn func() error) error {
 	}
 	return w.leave("part", fn())
 }
+
+// Lock implements Session: no other command runs.
+func (w *writer) Lock(string, bool) error { return nil }
 
 // Shred implements Session. At other times SQLite writes over bytes only where it writes anyway (secure_delete = FAST), which leaves whole pages
 // that become free as they were. Copies in the write-ahead log go when the log is written over.

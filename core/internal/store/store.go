@@ -21,6 +21,8 @@ var (
 	ErrConflict = errors.New("store: conflict")
 	// ErrBusy: too many commands wait for the writer.
 	ErrBusy = errors.New("store: busy")
+	// ErrUnavailable: the database cannot be reached, or takes nothing, just now. What was asked for was not done, or it is not known whether it was.
+	ErrUnavailable = errors.New("store: unavailable")
 	// ErrClosed: the store is closing.
 	ErrClosed = errors.New("store: closed")
 )

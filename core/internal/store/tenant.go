@@ -51,7 +51,7 @@ func (tx *Tx) UpdateMerchant(id int64, c MerchantChange) error {
 // DisableMerchant takes a merchant out of service, or puts it back. It changes nothing of one that is there already. ErrConflict when there
 // is none.
 func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
-	return tx.change(`UPDATE merchants SET disabled_at = CASE WHEN NOT ?1 THEN 0 WHEN disabled_at > 0 THEN disabled_at ELSE ?2 END WHERE id = ?3`,
+	return tx.change(`UPDATE merchants SET disabled_at = CASE WHEN ?1 = 0 THEN 0 WHEN disabled_at > 0 THEN disabled_at ELSE ?2 END WHERE id = ?3`,
 		disabled, toMillis(tx.Now), id)
 }
 

@@ -28,7 +28,7 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 // UseToken uses a token up, for the object by, and wipes its security code. ErrConflict when it was used or has expired.
 func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 	// Zeroes of the same length go where the code was; to take it out of the row at once would leave its bytes in the page's free space.
-	err := tx.exec(`UPDATE tokens SET cvc = zeroblob(length(cvc))
+	err := tx.overwrite(`UPDATE tokens SET cvc = zeroblob(length(cvc))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND used_by = 0 AND cvc IS NOT NULL AND expires_at > ?`,
 		id, tenant.Merchant, tenant.Live, toMillis(tx.Now))
 	if err != nil {
@@ -58,7 +58,7 @@ func (tx *Tx) WipeTokens(limit int) (int64, error) {
 	const expired = ` WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
 		WHERE (number IS NOT NULL OR cvc IS NOT NULL) AND expires_at <= ? ORDER BY expires_at, id LIMIT ?)`
 	// Over their bytes first, as in UseToken.
-	_, err := tx.changed(`UPDATE tokens SET number = iif(number IS NULL, NULL, zeroblob(length(number))),
+	err := tx.overwrite(`UPDATE tokens SET number = iif(number IS NULL, NULL, zeroblob(length(number))),
 		cvc = iif(cvc IS NULL, NULL, zeroblob(length(cvc)))`+expired, toMillis(tx.Now), limit)
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -47,12 +48,29 @@ func (tx *Tx) insert(text string, args ...any) error {
 	return err
 }
 
+// overwrite runs a statement that writes over bytes which a statement behind it removes, where that helps.
+func (tx *Tx) overwrite(text string, args ...any) error {
+	if !tx.s.Dialect().Overwrites {
+		return nil
+	}
+	return tx.exec(text, args...)
+}
+
 // row runs a statement for at most one row.
 func (tx *Tx) row(text string, args ...any) (Scanner, error) { return tx.s.Row(text, args...) }
 
 // locked is row for a SELECT of one row by which the command decides: the row stays as it is until the command has ended.
 func (tx *Tx) locked(text string, args ...any) (Scanner, error) {
 	return tx.s.Row(text+tx.s.Dialect().Lock, args...)
+}
+
+// lock keeps out every other command that locks the same kind of thing under the same number, until this one has ended: for rules over several
+// rows, such as how many there may be.
+func (tx *Tx) lock(kind string, n int64) error {
+	if !tx.s.Dialect().Shared {
+		return nil
+	}
+	return tx.s.Lock(kind+strconv.FormatInt(n, 10), false)
 }
 
 // each runs a statement and hands every row to scan.

@@ -12,9 +12,15 @@ import (
 // ErrKeyRetired says that what is to be written is sealed by a key that a rotation has retired meanwhile; look at the keyset again and seal anew.
 var ErrKeyRetired = errors.New("store: sealed by a retired key")
 
+// vaultKeys is what a command locks that goes by which keys of the vault are retired.
+const vaultKeys = "vault"
+
 // RetireKeys ends writing under these keys of the vault. From the commit on no process can add anything that they sealed, so what a
 // rotation finds is all there is.
 func (tx *Tx) RetireKeys(keys []uint32) error {
+	if err := tx.s.Lock(vaultKeys, false); err != nil {
+		return err
+	}
 	for _, k := range keys {
 		if err := tx.exec(`INSERT INTO vault_retired_keys (key, retired_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, k, toMillis(tx.Now)); err != nil {
 			return err
@@ -25,6 +31,9 @@ func (tx *Tx) RetireKeys(keys []uint32) error {
 
 // current reports ErrKeyRetired for a key that may not be written under.
 func (tx *Tx) current(key uint32) error {
+	if err := tx.s.Lock(vaultKeys, true); err != nil {
+		return err
+	}
 	row, err := tx.row(`SELECT 1 FROM vault_retired_keys WHERE key = ?`, key)
 	if err != nil {
 		return err

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// SQLSTATEs, of PostgreSQL's appendix A.
+const (
+	uniqueViolation      = "23505"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	readOnly             = "25006"
+	lockNotAvailable     = "55P03"
+	queryCanceled        = "57014"
+)
+
+// takenBack reports whether PostgreSQL took a command back whole because of others, so that it may be run again.
+func takenBack(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected)
+}
+
+// explain says of an error what the store's callers go by.
+func explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case unavailable(err):
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code == uniqueViolation {
+		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
+	}
+	return err
+}
+
+// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, or without room.
+func unavailable(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		switch e.Code[:2] {
+		case "08", "53", "57", "58": // connection, resources, operator, system
+			return true
+		}
+		return e.Code == readOnly || e.Code == lockNotAvailable || e.Code == queryCanceled || takenBack(err)
+	}
+	var scan pgx.ScanArgError
+	var of *fault
+	return errors.As(err, &of) && !errors.As(err, &scan) && !errors.Is(err, pgx.ErrTxCommitRollback)
+}
+
+// fault is what came of a statement or a connection. What it wraps is either the server's word, or of the way there.
+type fault struct{ err error }
+
+// Error implements error.
+func (f *fault) Error() string { return f.err.Error() }
+
+// Unwrap gives the cause to package errors.
+func (f *fault) Unwrap() error { return f.err }
+
+// came marks an error of a statement or a connection.
+func came(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fault{err}
+}

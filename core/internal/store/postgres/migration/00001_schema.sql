@@ -1,0 +1,297 @@
+-- +goose Up
+-- What the SQLite engine's schema is at its version 17, in spirit: flags are 0 or 1, times milliseconds since 1970, and details the text of JSON as
+-- the contract shows it. Why a table or an index is there stands with the SQLite engine's migrations.
+CREATE TABLE merchants (
+    id               BIGINT   PRIMARY KEY,
+    name             TEXT     NOT NULL,
+    created_at       BIGINT   NOT NULL,
+    time_zone        TEXT     NOT NULL DEFAULT 'UTC',
+    cutoff           INTEGER  NOT NULL DEFAULT 0 CHECK (cutoff BETWEEN 0 AND 1439),
+    unlinked_refunds SMALLINT NOT NULL DEFAULT 0 CHECK (unlinked_refunds IN (0, 1)),
+    disabled_at      BIGINT   NOT NULL DEFAULT 0
+);
+
+CREATE TABLE api_keys (
+    id           BIGINT   PRIMARY KEY,
+    merchant_id  BIGINT   NOT NULL REFERENCES merchants (id),
+    live         SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    kind         TEXT     NOT NULL CHECK (kind IN ('secret', 'publishable')),
+    name         TEXT     NOT NULL DEFAULT '',
+    hash         BYTEA    NOT NULL UNIQUE,
+    hint         TEXT     NOT NULL,
+    scopes       TEXT     NOT NULL,
+    created_at   BIGINT   NOT NULL,
+    expires_at   BIGINT,
+    replaced_by  BIGINT,
+    revoked_at   BIGINT,
+    last_used_at BIGINT
+);
+CREATE INDEX api_keys_by_tenant ON api_keys (merchant_id, live, id);
+
+CREATE TABLE transactions (
+    id                     BIGINT   PRIMARY KEY,
+    merchant_id            BIGINT   NOT NULL,
+    live                   SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    status                 TEXT     NOT NULL CHECK (status IN ('requires_confirmation', 'requires_action', 'pending_review', 'processing', 'unknown',
+                                                               'authorized', 'partially_captured', 'captured', 'voided', 'canceled', 'declined',
+                                                               'failed', 'expired')),
+    auto_capture           SMALLINT NOT NULL CHECK (auto_capture IN (0, 1)),
+    amount                 BIGINT   NOT NULL CHECK (amount BETWEEN 0 AND 999999999999),
+    currency               TEXT     NOT NULL,
+    payment_method         TEXT     NOT NULL,
+    amount_authorized      BIGINT   NOT NULL DEFAULT 0 CHECK (amount_authorized BETWEEN 0 AND amount),
+    amount_captured        BIGINT   NOT NULL DEFAULT 0 CHECK (amount_captured >= 0),
+    amount_capture_pending BIGINT   NOT NULL DEFAULT 0 CHECK (amount_capture_pending >= 0),
+    amount_settled         BIGINT   NOT NULL DEFAULT 0 CHECK (amount_settled BETWEEN 0 AND amount_captured),
+    amount_refunded        BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
+    amount_refund_pending  BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refund_pending >= 0),
+    operation              TEXT     NOT NULL DEFAULT '' CHECK (operation IN ('', 'capture', 'void')),
+    operation_id           BIGINT   NOT NULL DEFAULT 0,
+    details                TEXT     NOT NULL,
+    result                 TEXT     NOT NULL DEFAULT '{}',
+    version                BIGINT   NOT NULL DEFAULT 0,
+    claim                  BIGINT   NOT NULL DEFAULT 0,
+    created_at             BIGINT   NOT NULL,
+    updated_at             BIGINT   NOT NULL,
+    expires_at             BIGINT   NOT NULL DEFAULT 0,
+    attempt                BIGINT   NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+    waiting_method         TEXT,
+    waiting_details        TEXT,
+    partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
+    CHECK (amount_captured + amount_capture_pending <= amount_authorized),
+    CHECK (amount_refunded + amount_refund_pending <= amount_captured)
+) WITH (fillfactor = 80); -- a payment is written once and changed once or twice: on its own page, where there is room
+CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
+CREATE INDEX transactions_open ON transactions (id) WHERE status IN ('processing', 'unknown') OR operation <> '';
+CREATE INDEX transactions_expiring ON transactions (expires_at) WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
+CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
+
+CREATE TABLE transaction_terms (
+    merchant       BIGINT   NOT NULL,
+    is_live        SMALLINT NOT NULL CHECK (is_live IN (0, 1)),
+    kind           SMALLINT NOT NULL CHECK (kind IN (1, 2)),
+    term           TEXT     NOT NULL,
+    transaction_id BIGINT   NOT NULL,
+    PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
+);
+
+CREATE TABLE captures (
+    id                    BIGINT   PRIMARY KEY,
+    transaction_id        BIGINT   NOT NULL REFERENCES transactions (id),
+    merchant_id           BIGINT   NOT NULL,
+    live                  SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    state                 TEXT     NOT NULL CHECK (state IN ('pending', 'succeeded', 'failed', 'voided')),
+    amount                BIGINT   NOT NULL CHECK (amount BETWEEN 1 AND 999999999999),
+    currency              TEXT     NOT NULL,
+    final                 SMALLINT NOT NULL CHECK (final IN (0, 1)),
+    settled               SMALLINT NOT NULL DEFAULT 0 CHECK (settled IN (0, 1)),
+    details               TEXT     NOT NULL DEFAULT '{}',
+    failure_code          TEXT     NOT NULL DEFAULT '',
+    failure_message       TEXT     NOT NULL DEFAULT '',
+    claim                 BIGINT   NOT NULL DEFAULT 0,
+    created_at            BIGINT   NOT NULL,
+    updated_at            BIGINT   NOT NULL,
+    captured_at           BIGINT   NOT NULL DEFAULT 0,
+    amount_refunded       BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
+    amount_refund_pending BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
+);
+CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
+CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
+
+CREATE TABLE refunds (
+    id              BIGINT   PRIMARY KEY,
+    transaction_id  BIGINT   REFERENCES transactions (id),
+    capture_id      BIGINT   NOT NULL DEFAULT 0,
+    merchant_id     BIGINT   NOT NULL,
+    live            SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    state           TEXT     NOT NULL CHECK (state IN ('pending', 'succeeded', 'failed')),
+    amount          BIGINT   NOT NULL CHECK (amount BETWEEN 1 AND 999999999999),
+    currency        TEXT     NOT NULL,
+    details         TEXT     NOT NULL DEFAULT '{}',
+    failure_code    TEXT     NOT NULL DEFAULT '',
+    failure_message TEXT     NOT NULL DEFAULT '',
+    claim           BIGINT   NOT NULL DEFAULT 0,
+    created_at      BIGINT   NOT NULL,
+    updated_at      BIGINT   NOT NULL
+);
+CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
+CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
+CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
+
+CREATE TABLE reversals (
+    id             BIGINT   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    transaction_id BIGINT   NOT NULL,
+    attempt        BIGINT   NOT NULL,
+    merchant_id    BIGINT   NOT NULL,
+    live           SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    amount         BIGINT   NOT NULL CHECK (amount >= 0),
+    currency       TEXT     NOT NULL,
+    captured       SMALLINT NOT NULL CHECK (captured IN (0, 1)),
+    held           BIGINT   NOT NULL DEFAULT 0 CHECK (held >= 0),
+    asked          BIGINT   NOT NULL DEFAULT 0,
+    refused        BIGINT   NOT NULL DEFAULT 0,
+    version        BIGINT   NOT NULL DEFAULT 0,
+    since          BIGINT   NOT NULL,
+    due_at         BIGINT   NOT NULL,
+    UNIQUE (transaction_id, attempt)
+);
+CREATE INDEX reversals_due ON reversals (due_at);
+
+CREATE TABLE events (
+    id          BIGINT   PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    type        TEXT     NOT NULL,
+    object_id   BIGINT   NOT NULL,
+    sequence    BIGINT   NOT NULL,
+    data        TEXT     NOT NULL,
+    created_at  BIGINT   NOT NULL
+);
+CREATE INDEX events_by_tenant ON events (merchant_id, live, id, object_id);
+
+CREATE TABLE announcements (
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    type        TEXT     NOT NULL,
+    name        TEXT     NOT NULL,
+    event_id    BIGINT   NOT NULL,
+    PRIMARY KEY (merchant_id, live, type, name)
+);
+
+CREATE TABLE idempotency_keys (
+    id          BIGINT   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    key         TEXT     NOT NULL,
+    fingerprint BYTEA    NOT NULL,
+    status      INTEGER  NOT NULL DEFAULT 0,
+    answer      BYTEA,
+    created_at  BIGINT   NOT NULL,
+    expires_at  BIGINT   NOT NULL,
+    UNIQUE (merchant_id, live, key)
+) WITH (fillfactor = 60); -- the answer comes later, and on the same page
+
+CREATE TABLE webhook_endpoints (
+    id            BIGINT   PRIMARY KEY,
+    merchant_id   BIGINT   NOT NULL,
+    live          SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    url           TEXT     NOT NULL,
+    types         TEXT     NOT NULL,
+    details       TEXT     NOT NULL DEFAULT '{}',
+    status        TEXT     NOT NULL CHECK (status IN ('enabled', 'disabled', 'deleted')),
+    reason        TEXT     NOT NULL DEFAULT '' CHECK (reason IN ('', 'requested', 'gone', 'failing')),
+    generation    BIGINT   NOT NULL DEFAULT 1 CHECK (generation >= 1),
+    overlap_until BIGINT   NOT NULL DEFAULT 0,
+    failing_since BIGINT   NOT NULL DEFAULT 0,
+    version       BIGINT   NOT NULL DEFAULT 1,
+    created_at    BIGINT   NOT NULL,
+    updated_at    BIGINT   NOT NULL
+);
+CREATE INDEX webhook_endpoints_by_tenant ON webhook_endpoints (merchant_id, live, id);
+CREATE INDEX webhook_endpoints_deleted ON webhook_endpoints (id) WHERE status = 'deleted';
+
+CREATE TABLE webhook_deliveries (
+    id              BIGINT   PRIMARY KEY,
+    endpoint_id     BIGINT   NOT NULL,
+    event_id        BIGINT   NOT NULL,
+    status          TEXT     NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'succeeded', 'failed')),
+    attempts        BIGINT   NOT NULL DEFAULT 0,
+    leased          SMALLINT NOT NULL DEFAULT 0 CHECK (leased IN (0, 1)),
+    due_at          BIGINT   NOT NULL,
+    response_status INTEGER  NOT NULL DEFAULT 0,
+    error           TEXT     NOT NULL DEFAULT '',
+    duration_ms     BIGINT   NOT NULL DEFAULT 0,
+    attempted_at    BIGINT   NOT NULL DEFAULT 0,
+    created_at      BIGINT   NOT NULL,
+    updated_at      BIGINT   NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, id);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE status = 'pending';
+
+CREATE TABLE vault_retired_keys (
+    key        BIGINT PRIMARY KEY,
+    retired_at BIGINT NOT NULL
+);
+
+CREATE TABLE tokens (
+    id          BIGINT   PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    kind        TEXT     NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    details     TEXT     NOT NULL,
+    vault_key   BIGINT   NOT NULL,
+    number      BYTEA,
+    cvc         BYTEA,
+    cvc_given   SMALLINT NOT NULL CHECK (cvc_given IN (0, 1)),
+    used_by     BIGINT   NOT NULL DEFAULT 0,
+    used_at     BIGINT   NOT NULL DEFAULT 0,
+    created_at  BIGINT   NOT NULL,
+    expires_at  BIGINT   NOT NULL,
+    CHECK ((used_by = 0) = (used_at = 0)),
+    CHECK (used_by = 0 OR cvc IS NULL)
+);
+CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL OR cvc IS NOT NULL;
+CREATE INDEX tokens_by_expiry ON tokens (expires_at);
+
+CREATE TABLE customers (
+    id                BIGINT   PRIMARY KEY,
+    merchant_id       BIGINT   NOT NULL,
+    live              SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    details           TEXT     NOT NULL,
+    version           BIGINT   NOT NULL,
+    created_at        BIGINT   NOT NULL,
+    updated_at        BIGINT   NOT NULL,
+    deleted_at        BIGINT   NOT NULL DEFAULT 0,
+    default_method_id BIGINT   NOT NULL DEFAULT 0
+);
+CREATE INDEX customers_by_tenant ON customers (merchant_id, live, id) WHERE deleted_at = 0;
+CREATE INDEX customers_by_reference ON customers (merchant_id, live, (details::jsonb #>> '{reference}'), id)
+    WHERE deleted_at = 0 AND (details::jsonb #>> '{reference}') IS NOT NULL;
+CREATE INDEX customers_by_email ON customers (merchant_id, live, (details::jsonb #>> '{email}'), id)
+    WHERE deleted_at = 0 AND (details::jsonb #>> '{email}') IS NOT NULL;
+
+CREATE TABLE payment_methods (
+    id          BIGINT   PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    customer_id BIGINT   NOT NULL REFERENCES customers (id),
+    kind        TEXT     NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    fingerprint TEXT     NOT NULL,
+    details     TEXT     NOT NULL,
+    vault_key   BIGINT   NOT NULL,
+    number      BYTEA,
+    created_at  BIGINT   NOT NULL,
+    detached_at BIGINT   NOT NULL DEFAULT 0,
+    CHECK ((detached_at = 0) = (number IS NOT NULL))
+);
+CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);
+
+CREATE TABLE settlement_marks (
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    through     BIGINT   NOT NULL,
+    from_id     BIGINT   NOT NULL,
+    PRIMARY KEY (merchant_id, live)
+);
+
+CREATE TABLE test_clocks (
+    merchant_id BIGINT PRIMARY KEY,
+    offset_ms   BIGINT NOT NULL CHECK (offset_ms >= 0)
+);
+
+CREATE TABLE store_probes (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    filler BYTEA   NOT NULL
+);
+
+CREATE TABLE broadcasts (
+    type        TEXT   NOT NULL,
+    name        TEXT   NOT NULL,
+    data        BYTEA  NOT NULL,
+    until       BIGINT NOT NULL,
+    place       BIGINT NOT NULL DEFAULT 0,
+    told        BIGINT NOT NULL DEFAULT 0,
+    created_at  BIGINT NOT NULL,
+    finished_at BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (type, name)
+);

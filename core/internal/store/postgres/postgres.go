@@ -1,0 +1,203 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+const (
+	// maxQueue bounds the commands that run or wait for a connection.
+	maxQueue = 4096
+	// patience is how long a command or a read may take, from the wait for a connection to its end. Clients hear that the store is unavailable
+	// then, and that within two seconds.
+	patience = 1800 * time.Millisecond
+	// attempts is how often a command is run that PostgreSQL takes back because of others.
+	attempts = 4
+	// writers and readers bound the connections of one process.
+	writers, readers = 16, 8
+)
+
+// engine is PostgreSQL, as one of its processes sees it.
+type engine struct {
+	db      *store.DB
+	clock   clock.Clock
+	write   *pgxpool.Pool
+	read    *pgxpool.Pool
+	d       dialect
+	waiting atomic.Int64
+	observe atomic.Pointer[func(store.Group)]
+
+	mu     sync.RWMutex // guards closed against a command that begins
+	closed bool
+	begun  sync.WaitGroup
+}
+
+// Open opens the database that a URL or a list of key=value names, and migrates it when needed; several processes may do so at once. Of several
+// hosts the one is taken that can be written to. A schema written by a newer build is refused.
+func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) {
+	return store.New(c, func(db *store.DB) (store.Engine, error) {
+		e := &engine{db: db, clock: c}
+		var err error
+		if e.write, err = open(ctx, source, writers); err != nil {
+			return nil, err
+		}
+		if e.read, err = open(ctx, source, readers); err != nil {
+			e.write.Close()
+			return nil, err
+		}
+		if err := migrate(ctx, e.write); err != nil {
+			e.closePools()
+			return nil, err
+		}
+		return e, nil
+	})
+}
+
+func open(ctx context.Context, source string, connections int32) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(source)
+	if err != nil {
+		return nil, errors.New("store: the URL of the database cannot be read: postgres://user:password@host:port/database") // the text holds a password
+	}
+	if !strings.Contains(source, "pool_max_conns") {
+		cfg.MaxConns = connections
+	}
+	conn := cfg.ConnConfig
+	if !strings.Contains(source, "target_session_attrs") {
+		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > patience {
+		conn.ConnectTimeout = time.Second
+	}
+	for name, value := range map[string]string{
+		"application_name": "causeway-core", "TimeZone": "UTC",
+		// A process that stands still in the middle of a command must not hold its locks for good.
+		"idle_in_transaction_session_timeout": "5000", "statement_timeout": "30000",
+	} {
+		if _, given := conn.RuntimeParams[name]; !given {
+			conn.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", explain(err))
+	}
+	return pool, nil
+}
+
+// Update implements store.Engine.
+func (e *engine) Update(ctx context.Context, c *store.Command) error {
+	if err := e.begin(); err != nil {
+		return err
+	}
+	defer e.begun.Done()
+	if e.waiting.Add(1) > maxQueue {
+		e.waiting.Add(-1)
+		return store.ErrBusy
+	}
+	defer e.waiting.Add(-1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // a command that has begun ends by itself
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		o, err := e.run(ctx, c)
+		if err == nil {
+			if o.Delivers {
+				e.db.Wake()
+			}
+			return nil
+		}
+		if takenBack(err) && attempt < attempts {
+			continue
+		}
+		err = explain(err)
+		e.db.Failed(err)
+		return err
+	}
+}
+
+func (e *engine) begin() error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return store.ErrClosed
+	}
+	e.begun.Add(1)
+	return nil
+}
+
+// run runs the command in a transaction of its own.
+func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, error) {
+	var o store.Outcome
+	conn, err := e.write.Acquire(ctx)
+	if err != nil {
+		return o, fmt.Errorf("connect: %w", came(err))
+	}
+	defer conn.Release()
+	start := e.clock.Now()
+	now := start
+	if at := c.At(); at.After(now) {
+		now = at
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return o, fmt.Errorf("begin: %w", came(err))
+	}
+	s := &session{ctx: ctx, tx: tx, d: &e.d}
+	if o, err = c.Run(s, now.UTC().Truncate(time.Millisecond)); err == nil {
+		err = s.failed // which the command kept to itself
+	}
+	if err != nil {
+		_ = tx.Rollback(ctx) // a connection that cannot is closed, which is one too
+		return o, err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return o, fmt.Errorf("commit: %w", came(err))
+	}
+	if o.Wrote {
+		e.db.Committed(start)
+	}
+	if observe := e.observe.Load(); observe != nil {
+		(*observe)(store.Group{Commands: 1, Waited: start.Sub(c.At()), Took: e.clock.Now().Sub(start)})
+	}
+	return o, nil
+}
+
+// Prepare implements store.Engine. Connections prepare what they run by themselves.
+func (e *engine) Prepare(_ context.Context, text string) (store.Statement, error) {
+	return query{e, text}, nil
+}
+
+// Observe implements store.Engine.
+func (e *engine) Observe(fn func(store.Group)) { e.observe.Store(&fn) }
+
+// Waiting implements store.Engine.
+func (e *engine) Waiting() int { return int(e.waiting.Load()) }
+
+// Close implements store.Engine.
+func (e *engine) Close() error {
+	e.mu.Lock()
+	again := e.closed
+	e.closed = true
+	e.mu.Unlock()
+	if !again {
+		e.begun.Wait()
+		e.closePools()
+	}
+	return nil
+}
+
+func (e *engine) closePools() {
+	e.read.Close()
+	e.write.Close()
+}

@@ -1,0 +1,56 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// query is a read outside of commands. It goes to the server that is written to: what is decided by must not be old.
+type query struct {
+	e    *engine
+	text string
+}
+
+// fail implements failer.
+func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, came(err)) }
+
+// Row implements store.Statement.
+func (q query) Row(ctx context.Context, args ...any) store.Scanner { return asked{q, ctx, args} }
+
+// asked is a row that is read when it is scanned.
+type asked struct {
+	query
+	ctx  context.Context //nolint:containedctx // it is the caller's, who scans at once
+	args []any
+}
+
+// Scan implements store.Scanner.
+func (a asked) Scan(dest ...any) error {
+	put, values, err := a.e.d.put(a.text, a.args)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), patience) // to give up halfway costs the connection
+	defer cancel()
+	err = columns{a.e.read.QueryRow(ctx, put, values...), a}.Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return explain(err)
+}
+
+// Each implements store.Statement.
+func (q query) Each(ctx context.Context, scan func(store.Scanner) error, args ...any) error {
+	put, values, err := q.e.d.put(q.text, args)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	rows, err := q.e.read.Query(ctx, put, values...)
+	return explain(each(rows, err, q, scan))
+}

@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// session is one command's transaction. Its context has a deadline: a server that does not answer must not hold a command for good.
+type session struct {
+	ctx context.Context //nolint:containedctx // a command has no context: nothing but its deadline ends it
+	tx  pgx.Tx
+	d   *dialect
+	// failed is the first statement that failed. PostgreSQL ends the transaction with it, whatever the command makes of it.
+	failed error
+}
+
+var shared = store.Dialect{Shared: true, Lock: " FOR UPDATE", Skip: " FOR UPDATE SKIP LOCKED"}
+
+// Dialect implements store.Session.
+func (s *session) Dialect() store.Dialect { return shared }
+
+// Exec implements store.Session.
+func (s *session) Exec(text string, args ...any) (int64, error) {
+	put, values, err := s.d.put(text, args)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := s.tx.Exec(s.ctx, put, values...)
+	if err != nil {
+		return 0, s.fail("exec", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// Insert implements store.Session. A refused row would end the transaction, so none is tried.
+func (s *session) Insert(text string, args ...any) error {
+	n, err := s.Exec(text+" ON CONFLICT DO NOTHING", args...)
+	if err == nil && n == 0 {
+		return store.ErrDuplicate
+	}
+	return err
+}
+
+// InsertNumbered implements store.Session.
+func (s *session) InsertNumbered(text string, args ...any) (n int64, err error) {
+	row, err := s.Row(text+" RETURNING id", args...)
+	if err != nil {
+		return 0, err
+	}
+	if err := row.Scan(&n); errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	} else if err != nil {
+		return 0, fmt.Errorf("insert: %w", err)
+	}
+	return n, nil
+}
+
+// Row implements store.Session.
+func (s *session) Row(text string, args ...any) (store.Scanner, error) {
+	put, values, err := s.d.put(text, args)
+	if err != nil {
+		return nil, err
+	}
+	return columns{s.tx.QueryRow(s.ctx, put, values...), s}, nil
+}
+
+// Each implements store.Session.
+func (s *session) Each(text string, scan func(store.Scanner) error, args ...any) error {
+	put, values, err := s.d.put(text, args)
+	if err != nil {
+		return err
+	}
+	rows, err := s.tx.Query(s.ctx, put, values...)
+	return each(rows, err, s, scan)
+}
+
+// fail notes and names what came of a statement.
+func (s *session) fail(what string, err error) error {
+	err = fmt.Errorf("%s: %w", what, came(err))
+	if s.failed == nil {
+		s.failed = err
+	}
+	return err
+}
+
+// each hands every row to scan.
+func each(rows pgx.Rows, err error, f failer, scan func(store.Scanner) error) error {
+	if err != nil {
+		return f.fail("query", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(columns{rows, f}); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return f.fail("query", err)
+	}
+	return nil
+}
+
+// Whole implements store.Session.
+func (s *session) Whole(fn func() error) error {
+	if _, err := s.tx.Exec(s.ctx, "SAVEPOINT part"); err != nil {
+		return s.fail("savepoint", err)
+	}
+	err := fn()
+	if err == nil {
+		if _, err := s.tx.Exec(s.ctx, "RELEASE SAVEPOINT part"); err != nil {
+			return s.fail("savepoint", err)
+		}
+		return nil
+	}
+	if _, failed := s.tx.Exec(s.ctx, "ROLLBACK TO SAVEPOINT part"); failed != nil {
+		return errors.Join(err, s.fail("savepoint", failed))
+	}
+	s.failed = nil
+	return err
+}
+
+// Shred implements store.Session. What a row was stays in the table until it is vacuumed, and in the log until that is written over: there is
+// nothing that a command can do about it.
+func (s *session) Shred(fn func() error) error { return fn() }
+
+// Lock implements store.Session.
+func (s *session) Lock(thing string, shared bool) error {
+	text := "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))"
+	if shared {
+		text = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1::text, 0))"
+	}
+	if _, err := s.tx.Exec(s.ctx, text, thing); err != nil {
+		return s.fail("lock", err)
+	}
+	return nil
+}
