@@ -28,6 +28,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	"github.com/causeway-pay/causeway/shared/telemetry"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -241,6 +242,7 @@ func newTransport(cfg Config) (http.RoundTripper, func()) {
 	}
 	secure := &http.Transport{
 		DialContext:           dial,
+		TLSClientConfig:       tlspolicy.Client(nil), // SSL_CERT_FILE names other authorities than the system's
 		MaxIdleConns:          256,
 		MaxIdleConnsPerHost:   256,
 		IdleConnTimeout:       90 * time.Second,

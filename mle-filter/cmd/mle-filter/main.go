@@ -184,6 +184,9 @@ func (m *Main) certificate() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate and private_key: %w", err)
 	}
+	if err := (tlspolicy.Policy{}).Takes(pair.Leaf.PublicKey); err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
 	return tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }), nil
 }
 

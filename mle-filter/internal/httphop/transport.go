@@ -2,6 +2,7 @@ package httphop
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -11,17 +12,19 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
 // answerPatience is how long core may take to begin an answer. A server of ours cuts any answer off after a minute.
 const answerPatience = 50 * time.Second
 
 // NewTransport keeps many connections to its one host, speaks HTTP/2 where TLS agrees on it, and ignores proxies of the environment: card
-// numbers go to core and nowhere else. trust may be nil.
+// numbers go to core and nowhere else. trust may be nil, for the TLS policy and the authorities of the system.
 func NewTransport(trust *tls.Config) *http.Transport {
 	return &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSClientConfig:       trust,
+		TLSClientConfig:       cmp.Or(trust, tlspolicy.Client(nil)),
 		MaxIdleConns:          256,
 		MaxIdleConnsPerHost:   256,
 		IdleConnTimeout:       90 * time.Second,
