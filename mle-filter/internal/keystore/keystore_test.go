@@ -1,0 +1,132 @@
+package keystore_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
+	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// TestExisting: where no store is wanted, none is made, and one that is there is opened.
+func TestExisting(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			source := e.Source(t)
+			existing := func() error {
+				db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Existing: true})
+				if err != nil {
+					return err
+				}
+				return db.Close()
+			}
+			for range 2 { // the first time has made nothing
+				if err := existing(); !errors.Is(err, keystore.ErrNoStore) {
+					t.Errorf("got %v", err)
+				}
+			}
+			MustOpen(t, source, clock.NewFake(birth))
+			if err := existing(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if _, err := keystore.Open(t.Context(), keystore.Config{Source: "postgres:///keys"}); err == nil {
+		t.Error("a program without PostgreSQL has opened it")
+	}
+}
+
+// TestKeyset: the first keyset is made once, and one is replaced by who has read it.
+func TestKeyset(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		if _, err := w.a.Keyset(t.Context()); !errors.Is(err, keystore.ErrNotFound) {
+			t.Errorf("got %v", err)
+		}
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.MakeKeyset([]byte("one")) })
+		if err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.MakeKeyset([]byte("two")) }); !errors.Is(err, keystore.ErrConflict) {
+			t.Errorf("a second one: got %v", err)
+		}
+		first, second := keystore.Keyset{Sealed: []byte("one")}, keystore.Keyset{Sealed: []byte("two"), Generation: 1}
+		for i, want := range []error{nil, keystore.ErrConflict} {
+			err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.ReplaceKeyset(first, second) })
+			if !errors.Is(err, want) {
+				t.Errorf("replacement %d: got %v, want %v", i, err, want)
+			}
+		}
+		if got, err := w.a.Keyset(t.Context()); err != nil || string(got.Sealed) != "two" || got.Generation != 1 {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+}
+
+// TestAway: what says that the store is not there now can be told from what says that something is wrong.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		ctx, cancel := context.WithTimeout(t.Context(), 0)
+		defer cancel()
+		_, late := w.a.Revision(ctx)
+		if !w.a.IsUnavailable(late) {
+			t.Errorf("too late: got %v", late)
+		}
+		conflict := w.a.Update(t.Context(), func(tx *keystore.Tx) error { return tx.UpdateKey(current("none", shop, birth)) })
+		if w.a.IsUnavailable(conflict) || w.a.IsUnavailable(keystore.ErrNotFound) {
+			t.Errorf("a conflict: got %v", conflict)
+		}
+		if err := w.a.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestResponseKeys: a key is registered, proven and deleted once each, and the newest proven one comes first.
+func TestResponseKeys(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		put := func(kid string) error {
+			return w.a.Update(t.Context(), func(tx *keystore.Tx) error {
+				return tx.PutResponseKey(&keystore.ResponseKey{
+					Tenant: shop, Kid: kid, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(1e9),
+				})
+			})
+		}
+		prove := func(kid string) error {
+			return w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.ProveResponseKey(shop, kid) })
+		}
+		if err := errors.Join(put("a"), put("b"), put("a"), prove("b"), prove("a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := put("a"); !errors.Is(err, keystore.ErrConflict) {
+			t.Errorf("in the place of a proven one: got %v", err)
+		}
+		if err := prove("a"); !errors.Is(err, keystore.ErrConflict) {
+			t.Errorf("proven again: got %v", err)
+		}
+		keys, err := w.b.ResponseKeys(t.Context(), shop)
+		if err != nil || len(keys) != 2 || keys[0].Kid != "a" || keys[1].Kid != "b" || keys[0].Challenge != nil || !keys[0].ProvenAt.Equal(birth) {
+			t.Errorf("got %+v, %v", keys, err)
+		}
+		for _, want := range []error{nil, keystore.ErrNotFound} {
+			if err := w.a.Update(t.Context(), func(tx *keystore.Tx) error { return tx.DeleteResponseKey(shop, "a") }); !errors.Is(err, want) {
+				t.Errorf("deleted: got %v, want %v", err, want)
+			}
+		}
+		if err := errors.Join(put("a"), put("late")); err != nil { // a deleted one may come back, to be proven
+			t.Fatal(err)
+		}
+		w.clock.Advance(2e9)
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.ForgetUnproven(shop, tx.Now) })
+		if keys, err := w.a.ResponseKeys(t.Context(), shop); err != nil || len(keys) != 1 || keys[0].Kid != "b" {
+			t.Errorf("got %+v, %v, want b alone", keys, err)
+		}
+	})
+}

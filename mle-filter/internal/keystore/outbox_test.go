@@ -1,0 +1,178 @@
+package keystore_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+)
+
+// TestMadeAndAnnounced: a key and what is said of it are written both or neither, wherever the process dies.
+func TestMadeAndAnnounced(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		dies := errors.New("the process dies here")
+		write := func(until int) func(*keystore.Tx) error {
+			return func(tx *keystore.Tx) error {
+				for i, step := range []func() error{
+					func() error { return tx.InsertKey(current("one", shop, birth)) },
+					func() error { return tx.Announce(announcement("one")) },
+					func() error {
+						return tx.KeepAnswer(shop, "k", keystore.Answer{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")})
+					},
+				} {
+					if i == until {
+						return dies
+					}
+					if err := step(); err != nil {
+						return err
+					}
+				}
+				if until == 3 {
+					panic(dies)
+				}
+				return nil
+			}
+		}
+		there := func(want int) {
+			t.Helper()
+			keys, err := w.b.Keys(t.Context(), shop)
+			n, wrong := w.b.Undelivered(t.Context())
+			if err := errors.Join(err, wrong); err != nil || len(keys) != want || n != want {
+				t.Errorf("got %d keys and %d announcements, %v, want %d of each", len(keys), n, err, want)
+			}
+		}
+		for until := range 3 {
+			if err := w.a.Update(t.Context(), write(until)); !errors.Is(err, dies) {
+				t.Errorf("step %d: got %v", until, err)
+			}
+			there(0)
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_ = w.a.Update(t.Context(), write(3))
+		}()
+		there(0)
+		MustUpdate(t, w.a, write(4))
+		there(1)
+	})
+}
+
+// TestAnnouncedOnce: however many processes deliver, each announcement is taken by one at a time, and is over once core has it.
+func TestAnnouncedOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		const all = 12
+		MustUpdate(t, w.a, func(tx *keystore.Tx) (err error) {
+			for i := range all {
+				err = errors.Join(err, tx.Announce(announcement(fmt.Sprint(i))))
+			}
+			return err
+		})
+		if err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.Announce(announcement("0")) }); !errors.Is(err, keystore.ErrConflict) {
+			t.Errorf("the same once more: got %v", err)
+		}
+		var taken sync.Map
+		claimAll := func() {
+			var wg sync.WaitGroup
+			for i := range 6 {
+				db := []*keystore.DB{w.a, w.b}[i%2]
+				wg.Go(func() {
+					for {
+						a, err := db.ClaimAnnouncement(t.Context(), time.Minute)
+						if errors.Is(err, keystore.ErrNotFound) {
+							return
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if _, twice := taken.LoadOrStore(fmt.Sprint(a.ID, "/", a.Attempts), a); twice {
+							t.Errorf("%s was taken twice", a.ID)
+						}
+						if a.ID != "0" && a.ID != "1" { // these two processes die before core has answered
+							if err := db.Delivered(t.Context(), a.ID); err != nil {
+								t.Error(err)
+							}
+						}
+					}
+				})
+			}
+			wg.Wait()
+		}
+		claimAll()
+		left(t, w, 2)
+		w.clock.Advance(time.Minute - time.Millisecond)
+		if _, err := w.a.ClaimAnnouncement(t.Context(), time.Minute); !errors.Is(err, keystore.ErrNotFound) {
+			t.Errorf("while its holder may still be there: got %v", err)
+		}
+		w.clock.Advance(time.Millisecond)
+		claimAll()
+		first, ok := taken.Load("0/1")
+		if _, again := taken.Load("0/2"); !again || !ok {
+			t.Fatal("what was not delivered was not taken again")
+		}
+		if err := w.a.Postpone(t.Context(), first.(*keystore.Announcement), birth); err != nil { // its first holder comes back late
+			t.Error(err)
+		}
+		if _, err := w.b.ClaimAnnouncement(t.Context(), time.Minute); !errors.Is(err, keystore.ErrNotFound) {
+			t.Errorf("who holds it no more has postponed it: got %v", err)
+		}
+		for range 2 {
+			if err := errors.Join(w.a.Delivered(t.Context(), "0"), w.b.Delivered(t.Context(), "1")); err != nil {
+				t.Error(err)
+			}
+		}
+		left(t, w, 0)
+	})
+}
+
+func left(t *testing.T, w world, want int) {
+	t.Helper()
+	if n, err := w.a.Undelivered(t.Context()); err != nil || n != want {
+		t.Errorf("got %d left, %v, want %d", n, err, want)
+	}
+}
+
+// TestForget: answers and what was announced go by their time; what has yet to be announced never does.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		answer := keystore.Answer{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error {
+			return errors.Join(tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.KeepAnswer(shop, "k", answer))
+		})
+		if err := w.a.Delivered(t.Context(), "told"); err != nil {
+			t.Fatal(err)
+		}
+		kept := func(want error) {
+			t.Helper()
+			MustUpdate(t, w.b, func(tx *keystore.Tx) error {
+				if _, err := tx.Answer(shop, "k"); !errors.Is(err, want) {
+					t.Errorf("at %s: got %v, want %v", tx.Now, err, want)
+				}
+				return nil
+			})
+		}
+		for _, before := range []time.Time{birth, birth.Add(time.Millisecond)} {
+			kept(nil)
+			if err := w.a.Forget(t.Context(), before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept(keystore.ErrNotFound)
+		left(t, w, 1)
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) }) // nothing of it was left
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.KeepAnswer(shop, "k", answer) })
+		w.clock.Advance(keystore.AnswerLifetime - time.Millisecond)
+		kept(nil)
+		w.clock.Advance(time.Millisecond)
+		kept(keystore.ErrNotFound)
+	})
+}
