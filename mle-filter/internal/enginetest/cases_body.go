@@ -132,6 +132,17 @@ func epkCases(tb testing.TB, w *World) []Case {
 		epk("P-384", func(k map[string]any) { k["crv"], k["x"], k["y"] = "P-384", encode(point[1:49]), encode(point[49:]) }),
 		epk("P-384 in name", func(k map[string]any) { k["crv"] = "P-384" }),
 		epk("private", func(k map[string]any) { k["d"] = zero }),
+		epk("private, of nothing", func(k map[string]any) { k["d"] = nil }),
+		epk("private, of RSA", func(k map[string]any) { k["p"] = zero }),
+		epk("a secret key", func(k map[string]any) { k["k"] = zero }),
+		epk("with certificates", func(k map[string]any) { k["x5c"] = []string{"AAAA"} }),
+		epk("with certificates elsewhere", func(k map[string]any) { k["x5u"] = "http://127.0.0.1:1/" }),
+		epk("with the print of one", func(k map[string]any) { k["x5t#S256"] = zero }),
+		epk("with a name", func(k map[string]any) { k["kid"] = "a" }),
+		epk("with a null", func(k map[string]any) { k["alg"] = nil }),
+		failed(13, "certificates in it, escaped", Forge{Key: w.EC, Raw: func(h string) string {
+			return strings.Replace(h, `"kty"`, `"\u0078\u0035c":["AAAA"],"kty"`, 1)
+		}}.Seal(tb, plaintext)),
 		epk("of another kind", func(k map[string]any) { k["kty"], k["crv"] = "OKP", "X25519" }),
 		epk("a short coordinate", func(k map[string]any) { k["x"] = encode(random(31)) }),
 		epk("a long coordinate", func(k map[string]any) { k["x"] = encode(random(33)) }),

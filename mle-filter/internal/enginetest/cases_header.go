@@ -127,6 +127,16 @@ func jsonCases(tb testing.TB, w *World) []Case {
 		raw("a byte more than 2 KiB", pad(2<<10+1)),
 		passed(6, "2 KiB", sent(Forge{Key: w.EC, Raw: pad(2 << 10)}.Seal(tb, plaintext)), plaintext),
 		failed(6, "kid, a number", Forge{Key: w.EC, Header: map[string]any{"kid": 5}}.Seal(tb, plaintext)),
+		raw("a null among it", func(h string) string { return `{"x":null,` + h[1:] }),
+		raw("a null that is escaped", func(h string) string { return `{"\u007a\u0069p":null,` + h[1:] }),
+		raw("zip, null", func(h string) string { return `{"zip":null,` + h[1:] }),
+		raw("crit, null", func(h string) string { return `{"crit": null ,` + h[1:] }),
+		raw("iat, null", func(h string) string { return `{"iat":null,` + h[1:] }),
+		raw("apu, null", func(h string) string { return `{"apu":null,` + h[1:] }),
+		passed(6, "the word null", sent(Forge{Key: w.EC, Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}}}.Seal(tb, plaintext)), plaintext),
+		raw("not UTF-8", func(h string) string { return "{\"x\":\"\xff\"," + h[1:] }),
+		raw("half a character", func(h string) string { return "{\"x\":\"\xc3\"," + h[1:] }),
+		raw("a surrogate as UTF-8", func(h string) string { return "{\"\xed\xa0\x80\":1," + h[1:] }),
 		raw("kid, null", func(h string) string { return strings.Replace(h, `"`+w.EC.KID+`"`, "null", 1) }),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdh"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -170,25 +171,32 @@ func decode(text string) ([]byte, error) {
 	return value, err
 }
 
+// point are the members of an ephemeral key, which is made for one message: of no more use than to be a point.
+var point = []string{"kty", "crv", "x", "y"}
+
+const notBare = "The protected header's epk holds more than kty, crv, x and y; nothing else of a key belongs there."
+
 // readEPK reads the ephemeral public key. A wrong one never meets the private key: crypto/ecdh takes points of the curve only.
 func readEPK(member any) (*ecdh.PublicKey, error) {
 	m, ok := member.(map[string]any)
 	if !ok {
 		return nil, refuse(ReasonEPK, "The protected header has no epk, which ECDH-ES needs.")
 	}
-	if _, private := m["d"]; private {
-		return nil, refuse(ReasonEPK, "The protected header's epk holds a private key.")
+	for name := range m {
+		if !slices.Contains(point, name) {
+			return nil, refuse(ReasonEPK, notBare)
+		}
 	}
-	point := append(make([]byte, 0, 1+2*coordinate), 4) // uncompressed
+	encoded := append(make([]byte, 0, 1+2*coordinate), 4) // uncompressed
 	for _, name := range []string{"x", "y"} {
 		text, _ := m[name].(string)
 		value, err := decode(text)
 		if err != nil || len(value) != coordinate {
 			return nil, refuse(ReasonEPK, "The protected header's epk is not a point of P-256.")
 		}
-		point = append(point, value...)
+		encoded = append(encoded, value...)
 	}
-	key, err := ecdh.P256().NewPublicKey(point)
+	key, err := ecdh.P256().NewPublicKey(encoded)
 	if err != nil || m["kty"] != "EC" || m["crv"] != "P-256" {
 		return nil, refuse(ReasonEPK, "The protected header's epk is not a point of P-256.")
 	}

@@ -3,6 +3,8 @@ package jwe
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/json"
@@ -29,7 +31,7 @@ func Parse(token []byte, limits Limits) (*Message, error) {
 	if _, err := base64.RawURLEncoding.Decode(text, parts[0]); err != nil {
 		return nil, refuse(ReasonEncoding, notCanonical)
 	}
-	if err := refuseHeavy(text); err != nil {
+	if err := screen(text); err != nil {
 		return nil, err
 	}
 	object, err := jose.ParseEncryptedCompact(string(token), keyAlgorithms, contentEncryption)
@@ -54,13 +56,19 @@ func plausibleKeyLen(alg Alg, n int) bool {
 	return n == wrappedSize
 }
 
-// heavy are the members that go-jose parses keys and certificates from while it parses a header.
+// heavy are the members that go-jose parses keys and certificates from while it parses a header, whether or not it is going to use them.
 var heavy = []jose.HeaderKey{"jwk", "x5c"}
 
-// refuseHeavy refuses them before it does. Most headers are seen not to have them without being parsed twice: neither the names themselves nor
-// the one kind of escape that could spell them is in there.
-func refuseHeavy(text []byte) error {
-	if !bytes.Contains(text, []byte("jwk")) && !bytes.Contains(text, []byte("x5c")) && !bytes.Contains(text, []byte(`\u`)) {
+// marks are what a header has in it somewhere that could hold one of them, or a null, however it is written.
+var marks = [][]byte{[]byte("jwk"), []byte("x5c"), []byte("null"), []byte(`\u`)}
+
+// screen refuses what go-jose would not show us, or would make something of, before it parses a header. Most are seen to be in order without
+// being parsed twice.
+func screen(text []byte) error {
+	if !utf8.Valid(text) {
+		return refuse(ReasonHeader, "The protected header is not UTF-8.")
+	}
+	if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(text, mark) }) {
 		return nil
 	}
 	m, err := readMembers(text)
@@ -70,6 +78,24 @@ func refuseHeavy(text []byte) error {
 	for _, name := range heavy {
 		if _, ok := m[name]; ok {
 			return notTaken(name)
+		}
+	}
+	for _, value := range m {
+		if string(value) == "null" { // to go-jose it is as if the member were not there
+			return refuse(ReasonHeader, "A member of the protected header is null; leave it out.")
+		}
+	}
+	if epk, err := readMembers(m["epk"]); err == nil {
+		return screenEPK(epk)
+	}
+	return nil // an epk that is no object is refused by the rules of ECDH
+}
+
+// screenEPK refuses an ephemeral key with more to it than a key, certificates above all.
+func screenEPK(epk map[jose.HeaderKey]json.RawMessage) error {
+	for name := range epk {
+		if !slices.Contains(point, string(name)) {
+			return refuse(ReasonEPK, notBare)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
+	"encoding/base64"
 	"errors"
 
 	"github.com/go-jose/go-jose/v4"
@@ -112,6 +113,9 @@ func (m *members) key() (engine.Alg, any, error) {
 	case large(m.E):
 		return "", nil, refuse("e", "The exponent is less than 2^31; 65537 is usual.")
 	}
+	if err := m.plain(); err != nil {
+		return "", nil, err
+	}
 	var jwk jose.JSONWebKey
 	if err := jwk.UnmarshalJSON(m.bare()); err != nil {
 		if m.Kty == "EC" {
@@ -132,6 +136,21 @@ func (m *members) key() (engine.Alg, any, error) {
 		return engine.RSAOAEP256, key, checkRSA(key)
 	}
 	return "", nil, refuse("kty", "A key is \"EC\" on P-256, or \"RSA\".")
+}
+
+// plain refuses numbers that are written in another way than the one there is, by RFC 7518: go-jose skips line breaks, bits that belong to no
+// byte, and zeros ahead. Whoever computes the key's id from what he has sent would get another one than we do.
+func (m *members) plain() error {
+	for _, number := range []struct{ name, text string }{{"x", m.X}, {"y", m.Y}, {"n", m.N}, {"e", m.E}} {
+		value, err := base64.RawURLEncoding.Strict().DecodeString(number.text)
+		if err != nil || base64.RawURLEncoding.EncodedLen(len(value)) != len(number.text) {
+			return refuse(number.name, "The member is not plain base64url: without padding, white space, line breaks, and stray bits in the last character.")
+		}
+		if m.Kty == "RSA" && len(value) > 0 && value[0] == 0 {
+			return refuse(number.name, "The number has a zero byte ahead; RFC 7518 has it without.")
+		}
+	}
+	return nil
 }
 
 // bare is the key with nothing but what makes it a key.

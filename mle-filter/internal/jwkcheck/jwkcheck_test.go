@@ -78,6 +78,13 @@ func number(m member, add int64) string {
 	return b64(n.Add(n, big.NewInt(add)).Bytes())
 }
 
+// stray is base64url of 32 bytes with one of the two bits set that belong to none of them.
+func stray(text string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := len(text) - 1
+	return text[:last] + string(alphabet[strings.IndexByte(alphabet, text[last])|1])
+}
+
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	ec, r := ecKey(t), rsaKey(t, 2048)
@@ -168,7 +175,19 @@ func TestRefused(t *testing.T) {
 		"even modulus":     {r.with("n", number(r, 1)).text(t), "n"},
 		"small factor":     {r.with("n", b64(new(big.Int).Mul(modulus(2040), big.NewInt(1997)).Bytes())).text(t), "n"},
 		"ROCA":             {r.with("n", b64(roca(t).Bytes())).text(t), "n"},
-		"padding":          {r.with("e", "AQAB==").text(t), "n"},
+		"padding":          {r.with("e", "AQAB==").text(t), "e"},
+		"padding in x":     {ec.with("x", x+"=").text(t), "x"},
+		"a break in x":     {ec.with("x", x[:20]+"\n"+x[20:]).text(t), "x"},
+		"a break behind y": {ec.with("y", ec["y"].(string)+"\r\n").text(t), "y"},
+		"a space in x":     {ec.with("x", x[:20]+" "+x[20:]).text(t), "x"},
+		"a break in n":     {r.with("n", "\n"+r["n"].(string)).text(t), "n"},
+		"a break in e":     {r.with("e", "AQ\r\nAB").text(t), "e"},
+		"a tab in e":       {r.with("e", "AQ\tAB").text(t), "e"},
+		"stray bits in x":  {ec.with("x", stray(x)).text(t), "x"},
+		"the other base64": {ec.with("x", "+/"+x[2:]).text(t), "x"},
+		"n with a zero":    {r.with("n", "AAAA"+r["n"].(string)).text(t), "n"},
+		"e with a zero":    {r.with("e", b64([]byte{0, 1, 0, 1})).text(t), "e"},
+		"n of zero":        {r.with("n", "AA").text(t), "n"},
 		"wrong type":       {ec.with("alg", 1).text(t), "alg"},
 		"twice":            {`{"kty":"EC","kty":"EC"}`, ""},
 		"array":            {`[]`, ""},
