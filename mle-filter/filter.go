@@ -100,14 +100,19 @@ type Filter struct {
 }
 
 var (
-	errV1  = errors.New("v1 is not an absolute http or https URL without a path")
-	errTwo = errors.New("one of v1 and a core in the same process is needed, and not both")
+	errV1     = errors.New("v1 is not an absolute http or https URL without a path")
+	errTwo    = errors.New("one of v1 and a core in the same process is needed, and not both")
+	errStrict = errors.New("mle-filter: policy: merchants: whose a publishable key is core tells by its operator token only, " +
+		"so without operator_token no such key of any merchant could be used: set it, or name no merchants")
 	errKEK = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
 )
 
 // New opens the keys and returns a filter, which keeps and rotates them until Close. It does not call v1: either may start first. The error
 // names the setting at fault.
 func New(ctx context.Context, cfg Config) (*Filter, error) {
+	if len(cfg.Policy.Merchants) > 0 && cfg.OperatorToken.IsZero() {
+		return nil, errStrict
+	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
 	table, err := policy.New(withOwnRoutes(cfg.Policy))
 	if err != nil {

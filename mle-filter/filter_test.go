@@ -221,7 +221,10 @@ func TestNewRefuses(t *testing.T) {
 		"no KEK":      func(c *mlefilter.Config) { c.KEK = secret.String{} },
 		"a short KEK": func(c *mlefilter.Config) { c.KEK = secret.New("YWJj") },
 		"a wrong level": func(c *mlefilter.Config) {
-			c.Policy.Merchants = map[string]policy.Merchant{"mer_1/test": {MLE: "sometimes"}}
+			c.Policy.Merchants, c.OperatorToken = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: "sometimes"}}, secret.New("operator")
+		},
+		"strict merchants, and nobody to say whose a key is": func(c *mlefilter.Config) {
+			c.Policy.Merchants = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: policy.Required}}
 		},
 		"a limit": func(c *mlefilter.Config) { c.Limits.MaxBody = -1 },
 	} {

@@ -46,7 +46,7 @@ func TestShippedConfiguration(t *testing.T) {
 			Merchants: map[string]policy.Merchant{},
 		},
 		Limits: mlefilter.Limits{
-			MaxBody: 256 << 10, MaxPlaintext: 192 << 10, MaxHeader: 2 << 10, MaxResponse: 1 << 20, MaxAge: 5 * time.Minute, Queue: 100 * time.Millisecond,
+			MaxBody: 256 << 10, MaxPlaintext: 188 << 10, MaxHeader: 2 << 10, MaxResponse: 1 << 20, MaxAge: 5 * time.Minute, Queue: 100 * time.Millisecond,
 		},
 		Concurrency: 512, Drain: 10 * time.Second,
 	}

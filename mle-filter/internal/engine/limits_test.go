@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"errors"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -129,11 +130,16 @@ func TestRequiredIAT(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]engine.Settings{
-		"negative":    {MaxBody: -1},
-		"too large":   {MaxResponse: 64<<20 + 1},
-		"no slots":    {Concurrency: -1},
-		"short age":   {MaxAge: time.Millisecond},
-		"no patience": {Queue: -1},
+		"negative":                {MaxBody: -1},
+		"too large":               {MaxResponse: 64<<20 + 1},
+		"no slots":                {Concurrency: -1},
+		"short age":               {MaxAge: time.Millisecond},
+		"no patience":             {Queue: -1},
+		"negative plaintext":      {MaxPlaintext: -1},
+		"far too large":           {MaxPlaintext: math.MaxInt},
+		"plaintext beyond a body": {MaxBody: 2000, MaxPlaintext: 2000},
+		"what once were defaults": {MaxBody: 256 << 10, MaxPlaintext: 192 << 10},
+		"a byte beyond":           {MaxBody: 265_599, MaxPlaintext: 192 << 10},
 	} {
 		if _, err := engine.New(engine.Config{Settings: s, Keys: &enginetest.Ring{}}); err == nil {
 			t.Errorf("%s: got an engine", name)
@@ -142,8 +148,47 @@ func TestSettings(t *testing.T) {
 	if _, err := engine.New(engine.Config{}); err == nil {
 		t.Error("got an engine without keys")
 	}
-	if s := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}}).Settings(); s.MaxBody != 256<<10 || s.Concurrency < 2 {
+	if s := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}}).Settings(); s.MaxBody != 256<<10 || s.MaxPlaintext != 188<<10 || s.Concurrency < 2 {
 		t.Errorf("got %+v, want the defaults", s)
+	}
+}
+
+// TestLimitsFit: whatever limit is left out goes by the one that is set.
+func TestLimitsFit(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[engine.Settings]engine.Settings{
+		{}:                      {MaxBody: 256 << 10, MaxPlaintext: 188 << 10},
+		{MaxBody: 128 << 10}:    {MaxBody: 128 << 10, MaxPlaintext: 128 << 10},
+		{MaxBody: 1 << 20}:      {MaxBody: 1 << 20, MaxPlaintext: 188 << 10},
+		{MaxPlaintext: 1 << 10}: {MaxBody: 256 << 10, MaxPlaintext: 1 << 10},
+		{MaxPlaintext: 768_000}: {MaxBody: 1_027_456, MaxPlaintext: 768_000},
+		{MaxBody: 265_600, MaxPlaintext: 192 << 10}:   {MaxBody: 265_600, MaxPlaintext: 192 << 10},
+		{MaxHeader: 8 << 10, MaxPlaintext: 192 << 10}: {MaxBody: 273_792, MaxPlaintext: 192 << 10},
+	} {
+		got, err := set.Complete()
+		if err != nil || got.MaxBody != want.MaxBody || got.MaxPlaintext != want.MaxPlaintext {
+			t.Errorf("%+v: got %d and %d, %v, want %d and %d", set, got.MaxBody, got.MaxPlaintext, err, want.MaxBody, want.MaxPlaintext)
+		}
+	}
+}
+
+// TestLargestPlaintext: by default the limit of plaintexts is one that can be reached, with a header as large as it may be.
+func TestLargestPlaintext(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.Settings = engine.Settings{}
+	pad := func(h string) string {
+		return h[:len(h)-1] + `,"pad":"` + strings.Repeat("x", 2<<10-len(h)-len(`,"pad":""`)) + `"}`
+	}
+	for size, want := range map[int]int{188 << 10: 0, 188<<10 + 1: 413} {
+		status := 0
+		token := enginetest.Forge{Key: w.RSA, Raw: pad}.Seal(t, strings.Repeat("x", size))
+		if _, p := mustNeedBody(t, w.Engine(t)).Unwrap(t.Context(), []byte(token)); p != nil {
+			status = p.Status
+		}
+		if status != want {
+			t.Errorf("%d bytes, %d as they are sent: got %d, want %d", size, len(token), status, want)
+		}
 	}
 }
 

@@ -2,8 +2,11 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 )
 
 // Settings are the engine's part of the configuration file, which says what each means. Zero stands for the default.
@@ -18,10 +21,10 @@ type Settings struct {
 	Queue        time.Duration `yaml:"decryption_wait"`
 }
 
-// The defaults of Settings.
+// The defaults of Settings. The largest plaintext fits into the largest body whatever header and key it has.
 const (
 	defaultMaxBody      = 256 << 10
-	defaultMaxPlaintext = 192 << 10
+	defaultMaxPlaintext = 188 << 10
 	defaultMaxHeader    = 2 << 10
 	defaultMaxResponse  = 1 << 20
 	defaultMaxAge       = 5 * time.Minute
@@ -37,11 +40,7 @@ func (s Settings) Complete() (Settings, error) {
 		value    *int
 		standard int
 	}{
-		{&s.MaxBody, defaultMaxBody},
-		{&s.MaxPlaintext, defaultMaxPlaintext},
-		{&s.MaxHeader, defaultMaxHeader},
-		{&s.MaxResponse, defaultMaxResponse},
-		{&s.Concurrency, 2 * runtime.GOMAXPROCS(0)},
+		{&s.MaxHeader, defaultMaxHeader}, {&s.MaxResponse, defaultMaxResponse}, {&s.Concurrency, 2 * runtime.GOMAXPROCS(0)}, {&s.MaxBody, 0}, {&s.MaxPlaintext, 0},
 	} {
 		if *size.value == 0 {
 			*size.value = size.standard
@@ -49,6 +48,9 @@ func (s Settings) Complete() (Settings, error) {
 		if *size.value < 0 || *size.value > maxSize {
 			return s, errors.New("mle: a limit is negative, or above 64 MiB")
 		}
+	}
+	if err := s.completeBody(); err != nil {
+		return s, err
 	}
 	if s.MaxAge == 0 {
 		s.MaxAge = defaultMaxAge
@@ -60,4 +62,19 @@ func (s Settings) Complete() (Settings, error) {
 		return s, errors.New("mle: max_age is under a second, or decryption_wait is negative")
 	}
 	return s, nil
+}
+
+// completeBody sets the limits of a body and of what is in it by each other, or refuses a plaintext that no body could reach.
+func (s *Settings) completeBody() error {
+	needs := jwe.MaxSize(s.MaxHeader, s.MaxPlaintext)
+	if s.MaxBody == 0 {
+		s.MaxBody = max(defaultMaxBody, needs)
+	}
+	switch {
+	case s.MaxPlaintext == 0:
+		s.MaxPlaintext = min(defaultMaxPlaintext, s.MaxBody)
+	case needs > s.MaxBody:
+		return fmt.Errorf("mle: max_plaintext cannot be reached: one of %d bytes is up to %d as it is sent, and max_body is %d", s.MaxPlaintext, needs, s.MaxBody)
+	}
+	return nil
 }

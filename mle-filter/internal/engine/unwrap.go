@@ -54,7 +54,7 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 		return failed("htm", "The protected header's htm is not the method of the request.")
 	}
 	if h.Path != "" && h.Path != x.head.Path {
-		return failed("htu", "The protected header's htu is not the path of the request.")
+		return failed("htu", "The protected header's htu is not the path of the request. It holds the path alone, without scheme, host and query.")
 	}
 	return nil
 }

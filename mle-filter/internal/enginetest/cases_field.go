@@ -72,7 +72,7 @@ func fieldCases(tb testing.TB, w *World) []Case {
 // sizeCases are row 23. What HTTP itself refuses, a Content-Length that lies for one, is not among them.
 func sizeCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
-	const limit = 256 << 10
+	const limit = MaxBody
 	large := func(name, body string, noLength bool) Case {
 		c := Case{Row: 23, Name: name, Request: sent(body), Status: 413, Code: "body_too_large"}
 		c.Request.NoLength = noLength

@@ -123,7 +123,7 @@ func jsonCases(tb testing.TB, w *World) []Case {
 		raw("nested as deeply as fits", func(h string) string {
 			return `{"a":` + strings.Repeat("[", 900) + "," + h[1:]
 		}),
-		raw("1 MiB", func(h string) string { return `{"a":"` + strings.Repeat("x", 190<<10) + `",` + h[1:] }),
+		raw("1 MiB", func(h string) string { return `{"a":"` + strings.Repeat("x", 170<<10) + `",` + h[1:] }),
 		raw("a byte more than 2 KiB", pad(2<<10+1)),
 		passed(6, "2 KiB", sent(Forge{Key: w.EC, Raw: pad(2 << 10)}.Seal(tb, plaintext)), plaintext),
 		failed(6, "kid, a number", Forge{Key: w.EC, Header: map[string]any{"kid": 5}}.Seal(tb, plaintext)),
@@ -188,6 +188,6 @@ func timeCases(tb testing.TB, w *World) []Case {
 		at("301 s ago", now-301), at("301 s ahead", now+301), at("in milliseconds", now*1000), at("in text", "1700000000"), at("1e300", 1e300),
 		at("below zero", -1), at("a half", 0.5+float64(now)), at("the least there is", math.MinInt64), at("a list", []int{1}),
 		bound("another method", "PUT", Path), bound("another path", "POST", Path+"/x"), bound("another host", "POST", "https://example.com"+Path),
-		bound("no path", "POST", ""),
+		bound("no path", "POST", ""), bound("a query too", "POST", Path+"?limit=1"), bound("no method in capitals", "post", Path),
 	}
 }

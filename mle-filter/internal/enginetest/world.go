@@ -23,6 +23,9 @@ const (
 	PathStrictForOne = "/v1/refunds" // optional, but the Strict merchant wants all of its requests encrypted
 )
 
+// MaxBody is how large an encrypted body of the cases may be: one that an elliptic key can fill.
+const MaxBody = 240 << 10
+
 // Strict is a merchant that demands encryption of all its own requests.
 const Strict = "mer_0000000000003"
 
@@ -75,7 +78,7 @@ func NewWorld(tb testing.TB) *World {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon)}
+	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon), Settings: engine.Settings{MaxBody: MaxBody}}
 	return &w
 }
 

@@ -190,7 +190,7 @@ func (r *Resolver) current(ctx context.Context, credential string, now time.Time
 		return entry{}, fmt.Errorf("identity: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return entry{}, refusal(resp, body)
+		return entry{}, r.refusal(resp, body)
 	}
 	var key v1.APIKey
 	if err := json.Unmarshal(body, &key); err != nil || key.Merchant == "" || !key.Mode.Valid() {
@@ -203,8 +203,11 @@ func (r *Resolver) current(ctx context.Context, credential string, now time.Time
 	return e, nil
 }
 
+// codePublishable is core's refusal to say whose a publishable key is.
+const codePublishable = "publishable_key_not_allowed"
+
 // refusal passes core's refusal on, if it is about the key; else it is an error of ours.
-func refusal(resp *http.Response, body []byte) error {
+func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 	var told v1.ErrorBody
 	if err := json.Unmarshal(body, &told); err != nil || told.Error.Code == "" {
 		return fmt.Errorf("identity: core answered %d", resp.StatusCode)
@@ -213,6 +216,12 @@ func refusal(resp *http.Response, body []byte) error {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 	default:
 		return fmt.Errorf("identity: core answered %d %s", resp.StatusCode, told.Error.Code)
+	}
+	if told.Error.Code == codePublishable {
+		if !r.cfg.Token.IsZero() {
+			return errors.New("identity: core does not take the operator token: it has another one, or none")
+		}
+		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no operator token, by which it would learn whose they are."
 	}
 	p := &engine.Problem{Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code, Message: told.Error.Message, Reason: "refused"}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {

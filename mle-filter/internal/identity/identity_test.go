@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -20,6 +22,7 @@ const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd
 
 // core answers one way, and counts.
 type core struct {
+	token  secret.String // the operator's, as the resolver has it
 	asked  atomic.Int32
 	answer atomic.Pointer[func(http.ResponseWriter, *http.Request)]
 }
@@ -37,7 +40,11 @@ func (c *core) says(status int, header, body string) {
 
 func setup(t *testing.T) (*core, *identity.Resolver, *clock.Fake) {
 	t.Helper()
-	c := &core{}
+	return setupWith(t, &core{})
+}
+
+func setupWith(t *testing.T, c *core) (*core, *identity.Resolver, *clock.Fake) {
+	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.asked.Add(1)
 		if r.URL.Path != "/v1/api_keys/current" || r.Header.Get("Authorization") == "" || r.Method != "GET" {
@@ -47,7 +54,7 @@ func setup(t *testing.T) (*core, *identity.Resolver, *clock.Fake) {
 	}))
 	t.Cleanup(s.Close)
 	fake := clock.NewFake(birth)
-	return c, identity.New(identity.Config{V1: s.URL + "/", Client: s.Client(), Clock: fake}), fake
+	return c, identity.New(identity.Config{V1: s.URL + "/", Client: s.Client(), Clock: fake, Token: c.token}), fake
 }
 
 func as(key string) http.Header { return http.Header{"Authorization": {"Bearer " + key}} }
@@ -127,5 +134,21 @@ func TestRefused(t *testing.T) {
 				t.Errorf("asked: got %d, want %d", got, tt.asked)
 			}
 		})
+	}
+}
+
+// TestPublishableKeys: that core does not say whose one is, is the fault of how we are set up, and told as that.
+func TestPublishableKeys(t *testing.T) {
+	t.Parallel()
+	const refusal = `{"error":{"type":"permission_error","code":"publishable_key_not_allowed","message":"why","status":403,"request_id":"req_core"}}`
+	c, r, _ := setup(t)
+	c.says(403, "", refusal)
+	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 403 || p.Code != "publishable_key_not_allowed" || !strings.Contains(p.Message, "operator token") {
+		t.Errorf("without a token: got %+v, want to hear that it is missing", p)
+	}
+	c, r, _ = setupWith(t, &core{token: secret.New("wrong")})
+	c.says(403, "", refusal)
+	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 503 || p.Cause == nil || !strings.Contains(p.Cause.Error(), "operator token") {
+		t.Errorf("with another one than core's: got %+v, want a fault of ours", p)
 	}
 }

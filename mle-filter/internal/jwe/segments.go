@@ -65,3 +65,8 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 func encodedLen(n int) int { return base64.RawURLEncoding.EncodedLen(n) }
 
 func decodedLen(segment []byte) int { return base64.RawURLEncoding.DecodedLen(len(segment)) }
+
+// MaxSize is how many bytes a message measures at most, with a plaintext of one length and a protected header of another.
+func MaxSize(header, plaintext int) int {
+	return encodedLen(header) + encodedLen(maxModulus/8) + encodedLen(ivSize) + encodedLen(plaintext) + encodedLen(tagSize) + segments - 1
+}

@@ -108,7 +108,7 @@ func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
 	if !q.Has("alg") {
 		return engine.ECDHESA256KW, nil
 	}
-	return knownAlg(engine.Alg(q.Get("alg")))
+	return knownAlg(engine.Alg(strings.ReplaceAll(q.Get("alg"), " ", "+"))) // ?alg=ECDH-ES+A256KW, as it is written by hand; no alg has a space
 }
 
 func knownAlg(alg engine.Alg) (engine.Alg, *engine.Problem) {

@@ -262,6 +262,12 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	wantRefusal(t, b.do(t, "sk", "GET", current+"?alg=none", ""), 400, "invalid_value", "alg")
+	wantRefusal(t, b.do(t, "sk", "GET", current+"?alg=ECDH-ES", ""), 400, "invalid_value", "alg")
+	for _, spelt := range []string{"ECDH-ES%2BA256KW", "ECDH-ES+A256KW", "ECDH-ES%20A256KW"} { // a bare + is a space
+		if got := MustDecode[key](t, b.do(t, "sk", "GET", current+"?alg="+spelt, ""), 200); got.Alg != "ECDH-ES+A256KW" {
+			t.Errorf("%s: got %+v", spelt, got)
+		}
+	}
 	wantRefusal(t, b.do(t, "sk", "GET", current+"?algo=x", ""), 400, "unknown_parameter", "algo")
 	wantRefusal(t, b.do(t, "sk", "GET", all+"?alg=x", ""), 400, "unknown_parameter", "")
 }

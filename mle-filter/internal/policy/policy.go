@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Level is how much encryption a body needs.
@@ -68,12 +70,15 @@ func New(cfg Config) (*Table, error) {
 		}
 		t.routes = append(t.routes, read)
 	}
-	for id, m := range cfg.Merchants {
-		rule, err := m.rule(id)
-		if err != nil {
-			return nil, fmt.Errorf("policy: merchant %q: %w", id, err)
+	for name, m := range cfg.Merchants {
+		rule, err := m.rule(name)
+		if err == nil && !t.tightens(rule) {
+			err = errors.New("it demands nothing that the routes do not demand of everybody: take it out, or have it say required")
 		}
-		t.merchants[id] = rule
+		if err != nil {
+			return nil, fmt.Errorf("policy: merchants: %q: %w", name, err)
+		}
+		t.merchants[name] = rule
 	}
 	return t, nil
 }
@@ -92,8 +97,23 @@ func (t *Table) Rule(method, path, merchant string) Rule {
 	if rule.Request == Off {
 		return rule
 	}
-	id, _, _ := strings.Cut(merchant, "/") // a mode may follow: what a merchant demands holds in both
-	return rule.and(t.merchants[id])
+	name, _, _ := strings.Cut(merchant, "/") // a mode may follow: what a merchant demands holds in both
+	return rule.and(t.merchants[name])
+}
+
+// tightens reports whether there is a request that a merchant's rule makes a difference to.
+func (t *Table) tightens(rule Rule) bool {
+	everything := route{path: template{rest: true}}
+	for _, r := range t.routes {
+		if r.rule.Request != Off && r.rule.and(rule) != r.rule {
+			return true
+		}
+		if r.hides(everything) { // no request gets by it
+			return false
+		}
+	}
+	usual := Rule{Request: Optional, Response: Optional}
+	return usual.and(rule) != usual
 }
 
 // ByMerchant reports whether a rule can depend on whose request it is.
@@ -155,10 +175,14 @@ func (r Route) read() (route, error) {
 	return route{method: r.Method, path: path, rule: rule}, nil
 }
 
-func (m Merchant) rule(id string) (Rule, error) {
+func (m Merchant) rule(merchant string) (Rule, error) {
+	number, err := id.Parse(id.Merchant, merchant)
+	if err != nil || id.Format(id.Merchant, number) != merchant { // core writes ids in one way
+		return Rule{}, errors.New("that is no merchant's id, which is mer_ and 13 characters")
+	}
 	rule := Rule{Request: m.MLE.orOptional(), Response: m.Response.orOptional()}
-	if id == "" || strings.Contains(id, "/") || !rule.Request.known() || !rule.Response.known() {
-		return Rule{}, errors.New("a merchant has an id, and levels that are optional or required")
+	if !rule.Request.known() || !rule.Response.known() {
+		return Rule{}, errors.New("its levels are optional or required")
 	}
 	if rule.Request == Off || rule.Response == Off {
 		return Rule{}, errors.New("a merchant can be stricter than the routes, and no less strict")

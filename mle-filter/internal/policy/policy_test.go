@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
@@ -8,6 +9,7 @@ import (
 
 const (
 	off, optional, required = policy.Off, policy.Optional, policy.Required
+	strict, half            = "mer_01jd8m3k2q4r5", "mer_01jd8m3k2q4r6"
 )
 
 func TestRule(t *testing.T) {
@@ -20,7 +22,7 @@ func TestRule(t *testing.T) {
 			{Path: "/v1/transactions/{id}", Response: required},
 			{Path: "/v1/customers/**", Response: required},
 		},
-		Merchants: map[string]policy.Merchant{"mer_strict": {MLE: required}, "mer_half": {Response: required}},
+		Merchants: map[string]policy.Merchant{strict: {MLE: required}, half: {Response: required}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -39,11 +41,11 @@ func TestRule(t *testing.T) {
 		"rest, of nothing":          {"GET", "/v1/customers", "", optional, required},
 		"rest, but a longer name":   {"GET", "/v1/customersx", "", optional, optional},
 		"off":                       {"GET", "/v1/mle/keys/current", "", off, off},
-		"off for a strict merchant": {"GET", "/v1/mle/keys", "mer_strict", off, off},
-		"strict merchant":           {"POST", "/v1/refunds", "mer_strict", required, optional},
-		"strict merchant in a mode": {"POST", "/v1/refunds", "mer_strict/test", required, optional},
-		"half strict merchant":      {"POST", "/v1/refunds", "mer_half", optional, required},
-		"both":                      {"POST", "/v1/tokens", "mer_half", required, required},
+		"off for a strict merchant": {"GET", "/v1/mle/keys", strict, off, off},
+		"strict merchant":           {"POST", "/v1/refunds", strict, required, optional},
+		"strict merchant in a mode": {"POST", "/v1/refunds", strict + "/test", required, optional},
+		"half strict merchant":      {"POST", "/v1/refunds", half, optional, required},
+		"both":                      {"POST", "/v1/tokens", half, required, required},
 		"doubled slash":             {"POST", "//v1//tokens", "", required, required},
 		"slash at the end":          {"POST", "/v1/tokens/", "", required, required},
 		"dots":                      {"POST", "/v1/x/../tokens", "", required, required},
@@ -73,7 +75,7 @@ func TestZeroTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := table.Rule("POST", "/v1/tokens", "mer_1"); got != (policy.Rule{Request: optional, Response: optional}) || table.ByMerchant() {
+	if got := table.Rule("POST", "/v1/tokens", strict); got != (policy.Rule{Request: optional, Response: optional}) || table.ByMerchant() {
 		t.Errorf("got %v and %v, want all optional for everybody", got, table.ByMerchant())
 	}
 }
@@ -100,10 +102,10 @@ func TestRefuses(t *testing.T) {
 		"the same twice":          {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/{b}"}}},
 		"hidden by rest":          {Routes: []policy.Route{{Path: "/v1/**"}, {Method: "POST", Path: "/v1/tokens", MLE: required}}},
 		"hidden by template":      {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/tokens", MLE: required}}},
-		"merchant off":            {Merchants: map[string]policy.Merchant{"mer_1": {MLE: off}}},
-		"merchant's answers off":  {Merchants: map[string]policy.Merchant{"mer_1": {Response: off}}},
-		"merchant unknown level":  {Merchants: map[string]policy.Merchant{"mer_1": {MLE: "yes"}}},
-		"merchant in a mode":      {Merchants: map[string]policy.Merchant{"mer_1/live": {MLE: required}}},
+		"merchant off":            {Merchants: map[string]policy.Merchant{strict: {MLE: off}}},
+		"merchant's answers off":  {Merchants: map[string]policy.Merchant{strict: {Response: off}}},
+		"merchant unknown level":  {Merchants: map[string]policy.Merchant{strict: {MLE: "yes"}}},
+		"merchant in a mode":      {Merchants: map[string]policy.Merchant{strict + "/live": {MLE: required}}},
 		"merchant without id":     {Merchants: map[string]policy.Merchant{"": {MLE: required}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +114,44 @@ func TestRefuses(t *testing.T) {
 				t.Error("got a table, want an error")
 			}
 		})
+	}
+}
+
+// TestMerchantsThatChangeNothing: a merchant's line that no request can meet is refused, and named.
+func TestMerchantsThatChangeNothing(t *testing.T) {
+	t.Parallel()
+	type routes = []policy.Route
+	all := func(mle, response policy.Level) policy.Route {
+		return policy.Route{Path: "/**", MLE: mle, Response: response}
+	}
+	for name, c := range map[string]struct {
+		id      string
+		line    policy.Merchant
+		routes  routes
+		applies bool
+	}{
+		"as it is meant":              {strict, policy.Merchant{MLE: required}, nil, true},
+		"answers alone":               {strict, policy.Merchant{Response: required}, nil, true},
+		"nothing":                     {strict, policy.Merchant{}, nil, false},
+		"optional":                    {strict, policy.Merchant{MLE: optional, Response: optional}, nil, false},
+		"one route requires it":       {strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens", MLE: required}}, true},
+		"all routes require it":       {strict, policy.Merchant{MLE: required}, routes{all(required, "")}, false},
+		"all require it, not answers": {strict, policy.Merchant{MLE: required, Response: required}, routes{all(required, "")}, true},
+		"all require more":            {strict, policy.Merchant{MLE: required}, routes{all(required, required)}, false},
+		"all but one":                 {strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens"}, all(required, "")}, true},
+		"all but one that is off":     {strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/health", MLE: off}, all(required, "")}, false},
+		"all of a method":             {strict, policy.Merchant{MLE: required}, routes{{Method: "POST", Path: "/**", MLE: required}}, true},
+		"all off":                     {strict, policy.Merchant{MLE: required}, routes{all(off, "")}, false},
+		"all weaker":                  {strict, policy.Merchant{MLE: required}, routes{all(optional, required)}, true},
+		"a name":                      {"acme", policy.Merchant{MLE: required}, nil, false},
+		"a short id":                  {"mer_1", policy.Merchant{MLE: required}, nil, false},
+		"another kind of id":          {"txn_01jd8m3k2q4r5", policy.Merchant{MLE: required}, nil, false},
+		"an id in capitals":           {"mer_01JD8M3K2Q4R5", policy.Merchant{MLE: required}, nil, false},
+	} {
+		_, err := policy.New(policy.Config{Routes: c.routes, Merchants: map[string]policy.Merchant{c.id: c.line}})
+		if c.applies != (err == nil) || err != nil && !strings.Contains(err.Error(), c.id) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
