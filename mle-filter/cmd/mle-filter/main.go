@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"flag"
@@ -20,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
@@ -82,7 +82,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	policy, err := m.certificate()
+	certificate, err := openCertificate(m.Config.Certificate, m.Config.PrivateKey, clock.System(), log)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
@@ -93,7 +93,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, filter.Close()) }()
 
-	server := httpx.NewServer(httpx.Options{Handler: filter.Handler(), TLS: policy, Log: log, Drain: m.Config.Drain})
+	server := httpx.NewServer(httpx.Options{Handler: filter.Handler(), TLS: certificate.policy(), Log: log, Drain: m.Config.Drain})
 	addr, err := server.Start(m.Config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -172,22 +172,6 @@ func (m *Main) transport() (http.RoundTripper, error) {
 		return nil, fmt.Errorf("v1_ca: no certificate in %s", m.Config.V1CA)
 	}
 	return httphop.NewTransport(tlspolicy.Client(trusted)), nil
-}
-
-// certificate is nil for plain HTTP.
-func (m *Main) certificate() (*tls.Config, error) {
-	c := m.Config
-	if c.Certificate == "" && c.PrivateKey == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(c.Certificate, c.PrivateKey)
-	if err != nil {
-		return nil, fmt.Errorf("certificate and private_key: %w", err)
-	}
-	if err := (tlspolicy.Policy{}).Takes(pair.Leaf.PublicKey); err != nil {
-		return nil, fmt.Errorf("certificate: %w", err)
-	}
-	return tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }), nil
 }
 
 // serveAdmin starts the operators' port, if there is to be one, and returns what stops it.
