@@ -38,7 +38,7 @@ type Engine struct {
 	keys     Keys
 	policy   Policy
 	clock    clock.Clock
-	slots    slots
+	slots    map[Alg]slots
 	proof    HeaderOp
 }
 
@@ -57,7 +57,10 @@ func New(cfg Config) (*Engine, error) {
 	}
 	return &Engine{
 		proof: proof, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
-		slots: slots{free: make(chan struct{}, settings.Concurrency), patience: settings.Queue},
+		slots: map[Alg]slots{
+			ECDHESA256KW: newSlots(settings.Concurrency, settings.Queue),
+			RSAOAEP256:   newSlots(max(1, settings.Concurrency/rsaShare), settings.Queue),
+		},
 	}, nil
 }
 
@@ -92,10 +95,18 @@ func (x *Exchange) Key() (kid string, alg Alg) { return x.kid, x.alg }
 // WrapsResponse reports whether the answer was asked for encrypted.
 func (x *Exchange) WrapsResponse() bool { return x.reply != nil }
 
-// slots bound how many private operations run at a time.
+// rsaShare is how many times fewer bodies are decrypted at a time with RSA keys than with others. These take milliseconds of a processor whatever
+// is sent, so whoever sends enough of nothing keeps all their slots: half of the processors, by default. The other half is for all else.
+const rsaShare = 4
+
+// slots bound how many private operations run at a time, with the keys of one alg: what is cheap does not wait for what is not.
 type slots struct {
 	free     chan struct{}
 	patience time.Duration
+}
+
+func newSlots(n int, patience time.Duration) slots {
+	return slots{free: make(chan struct{}, n), patience: patience}
 }
 
 // take waits for a slot, but not long. Give it back with give.

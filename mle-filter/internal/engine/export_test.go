@@ -2,10 +2,10 @@ package engine
 
 import "context"
 
-// TakeSlot holds one of the places where private keys are used, until the function it returns is called.
-func (e *Engine) TakeSlot() func() {
-	if !e.slots.take(context.Background()) {
+// TakeSlot holds one of the places where private keys of an alg are used, until the function it returns is called.
+func (e *Engine) TakeSlot(alg Alg) func() {
+	if !e.slots[alg].take(context.Background()) {
 		panic("no slot is free")
 	}
-	return e.slots.give
+	return e.slots[alg].give
 }

@@ -23,13 +23,16 @@ func TestBusy(t *testing.T) {
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Millisecond}
 	e := w.Engine(t)
 	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))
-	give := e.TakeSlot()
+	give := e.TakeSlot(engine.RSAOAEP256)
 	_, p := x.Unwrap(t.Context(), token)
 	if p == nil || p.Status != 503 || p.Code != engine.CodeUnavailable || p.RetryAfter != 1 {
 		t.Fatalf("got %+v, want 503 and when to come again", p)
 	}
 	if _, p := x.Unwrap(t.Context(), []byte("....")); p == nil || p.Status != 400 {
 		t.Errorf("got %+v, want what needs no key to be refused all the same", p)
+	}
+	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p != nil {
+		t.Errorf("got %+v, want the other alg not to wait", p)
 	}
 	give()
 	if _, p := x.Unwrap(t.Context(), token); p != nil {
@@ -43,7 +46,7 @@ func TestClientThatLeaves(t *testing.T) {
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Hour}
 	e := w.Engine(t)
 	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))
-	defer e.TakeSlot()()
+	defer e.TakeSlot(engine.ECDHESA256KW)()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, p := x.Unwrap(ctx, token); p == nil || p.Status != 503 {

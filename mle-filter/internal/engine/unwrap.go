@@ -27,11 +27,12 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	if p := x.bind(ctx, message); p != nil {
 		return nil, p
 	}
-	if !e.slots.take(ctx) {
+	slots := e.slots[message.Header.Alg] // Bind let no other alg through
+	if !slots.take(ctx) {
 		return nil, unavailable("busy", retryBusy, nil)
 	}
 	plaintext, err := message.Open()
-	e.slots.give()
+	slots.give()
 	if err != nil {
 		return nil, refused(err)
 	}
