@@ -1,2 +1,2 @@
-// Package envoytest installs a real Envoy for tests, held still by its requirements file, and runs it.
+// Package envoytest runs a real Envoy for tests.
 package envoytest

@@ -59,6 +59,8 @@ func measures() []measure {
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},
 		{rows: []string{"P10"}, run: size, asked: true},
+		{rows: []string{"M1"}, run: shells},
+		{rows: []string{"M2"}, run: junk},
 	}
 }
 

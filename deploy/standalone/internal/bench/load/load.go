@@ -39,6 +39,8 @@ type Want struct {
 	Status   int
 	Replayed bool
 	Contains []byte // in the body; nil for anything
+	// Also are statuses of answers that are taken too, whatever they say, but do not count: those of a server that is meant to be full.
+	Also []int
 }
 
 // Check says what is wrong with an answer. The body is shown: those of the servers measured here hold no secret.
@@ -59,6 +61,7 @@ type Result struct {
 	Latencies []time.Duration // ascending, of the counted answers
 	For       time.Duration   // the time they were counted in
 	Answered  int             // also those that were not counted
+	Also      int             // answers with another status that the plan takes
 }
 
 // Sort brings the latencies into order.
@@ -108,6 +111,7 @@ type worker struct {
 	next      uint64
 	latencies []time.Duration
 	answered  int
+	also      int
 	err       error // what ended it early
 }
 
@@ -135,7 +139,7 @@ func (w *worker) repeat(ctx context.Context, until time.Time) error {
 		}
 		w.next += uint64(w.plan.Conns) //nolint:gosec // a count is not negative
 		now = w.plan.Clock.Now()
-		if !now.Before(w.from) && now.Before(until) {
+		if !now.Before(w.from) && now.Before(until) && answer.Status == w.plan.Want.Status {
 			w.latencies = append(w.latencies, now.Sub(sent))
 		}
 	}
@@ -148,6 +152,10 @@ func (w *worker) ask(request []byte, answer *Response) error {
 		return err
 	}
 	w.answered++
+	if slices.Contains(w.plan.Want.Also, answer.Status) {
+		w.also++
+		return nil
+	}
 	return w.plan.Want.Check(answer)
 }
 
@@ -159,6 +167,7 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 		w := &workers[i]
 		r.Latencies = append(r.Latencies, w.latencies...)
 		r.Answered += w.answered
+		r.Also += w.also
 		if w.err != nil {
 			wrong++
 			if first == nil {

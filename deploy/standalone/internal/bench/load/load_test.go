@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -197,5 +198,39 @@ func TestRunFailsWhenTheServerCloses(t *testing.T) {
 	}))
 	if _, err := load.Run(t.Context(), p); err == nil {
 		t.Error("got no error from connections that were closed")
+	}
+}
+
+// full answers every other request as a server that is full does.
+type full struct{ n atomic.Int64 }
+
+func (f *full) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	if f.n.Add(1)%2 == 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "full") // the client reports what it misses
+		return
+	}
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, "made")
+}
+
+func TestAlsoIsTakenAndNotCounted(t *testing.T) {
+	t.Parallel()
+	for name, rate := range map[string]float64{"closed": 0, "open": 500} {
+		p := plan(t, &full{})
+		p.Rate, p.Warmup, p.For, p.Want.Also = rate, 0, 100*time.Millisecond, []int{http.StatusServiceUnavailable}
+		r, err := load.Run(t.Context(), p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if made := r.Answered - r.Also; r.Also == 0 || made-r.Also > 1 || len(r.Latencies) > made || len(r.Latencies) == 0 {
+			t.Errorf("%s: got %d answers, %d of them counted and %d taken", name, r.Answered, len(r.Latencies), r.Also)
+		}
+	}
+	p := plan(t, &full{})
+	p.Want.Also = []int{http.StatusTeapot}
+	if _, err := load.Run(t.Context(), p); err == nil {
+		t.Error("got no error of a status that was not wanted")
 	}
 }

@@ -42,7 +42,7 @@ func (w *worker) follow(ctx context.Context, s *schedule, until time.Time) error
 		if err := w.ask(request, &answer); err != nil {
 			return fmt.Errorf("request %d: %w", n, err)
 		}
-		if now := w.plan.Clock.Now(); !due.Before(w.from) {
+		if now := w.plan.Clock.Now(); !due.Before(w.from) && answer.Status == w.plan.Want.Status {
 			w.latencies = append(w.latencies, now.Sub(due))
 		}
 	}

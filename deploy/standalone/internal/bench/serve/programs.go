@@ -18,6 +18,7 @@ const mockModule = "github.com/stripe/stripe-mock@v0.197.0"
 type Programs struct {
 	Standalone  string
 	Proxy       string // compat-proxy
+	Filter      string // mle-filter
 	Passthrough string // a reverse proxy that does nothing
 	Mock        string // "" unless asked for
 }
@@ -27,11 +28,12 @@ func Build(ctx context.Context, root string, withMock bool) (Programs, error) {
 	bin := filepath.Join(root, ".cache", "bin")
 	p := Programs{
 		Standalone: filepath.Join(bin, "bench-standalone"), Proxy: filepath.Join(bin, "bench-compat-proxy"),
-		Passthrough: filepath.Join(bin, "bench-passthrough"),
+		Filter: filepath.Join(bin, "bench-mle-filter"), Passthrough: filepath.Join(bin, "bench-passthrough"),
 	}
 	for _, made := range [][2]string{
 		{p.Standalone, "./deploy/standalone"},
 		{p.Proxy, "./compat-proxy/cmd/compat-proxy"},
+		{p.Filter, "./mle-filter/cmd/mle-filter"},
 		{p.Passthrough, "./deploy/standalone/internal/bench/passthrough"},
 	} {
 		if err := goTool(ctx, root, bin, "build", "-trimpath", "-o", made[0], made[1]); err != nil {

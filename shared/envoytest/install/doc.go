@@ -1,0 +1,2 @@
+// Package install installs a real Envoy, held still by its requirements file, for tests and benchmarks.
+package install
