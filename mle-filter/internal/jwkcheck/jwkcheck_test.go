@@ -185,6 +185,7 @@ func TestRefused(t *testing.T) {
 		"a tab in e":       {r.with("e", "AQ\tAB").text(t), "e"},
 		"stray bits in x":  {ec.with("x", stray(x)).text(t), "x"},
 		"the other base64": {ec.with("x", "+/"+x[2:]).text(t), "x"},
+		"x with zeros":     {ec.with("x", "AAAA"+x).text(t), "x"},
 		"n with a zero":    {r.with("n", "AAAA"+r["n"].(string)).text(t), "n"},
 		"e with a zero":    {r.with("e", b64([]byte{0, 1, 0, 1})).text(t), "e"},
 		"n of zero":        {r.with("n", "AA").text(t), "n"},
