@@ -32,7 +32,7 @@ func newOperator(t *testing.T) operator {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(dir, "mle.yaml")
-	if err := errors.Join(os.WriteFile(secret, []byte(text.Reveal()), 0o600), os.WriteFile(settings, []byte("kek: {file: "+secret+"}\nrsa_bits: 2048\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(secret, []byte(text.Reveal()), 0o600), os.WriteFile(settings, []byte("kek: {file: "+secret+"}\nrsa_bits: 2048\nspare_keys: 1\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	db, err := keystore.Open(t.Context(), keystore.Config{Source: o.keys})
@@ -44,7 +44,7 @@ func newOperator(t *testing.T) operator {
 			t.Error(err)
 		}
 	})
-	if o.ring, err = keyring.Open(t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32)}); err != nil {
+	if o.ring, err = keyring.Open(t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32), RSABits: 2048, Spares: 1}); err != nil {
 		t.Fatal(err)
 	}
 	o.common = []string{"--config", settings, "--keys", o.keys}
