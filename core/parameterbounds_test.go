@@ -35,7 +35,7 @@ func TestParametersAtTheirBounds(t *testing.T) {
 		}
 		for method, op := range item.Operations() {
 			for _, ref := range op.Parameters {
-				if p := ref.Value; p.In == openapi3.ParameterInQuery && !strings.HasPrefix(path, elsewhere) {
+				if p := ref.Value; p.In == openapi3.ParameterInQuery && !elsewhere(path) {
 					tried += b.probeQuery(t, method, path, p)
 				}
 			}

@@ -23,6 +23,8 @@ const (
 	Merchant        Prefix = "mer"
 	Request         Prefix = "req"
 	Delivery        Prefix = "del"
+	Rotation        Prefix = "rot" // of certificates
+	PolicyChange    Prefix = "pol" // of the TLS policy
 )
 
 // ErrMalformed is wrapped by every error of this package: the text is not an id of the wanted kind.

@@ -219,6 +219,21 @@ func (e CardBrand) Valid() bool {
 	}
 }
 
+// Defines values for CertificateRotationObject.
+const (
+	CertificateRotationObjectCertificate CertificateRotationObject = "certificate"
+)
+
+// Valid indicates whether the value is a known member of the CertificateRotationObject enum.
+func (e CertificateRotationObject) Valid() bool {
+	switch e {
+	case CertificateRotationObjectCertificate:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CheckResult.
 const (
 	CheckResultMatch        CheckResult = "match"
@@ -954,6 +969,21 @@ func (e StoredKind) Valid() bool {
 	}
 }
 
+// Defines values for TLSPolicyChangeObject.
+const (
+	TLSPolicyChangeObjectTLSPolicy TLSPolicyChangeObject = "tls_policy"
+)
+
+// Valid indicates whether the value is a known member of the TLSPolicyChangeObject enum.
+func (e TLSPolicyChangeObject) Valid() bool {
+	switch e {
+	case TLSPolicyChangeObjectTLSPolicy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TestClockObject.
 const (
 	TestClockObjectTestClock TestClockObject = "test_clock"
@@ -1053,6 +1083,69 @@ func (e TransactionStatus) Valid() bool {
 	case TransactionStatusUnknown:
 		return true
 	case TransactionStatusVoided:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustObject.
+const (
+	TrustObjectTrust TrustObject = "trust"
+)
+
+// Valid indicates whether the value is a known member of the TrustObject enum.
+func (e TrustObject) Valid() bool {
+	switch e {
+	case TrustObjectTrust:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustCertificateObject.
+const (
+	TrustCertificateObjectCertificate TrustCertificateObject = "certificate"
+)
+
+// Valid indicates whether the value is a known member of the TrustCertificateObject enum.
+func (e TrustCertificateObject) Valid() bool {
+	switch e {
+	case TrustCertificateObjectCertificate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustFingerprintsObject.
+const (
+	TrustFingerprintsObjectTrustFingerprints TrustFingerprintsObject = "trust_fingerprints"
+)
+
+// Valid indicates whether the value is a known member of the TrustFingerprintsObject enum.
+func (e TrustFingerprintsObject) Valid() bool {
+	switch e {
+	case TrustFingerprintsObjectTrustFingerprints:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustRotationStatus.
+const (
+	TrustRotationStatusAnnounced TrustRotationStatus = "announced"
+	TrustRotationStatusPlanned   TrustRotationStatus = "planned"
+)
+
+// Valid indicates whether the value is a known member of the TrustRotationStatus enum.
+func (e TrustRotationStatus) Valid() bool {
+	switch e {
+	case TrustRotationStatusAnnounced:
+		return true
+	case TrustRotationStatusPlanned:
 		return true
 	default:
 		return false
@@ -1493,6 +1586,34 @@ type CardInput struct {
 	Number secret.String `json:"number"`
 }
 
+// CertificateRotation The object of the event `certificate.rotated`.
+type CertificateRotation struct {
+	Object CertificateRotationObject `json:"object"`
+
+	// Rotation Its id.
+	//
+	// Example: rot_01jd8m3k2q4r5
+	Rotation string `json:"rotation"`
+
+	// EffectiveAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	EffectiveAt Timestamp `json:"effective_at"`
+	Hosts       []string  `json:"hosts"`
+
+	// NotAfter RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	NotAfter        Timestamp            `json:"not_after"`
+	Previous        []RotatedCertificate `json:"previous"`
+	Current         []RotatedCertificate `json:"current"`
+	FingerprintsURL string               `json:"fingerprints_url"`
+	CalendarURL     string               `json:"calendar_url"`
+}
+
+// CertificateRotationObject defines model for CertificateRotation.Object.
+type CertificateRotationObject string
+
 // CheckResult defines model for CheckResult.
 type CheckResult string
 
@@ -1664,7 +1785,8 @@ type EventObject string
 
 // EventData defines model for EventData.
 type EventData struct {
-	// Object The object as it was after the transition, in the shape its own endpoint shows.
+	// Object The object as it was after the transition, in the shape its own endpoint shows. Of `certificate.rotated` a `CertificateRotation`, of
+	// `tls.cipher_policy.changed` a `TLSPolicyChange`.
 	Object jsontext.Value `json:"object"`
 }
 
@@ -2156,6 +2278,25 @@ type RefundList struct {
 // RefundListObject defines model for RefundList.Object.
 type RefundListObject string
 
+// RotatedCertificate defines model for RotatedCertificate.
+type RotatedCertificate struct {
+	KeyAlgorithm      string  `json:"key_algorithm"`
+	SerialNumber      string  `json:"serial_number"`
+	CertificateSha256 string  `json:"certificate_sha256"`
+	SpkiSha256        string  `json:"spki_sha256"`
+	IssuerSpkiSha256  *string `json:"issuer_spki_sha256,omitempty"`
+
+	// NotBefore RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	NotBefore Timestamp `json:"not_before"`
+
+	// NotAfter RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	NotAfter Timestamp `json:"not_after"`
+}
+
 // Scope What a key may do.
 type Scope string
 
@@ -2176,6 +2317,40 @@ type SettlementRunObject string
 
 // StoredKind What is stored, and which of the object's fields shows it.
 type StoredKind string
+
+// TLSPolicy defines model for TLSPolicy.
+type TLSPolicy struct {
+	// Versions Example: ["TLS 1.3","TLS 1.2"]
+	Versions []string `json:"versions"`
+
+	// CipherSuites By their IANA names.
+	//
+	// Example: ["TLS_AES_128_GCM_SHA256","TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"]
+	CipherSuites []string `json:"cipher_suites"`
+}
+
+// TLSPolicyChange The object of the event `tls.cipher_policy.changed`.
+type TLSPolicyChange struct {
+	Object TLSPolicyChangeObject `json:"object"`
+
+	// Change Its id.
+	//
+	// Example: pol_01jd8m3k2q4r5
+	Change string `json:"change"`
+
+	// EffectiveAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	EffectiveAt Timestamp `json:"effective_at"`
+	Hosts       []string  `json:"hosts"`
+	Previous    TLSPolicy `json:"previous"`
+	Current     TLSPolicy `json:"current"`
+	Added       TLSPolicy `json:"added"`
+	Removed     TLSPolicy `json:"removed"`
+}
+
+// TLSPolicyChangeObject defines model for TLSPolicyChange.Object.
+type TLSPolicyChangeObject string
 
 // TestClock defines model for TestClock.
 type TestClock struct {
@@ -2490,6 +2665,160 @@ type TransactionStatus string
 
 // TransactionVoid Takes no fields.
 type TransactionVoid = map[string]interface{}
+
+// Trust defines model for Trust.
+type Trust struct {
+	Object TrustObject `json:"object"`
+
+	// Hosts Example: ["api.example.com"]
+	Hosts []string `json:"hosts"`
+
+	// FingerprintsURL Example: https://api.example.com/v1/trust/fingerprints
+	FingerprintsURL string `json:"fingerprints_url"`
+
+	// CalendarURL Example: https://trust.example.com/calendar.ics
+	CalendarURL string     `json:"calendar_url"`
+	TLSPolicy   *TLSPolicy `json:"tls_policy,omitempty"`
+	Advice      string     `json:"advice"`
+}
+
+// TrustObject defines model for Trust.Object.
+type TrustObject string
+
+// TrustCertificate What identifies a certificate.
+type TrustCertificate struct {
+	Object TrustCertificateObject `json:"object"`
+
+	// KeyAlgorithm Example: ECDSA P-256
+	KeyAlgorithm string `json:"key_algorithm"`
+
+	// Subject Example: CN=api.example.com
+	Subject string `json:"subject"`
+
+	// Issuer Example: CN=Example CA 1,O=Example Trust,C=US
+	Issuer string `json:"issuer"`
+
+	// Names Host names and addresses that it is good for. Authorities have none.
+	//
+	// Example: ["api.example.com"]
+	Names []string `json:"names"`
+
+	// SerialNumber In hexadecimal.
+	//
+	// Example: 04A1F0C3D2E4B59687
+	SerialNumber string `json:"serial_number"`
+
+	// NotBefore RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	NotBefore Timestamp `json:"not_before"`
+
+	// NotAfter RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	NotAfter Timestamp `json:"not_after"`
+
+	// CertificateSha256 Of the whole certificate, in hexadecimal.
+	//
+	// Example: 50c57e7f5ed0c4a1f9f6d3e6a0e1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3
+	CertificateSha256 string `json:"certificate_sha256"`
+
+	// CertificateSha256Colons The same as `openssl x509 -fingerprint -sha256` writes it.
+	//
+	// Example: 50:C5:7E:7F:5E:D0:C4:A1:F9:F6:D3:E6:A0:E1:B2:C3:D4:E5:F6:07:18:29:3A:4B:5C:6D:7E:8F:90:A1:B2:C3
+	CertificateSha256Colons string `json:"certificate_sha256_colons"`
+
+	// X5TS256 The same as JOSE writes it.
+	//
+	// Example: UMV-f17QxKH59tPmoOGyw9Tl9gcYKTpLXG1-j5Chsrs
+	X5TS256 string `json:"x5t_s256"`
+
+	// SpkiSha256 Of its public key (SPKI), in base64.
+	//
+	// Example: +iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8=
+	SpkiSha256 string `json:"spki_sha256"`
+
+	// IssuerSpkiSha256 Of the public key of its issuer, in base64, where that is known.
+	//
+	// Example: C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=
+	IssuerSpkiSha256 *string `json:"issuer_spki_sha256,omitempty"`
+
+	// Pins The SHA-256 of a certificate's public key (SPKI), as those write it who pin it.
+	Pins TrustPins `json:"pins"`
+}
+
+// TrustCertificateObject defines model for TrustCertificate.Object.
+type TrustCertificateObject string
+
+// TrustFingerprints defines model for TrustFingerprints.
+type TrustFingerprints struct {
+	Object TrustFingerprintsObject `json:"object"`
+
+	// Hosts Example: ["api.example.com"]
+	Hosts []string `json:"hosts"`
+
+	// Current What is served now: one certificate, or one for each kind of key.
+	Current []TrustCertificate `json:"current"`
+
+	// Next What will be served, once that is known.
+	Next []TrustCertificate `json:"next"`
+
+	// IssuingCas Who signed `current` and `next`. Pin these, if you must.
+	IssuingCas []TrustCertificate `json:"issuing_cas"`
+	Rotation   *TrustRotation     `json:"rotation,omitempty"`
+
+	// CalendarURL Example: https://trust.example.com/calendar.ics
+	CalendarURL string `json:"calendar_url"`
+	Advice      string `json:"advice"`
+}
+
+// TrustFingerprintsObject defines model for TrustFingerprints.Object.
+type TrustFingerprintsObject string
+
+// TrustPins The SHA-256 of a certificate's public key (SPKI), as those write it who pin it.
+type TrustPins struct {
+	// Curl For `--pinnedpubkey`.
+	//
+	// Example: sha256//+iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8=
+	Curl string `json:"curl"`
+
+	// Okhttp For `CertificatePinner`.
+	//
+	// Example: sha256/+iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8=
+	Okhttp string `json:"okhttp"`
+
+	// Rfc7469 Example: pin-sha256="+iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8="
+	Rfc7469 string `json:"rfc7469"`
+
+	// Apple For `NSPinnedCAIdentities` in Info.plist.
+	//
+	// Example: <key>SPKI-SHA256-BASE64</key><string>+iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8=</string>
+	Apple string `json:"apple"`
+
+	// Android For a `pin-set` of the network security configuration.
+	//
+	// Example: <pin digest="SHA-256">+iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8=</pin>
+	Android string `json:"android"`
+}
+
+// TrustRotation defines model for TrustRotation.
+type TrustRotation struct {
+	// ID The one that the calendar and the event name.
+	//
+	// Example: rot_01jd8m3k2q4r5
+	ID string `json:"id"`
+
+	// Status announced: the certificates of `next` will be served. planned: they are not made yet, and the time is an estimate.
+	Status TrustRotationStatus `json:"status"`
+
+	// EffectiveAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	EffectiveAt Timestamp `json:"effective_at"`
+}
+
+// TrustRotationStatus announced: the certificates of `next` will be served. planned: they are not made yet, and the time is an estimate.
+type TrustRotationStatus string
 
 // WebhookAttempt The last attempt that ended.
 type WebhookAttempt struct {
@@ -3601,6 +3930,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransaction(ctx context.Context, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTrust Where the service's certificates are told of, and the TLS that is spoken
+	//
+	// Corresponds with GET /v1/trust (the `GetTrust` operationId).
+	GetTrust(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTrustCalendar When certificates change, as a calendar (RFC 5545) to subscribe to
+	//
+	// The planned and announced rotations, and those of the last 12 months. It is also at the trust host, `calendar_url`.
+	//
+	// Corresponds with GET /v1/trust/calendar.ics (the `GetTrustCalendar` operationId).
+	GetTrustCalendar(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTrustFingerprints The fingerprints of the certificates that are served now and next, and of who issued them
+	//
+	// Do not pin a leaf certificate: leaves change every 60 to 90 days. Where something must be pinned, pin the key (SPKI) of the issuing
+	// authority and one backup that is not in the chain, and listen to the event `certificate.rotated` or subscribe to the calendar.
+	//
+	// Corresponds with GET /v1/trust/fingerprints (the `GetTrustFingerprints` operationId).
+	GetTrustFingerprints(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhookEndpoints List webhook endpoints, newest first
 	//
@@ -4795,6 +5144,56 @@ func (c *Client) VoidTransactionWithBody(ctx context.Context, id ID, params *Voi
 // Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 func (c *Client) VoidTransaction(ctx context.Context, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVoidTransactionRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTrust Where the service's certificates are told of, and the TLS that is spoken
+//
+// Corresponds with GET /v1/trust (the `GetTrust` operationId).
+func (c *Client) GetTrust(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTrustRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTrustCalendar When certificates change, as a calendar (RFC 5545) to subscribe to
+//
+// The planned and announced rotations, and those of the last 12 months. It is also at the trust host, `calendar_url`.
+//
+// Corresponds with GET /v1/trust/calendar.ics (the `GetTrustCalendar` operationId).
+func (c *Client) GetTrustCalendar(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTrustCalendarRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTrustFingerprints The fingerprints of the certificates that are served now and next, and of who issued them
+//
+// Do not pin a leaf certificate: leaves change every 60 to 90 days. Where something must be pinned, pin the key (SPKI) of the issuing
+// authority and one backup that is not in the chain, and listen to the event `certificate.rotated` or subscribe to the calendar.
+//
+// Corresponds with GET /v1/trust/fingerprints (the `GetTrustFingerprints` operationId).
+func (c *Client) GetTrustFingerprints(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTrustFingerprintsRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -7501,6 +7900,87 @@ func NewVoidTransactionRequestWithBody(server string, id ID, params *VoidTransac
 	return req, nil
 }
 
+// NewGetTrustRequest constructs an http.Request for the GetTrust method
+func NewGetTrustRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trust")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTrustCalendarRequest constructs an http.Request for the GetTrustCalendar method
+func NewGetTrustCalendarRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trust/calendar.ics")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTrustFingerprintsRequest constructs an http.Request for the GetTrustFingerprints method
+func NewGetTrustFingerprintsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trust/fingerprints")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWebhookEndpointsRequest constructs an http.Request for the ListWebhookEndpoints method
 func NewListWebhookEndpointsRequest(server string, params *ListWebhookEndpointsParams) (*http.Request, error) {
 	var err error
@@ -8497,6 +8977,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithResponse(ctx context.Context, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*VoidTransactionResponse, error)
+
+	// GetTrustWithResponse Where the service's certificates are told of, and the TLS that is spoken
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trust (the `GetTrust` operationId).
+	GetTrustWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTrustResponse, error)
+
+	// GetTrustCalendarWithResponse When certificates change, as a calendar (RFC 5545) to subscribe to
+	//
+	// The planned and announced rotations, and those of the last 12 months. It is also at the trust host, `calendar_url`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trust/calendar.ics (the `GetTrustCalendar` operationId).
+	GetTrustCalendarWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTrustCalendarResponse, error)
+
+	// GetTrustFingerprintsWithResponse The fingerprints of the certificates that are served now and next, and of who issued them
+	//
+	// Do not pin a leaf certificate: leaves change every 60 to 90 days. Where something must be pinned, pin the key (SPKI) of the issuing
+	// authority and one backup that is not in the chain, and listen to the event `certificate.rotated` or subscribe to the calendar.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trust/fingerprints (the `GetTrustFingerprints` operationId).
+	GetTrustFingerprintsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTrustFingerprintsResponse, error)
 
 	// ListWebhookEndpointsWithResponse List webhook endpoints, newest first
 	//
@@ -10806,6 +11312,143 @@ func (r VoidTransactionResponse) ContentType() string {
 	return ""
 }
 
+type GetTrustResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Trust
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTrustResponse) GetJSON200() *Trust {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTrustResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTrustResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTrustResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTrustResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTrustResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTrustCalendarResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTrustCalendarResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTrustCalendarResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTrustCalendarResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTrustCalendarResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTrustCalendarResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTrustFingerprintsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TrustFingerprints
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTrustFingerprintsResponse) GetJSON200() *TrustFingerprints {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTrustFingerprintsResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTrustFingerprintsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTrustFingerprintsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTrustFingerprintsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTrustFingerprintsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListWebhookEndpointsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12070,6 +12713,50 @@ func (c *ClientWithResponses) VoidTransactionWithResponse(ctx context.Context, i
 		return nil, err
 	}
 	return ParseVoidTransactionResponse(rsp)
+}
+
+// GetTrustWithResponse Where the service's certificates are told of, and the TLS that is spoken
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trust (the `GetTrust` operationId).
+func (c *ClientWithResponses) GetTrustWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTrustResponse, error) {
+	rsp, err := c.GetTrust(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTrustResponse(rsp)
+}
+
+// GetTrustCalendarWithResponse When certificates change, as a calendar (RFC 5545) to subscribe to
+//
+// The planned and announced rotations, and those of the last 12 months. It is also at the trust host, `calendar_url`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trust/calendar.ics (the `GetTrustCalendar` operationId).
+func (c *ClientWithResponses) GetTrustCalendarWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTrustCalendarResponse, error) {
+	rsp, err := c.GetTrustCalendar(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTrustCalendarResponse(rsp)
+}
+
+// GetTrustFingerprintsWithResponse The fingerprints of the certificates that are served now and next, and of who issued them
+//
+// Do not pin a leaf certificate: leaves change every 60 to 90 days. Where something must be pinned, pin the key (SPKI) of the issuing
+// authority and one backup that is not in the chain, and listen to the event `certificate.rotated` or subscribe to the calendar.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trust/fingerprints (the `GetTrustFingerprints` operationId).
+func (c *ClientWithResponses) GetTrustFingerprintsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetTrustFingerprintsResponse, error) {
+	rsp, err := c.GetTrustFingerprints(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTrustFingerprintsResponse(rsp)
 }
 
 // ListWebhookEndpointsWithResponse List webhook endpoints, newest first
@@ -13739,6 +14426,107 @@ func ParseVoidTransactionResponse(rsp *http.Response) (*VoidTransactionResponse,
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTrustResponse parses an HTTP response from a GetTrustWithResponse call
+func ParseGetTrustResponse(rsp *http.Response) (*GetTrustResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTrustResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Trust
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTrustCalendarResponse parses an HTTP response from a GetTrustCalendarWithResponse call
+func ParseGetTrustCalendarResponse(rsp *http.Response) (*GetTrustCalendarResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTrustCalendarResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTrustFingerprintsResponse parses an HTTP response from a GetTrustFingerprintsWithResponse call
+func ParseGetTrustFingerprintsResponse(rsp *http.Response) (*GetTrustFingerprintsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTrustFingerprintsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TrustFingerprints
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
