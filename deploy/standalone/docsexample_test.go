@@ -47,6 +47,9 @@ func TestBrowserExamplesWork(t *testing.T) {
 		t.Errorf("examples = %d, want %d: one for each endpoint and three in the guide", got, want)
 	}
 	for _, e := range list {
+		if strings.Contains(e.Name, " /v1/trust") {
+			continue // the edge serves them
+		}
 		if strings.Contains(e.Name, " /v1/mle/") {
 			continue // the filter in front of v1 serves them, and a key and the answer to a challenge are the merchant's to make
 		}

@@ -10,7 +10,7 @@ import (
 	"text/template"
 
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // legacyFiles are what the proxy, and the clients of provider-b, read from the data folder.

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 

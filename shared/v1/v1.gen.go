@@ -2318,15 +2318,22 @@ type SettlementRunObject string
 // StoredKind What is stored, and which of the object's fields shows it.
 type StoredKind string
 
-// TLSPolicy defines model for TLSPolicy.
+// TLSPolicy What is allowed, in alphabetical order.
 type TLSPolicy struct {
-	// Versions Example: ["TLS 1.3","TLS 1.2"]
+	// Versions Of TLS.
+	//
+	// Example: ["1.2","1.3"]
 	Versions []string `json:"versions"`
 
 	// CipherSuites By their IANA names.
 	//
 	// Example: ["TLS_AES_128_GCM_SHA256","TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"]
 	CipherSuites []string `json:"cipher_suites"`
+
+	// SignatureAlgorithms By their IANA names.
+	//
+	// Example: ["ecdsa_secp256r1_sha256"]
+	SignatureAlgorithms []string `json:"signature_algorithms"`
 }
 
 // TLSPolicyChange The object of the event `tls.cipher_policy.changed`.
@@ -2343,10 +2350,18 @@ type TLSPolicyChange struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	EffectiveAt Timestamp `json:"effective_at"`
 	Hosts       []string  `json:"hosts"`
-	Previous    TLSPolicy `json:"previous"`
-	Current     TLSPolicy `json:"current"`
-	Added       TLSPolicy `json:"added"`
-	Removed     TLSPolicy `json:"removed"`
+
+	// Previous What is allowed, in alphabetical order.
+	Previous TLSPolicy `json:"previous"`
+
+	// Current What is allowed, in alphabetical order.
+	Current TLSPolicy `json:"current"`
+
+	// Added What is allowed, in alphabetical order.
+	Added TLSPolicy `json:"added"`
+
+	// Removed What is allowed, in alphabetical order.
+	Removed TLSPolicy `json:"removed"`
 }
 
 // TLSPolicyChangeObject defines model for TLSPolicyChange.Object.
@@ -2677,9 +2692,11 @@ type Trust struct {
 	FingerprintsURL string `json:"fingerprints_url"`
 
 	// CalendarURL Example: https://trust.example.com/calendar.ics
-	CalendarURL string     `json:"calendar_url"`
-	TLSPolicy   *TLSPolicy `json:"tls_policy,omitempty"`
-	Advice      string     `json:"advice"`
+	CalendarURL string `json:"calendar_url"`
+
+	// TLSPolicy What is allowed, in alphabetical order.
+	TLSPolicy *TLSPolicy `json:"tls_policy,omitempty"`
+	Advice    string     `json:"advice"`
 }
 
 // TrustObject defines model for Trust.Object.

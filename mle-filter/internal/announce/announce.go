@@ -1,31 +1,23 @@
 package announce
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 const (
-	every    = 5 * time.Second  // how often it is looked for something to tell
-	lease    = time.Minute      // for how long one filter has an announcement to itself
-	timeout  = 20 * time.Second // of one attempt; less than the lease
-	firstGap = 5 * time.Second  // after the first attempt that failed; it doubles
-	lastGap  = 10 * time.Minute
+	every = 5 * time.Second // how often it is looked for something to tell
+	lease = time.Minute     // for how long one filter has an announcement to itself: longer than an attempt takes
 )
 
 // Config is where core is. Store, Core and Token are required.
@@ -39,7 +31,10 @@ type Config struct {
 }
 
 // Announcer tells core. Any number of them may share a store.
-type Announcer struct{ Config }
+type Announcer struct {
+	Config
+	port announce.Port
+}
 
 // New returns an announcer.
 func New(cfg Config) *Announcer {
@@ -52,8 +47,7 @@ func New(cfg Config) *Announcer {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg.Core = strings.TrimSuffix(cfg.Core, "/")
-	return &Announcer{cfg}
+	return &Announcer{cfg, announce.Port{URL: cfg.Core, Token: cfg.Token, Client: cfg.Client}}
 }
 
 // Run tells core what there is to tell until ctx ends.
@@ -84,7 +78,7 @@ func (a *Announcer) Deliver(ctx context.Context) error {
 			return errors.Join(append(faults, err)...)
 		}
 		if err := a.send(ctx, next); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", next.ID, err), a.Store.Postpone(ctx, next, a.Clock.Now().Add(gap(next.Attempts))))
+			faults = append(faults, fmt.Errorf("%s: %w", next.ID, err), a.Store.Postpone(ctx, next, a.Clock.Now().Add(announce.Gap(next.Attempts))))
 			continue
 		}
 		if err := a.Store.Delivered(ctx, next.ID); err != nil {
@@ -93,48 +87,10 @@ func (a *Announcer) Deliver(ctx context.Context) error {
 	}
 }
 
-// gap is how long to wait after that many attempts.
-func gap(attempts int) time.Duration {
-	d := firstGap
-	for range attempts - 1 {
-		if d *= 2; d >= lastGap {
-			return lastGap
-		}
-	}
-	return d
-}
-
-// message is the body that core takes.
-type message struct {
-	Mode   string         `json:"mode"`
-	Type   string         `json:"type"`
-	Name   string         `json:"name"`
-	Object jsontext.Value `json:"object"`
-}
-
+// send tells core of one thing.
 func (a *Announcer) send(ctx context.Context, what *keystore.Announcement) error {
 	merchant, mode, _ := strings.Cut(what.Tenant, "/")
-	body, err := json.Marshal(message{mode, what.Type, strings.TrimPrefix(what.ID, what.Type+":"), what.Body})
-	if err != nil {
-		return fmt.Errorf("announce: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Core+"/admin/v1/merchants/"+url.PathEscape(merchant)+"/events", bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("announce: %w", err)
-	}
-	r.Header.Set("Authorization", "Bearer "+a.Token.Reveal())
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Idempotency-Key", what.ID)
-	resp, err := a.Client.Do(r)
-	if err != nil {
-		return fmt.Errorf("announce: %w", err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // what it says does not matter
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	if resp.StatusCode != http.StatusCreated && resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("announce: core answered %d", resp.StatusCode)
-	}
-	return nil
+	return a.port.Merchant(ctx, merchant, announce.News{
+		Mode: mode, Type: what.Type, Name: strings.TrimPrefix(what.ID, what.Type+":"), Object: what.Body,
+	})
 }

@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/durable"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 func TestWriteFile(t *testing.T) {

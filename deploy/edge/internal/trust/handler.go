@@ -1,0 +1,111 @@
+package trust
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// atOnce is how many requests are served at once.
+const atOnce = 256
+
+// The codes of this API, which are v1's.
+const (
+	codeRouteNotFound    = "route_not_found"
+	codeMethodNotAllowed = "method_not_allowed"
+	codeOverloaded       = "overloaded"
+	codeInternal         = "internal_error"
+)
+
+// codes is THE table from code to type, status and what is said.
+var codes = map[string]v1.Error{
+	codeRouteNotFound:    {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such path."},
+	codeMethodNotAllowed: {Type: v1.ErrorTypeInvalidRequestError, Status: 405, Message: "The path does not take this method."},
+	codeOverloaded:       {Type: v1.ErrorTypeAPIError, Status: 503, Message: "The service has too much to do at the moment. Try again shortly."},
+	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
+}
+
+// routes serves the pages, and puts around it what every request of ours has around it. root is the path of the trust URL.
+func (s *Story) routes(root string) http.Handler {
+	shown := map[string]func() *page{
+		pathTrust:                func() *page { return s.pages.Load().index },
+		pathFingerprints:         func() *page { return s.pages.Load().fingerprints },
+		pathTrust + calendarFile: func() *page { return s.pages.Load().calendar },
+	}
+	shown[strings.TrimSuffix(root, "/")+calendarFile] = shown[pathTrust+calendarFile]
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		find, ok := shown[r.URL.Path]
+		if !ok {
+			refuse(w, r, codeRouteNotFound)
+			return
+		}
+		httpx.EventFrom(r.Context()).SetRoute(http.MethodGet + " " + r.URL.Path)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, r, codeMethodNotAllowed)
+			return
+		}
+		find().serve(w, r)
+	})
+	h = httpx.Limit(atOnce, refusing(codeOverloaded), h)
+	h = httpx.SecurityHeaders(httpx.Recover(refusing(codeInternal), s.cfg.Log, h))
+	return httpx.RequestID(s.ids, httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
+}
+
+// serve shows a page, or says that the client has it.
+func (p *page) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", p.maxAge)
+	h.Set("ETag", p.etag)
+	if has(r.Header.Values("If-None-Match"), p.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", p.kind)
+	h.Set("Content-Length", strconv.Itoa(len(p.body)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(p.body) // nobody is left to tell
+	}
+}
+
+// has reports whether one of the tags is tag, by the weak comparison.
+func has(lines []string, tag string) bool {
+	for _, line := range lines {
+		for one := range strings.SplitSeq(line, ",") {
+			one = strings.TrimSpace(one)
+			if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func refusing(code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { refuse(w, r, code) }
+}
+
+// refuse answers with the v1 error body.
+func refuse(w http.ResponseWriter, r *http.Request, code string) {
+	e := codes[code]
+	e.Code, e.RequestID = code, httpx.RequestIDFrom(r.Context())
+	body, err := json.Marshal(v1.ErrorBody{Error: e})
+	if err != nil {
+		body = nil // cannot be
+	}
+	httpx.EventFrom(r.Context()).SetOutcome(code)
+	h := w.Header()
+	if e.Status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", "1")
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(e.Status)
+	_, _ = w.Write(body) // nobody is left to tell
+}

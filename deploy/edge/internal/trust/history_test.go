@@ -1,0 +1,96 @@
+package trust_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
+)
+
+// TestHistoryThatCannotBeRead stops the start and stays.
+func TestHistoryThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := begin(t)
+	s.live(t, s.pair(t))
+	path := filepath.Join(s.cfg.Folder, "trust.json")
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]string{
+		"empty": "", "cut": string(good[:len(good)/2]), "another file": "{}", "a newer one": strings.Replace(string(good), `"version": 1`, `"version": 2`, 1),
+		"an unknown member": strings.Replace(string(good), `"version"`, `"secret": 1, "version"`, 1), "no id": strings.Replace(string(good), `"id": "rot_`, `"id": "", "kind": "rot_`, 1),
+		"null": strings.Replace(string(good), `"current": {`, `"current": {}, "next": {`, 1),
+	} {
+		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := trust.Open(s.cfg); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v, want an error that names the file", name, err)
+		}
+		if left, err := os.ReadFile(path); err != nil || string(left) != bad {
+			t.Errorf("%s: it was replaced by %s, %v", name, left, err)
+		}
+	}
+	if err := os.WriteFile(path, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.open(t)
+	if entries, err := os.ReadDir(s.cfg.Folder); err != nil || len(entries) != 1 {
+		t.Errorf("files: got %v, %v, want one", entries, err)
+	}
+}
+
+// TestHistoryThatCannotBeWritten: nothing is told of what is not on the disk, and the same call does it later.
+func TestHistoryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	s := begin(t)
+	first, second := s.pair(t), s.pair(t)
+	s.live(t, first)
+	path := filepath.Join(s.cfg.Folder, "trust.json")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aside := s.cfg.Folder + "-aside"
+	if err := os.Rename(s.cfg.Folder, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Live(t.Context(), second); err == nil {
+		t.Fatal("no error")
+	}
+	if got := s.fingerprints(t); got.Current[0].CertificateSha256 != sum(first) {
+		t.Errorf("got %+v", got.Current)
+	}
+	if err := os.Rename(aside, s.cfg.Folder); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadFile(path); err != nil || !bytes.Equal(left, before) {
+		t.Errorf("got %s, %v", left, err)
+	}
+	s.live(t, second)
+	if got := s.fingerprints(t); got.Current[0].CertificateSha256 != sum(second) || len(s.calendar(t).Events) != 2 {
+		t.Errorf("got %+v", got.Current)
+	}
+}
+
+// TestHistoryIsBounded: whatever rotates without end.
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	s := begin(t)
+	a, b := s.pair(t), s.pair(t)
+	for range 65 {
+		s.live(t, a)
+		s.live(t, b)
+	}
+	info, err := os.Stat(filepath.Join(s.cfg.Folder, "trust.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(s.calendar(t).Events); got != 121 || info.Size() > 2<<20 {
+		t.Errorf("got %d events in %d bytes", got, info.Size())
+	}
+}

@@ -1,0 +1,176 @@
+package trust_test
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
+	"github.com/causeway-pay/causeway/shared/announce"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// core takes events, or fails in a way.
+type core struct {
+	mu   sync.Mutex
+	got  []string // guarded by mu
+	fail int      // guarded by mu; the status of all answers, 0 for 201
+}
+
+func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.got = append(c.got, r.Method+" "+r.URL.Path+" "+string(body))
+	w.WriteHeader(cmp.Or(c.fail, 201))
+	_, _ = io.WriteString(w, `{"error":{"code":"a_code"}}`)
+}
+
+func (c *core) set(fail int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fail = fail
+}
+
+func (c *core) requests() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.got...)
+}
+
+// telling is a story that has a core, in this process.
+func telling(t *testing.T) (*told, *core, *bytes.Buffer) {
+	t.Helper()
+	c, log := &core{}, &bytes.Buffer{}
+	return begin(t, func(cfg *trust.Config) {
+		cfg.Port = announce.InProcess(c, secret.New("the-operators-token"))
+		cfg.Log = slog.New(slog.NewJSONHandler(log, nil))
+	}), c, log
+}
+
+// deliver delivers, and wants so many requests to have been made by then.
+func (s *told) deliver(t *testing.T, c *core, want int) {
+	t.Helper()
+	s.Deliver(t.Context())
+	if got := c.requests(); len(got) != want {
+		t.Fatalf("requests: got %d, want %d: %s", len(got), want, got)
+	}
+}
+
+// TestNews: the first certificate is no rotation, and each rotation is one event, told until core takes it, over a restart too.
+func TestNews(t *testing.T) {
+	t.Parallel()
+	s, c, log := telling(t)
+	first, second := s.pair(t), s.pair(t)
+	s.live(t, first)
+	s.deliver(t, c, 0)
+	s.next(t, birth.Add(day), second)
+	s.deliver(t, c, 0)
+	s.clock.Advance(time.Hour)
+	s.live(t, second)
+	s.live(t, second)
+	c.set(503)
+	s.deliver(t, c, 1)
+	s.deliver(t, c, 1) // not yet
+	s.open(t)
+	s.live(t, second)
+	s.deliver(t, c, 1)
+	s.clock.Advance(5 * time.Second)
+	c.set(401)
+	s.deliver(t, c, 2)
+	s.clock.Advance(10*time.Second - time.Nanosecond)
+	s.deliver(t, c, 2)
+	s.clock.Advance(time.Nanosecond)
+	c.set(200)
+	s.deliver(t, c, 3)
+	s.clock.Advance(time.Hour)
+	s.deliver(t, c, 3)
+	s.open(t)
+	s.deliver(t, c, 3)
+	sent := c.requests()
+	if sent[0] != sent[1] || sent[1] != sent[2] || !strings.HasPrefix(sent[0], "POST /admin/v1/events {") {
+		t.Errorf("got %s", sent)
+	}
+	s.checkRotation(t, sent[0], first, second)
+	if text := log.String(); !strings.Contains(text, "core answered 503 a_code") || !strings.Contains(text, "core does not take our operator token") || strings.Contains(text, "the-operators-token") {
+		t.Errorf("log: %s", text)
+	}
+}
+
+// checkRotation compares an event with the certificates.
+func (s *told) checkRotation(t *testing.T, sent string, old, now *certfile.Pair) {
+	t.Helper()
+	_, body, _ := strings.Cut(sent, "events ")
+	var got struct {
+		Type, Name string
+		Object     v1.CertificateRotation
+	}
+	if err := json.Unmarshal([]byte(body), &got, json.MatchCaseInsensitiveNames(true), json.RejectUnknownMembers(true)); err != nil {
+		t.Fatal(err)
+	}
+	o := got.Object
+	if got.Type != "certificate.rotated" || got.Name != o.Rotation || o.Object != "certificate" || !o.EffectiveAt.Equal(birth.Add(time.Hour)) || len(o.Hosts) != 2 ||
+		!o.NotAfter.Equal(now.Certificate.Leaf.NotAfter) || o.FingerprintsURL != "https://trust.example.com/v1/trust/fingerprints" ||
+		o.CalendarURL != "https://trust.example.com/calendar.ics" || len(o.Previous) != 1 || len(o.Current) != 1 {
+		t.Fatalf("got %s", body)
+	}
+	shown := s.fingerprints(t)
+	want, is := shown.Current[0], o.Current[0]
+	if o.Previous[0].CertificateSha256 != sum(old) || is.CertificateSha256 != sum(now) || is.SpkiSha256 != want.SpkiSha256 || *is.IssuerSpkiSha256 != shown.IssuingCas[0].SpkiSha256 ||
+		is.SerialNumber != want.SerialNumber || !is.NotAfter.Equal(want.NotAfter.Time) {
+		t.Errorf("got %s", body)
+	}
+	if uid := s.calendar(t).only(t, "TLS certificate changed").UID; uid != "tls-"+o.Rotation+"-live@trust.example.com" {
+		t.Errorf("the calendar calls it %s, the event %s", uid, o.Rotation)
+	}
+}
+
+// TestNewsOfPolicy: what was added and removed is told.
+func TestNewsOfPolicy(t *testing.T) {
+	t.Parallel()
+	s, c, _ := telling(t)
+	for _, suites := range [][]string{{"B", "A"}, {"A", "B"}, {"C", "A"}} {
+		if err := s.Policy(t.Context(), v1.TLSPolicy{Versions: []string{"1.2", "1.3"}, CipherSuites: suites}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.deliver(t, c, 1)
+	sent := c.requests()[0]
+	for _, want := range []string{
+		`"type":"tls.cipher_policy.changed","name":"pol_`, `"object":{"object":"tls_policy","change":"pol_`, `"effective_at":"2026-11-21T09:30:00.000Z"`,
+		`"previous":{"versions":["1.2","1.3"],"cipher_suites":["A","B"],"signature_algorithms":[]},"current":{"versions":["1.2","1.3"],"cipher_suites":["A","C"],"signature_algorithms":[]}`,
+		`"added":{"versions":[],"cipher_suites":["C"],"signature_algorithms":[]},"removed":{"versions":[],"cipher_suites":["B"],"signature_algorithms":[]}`,
+	} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("no %s in %s", want, sent)
+		}
+	}
+}
+
+// TestRun tells at once, and ends when asked to.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	told := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told <- struct{}{} }))
+	t.Cleanup(server.Close)
+	s := begin(t, func(cfg *trust.Config) {
+		cfg.Port = &announce.Port{URL: server.URL, Token: secret.New("x"), Client: server.Client()}
+	})
+	var ended sync.WaitGroup
+	ended.Go(func() { s.Run(t.Context()) })
+	t.Cleanup(ended.Wait)
+	s.live(t, s.pair(t))
+	s.live(t, s.pair(t))
+	<-told
+}
