@@ -59,7 +59,10 @@ func TestShell(t *testing.T) {
 	rec := httptest.NewRecorder()
 	f.Operations().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	metrics := rec.Body.String()
-	for _, line := range []string{`causeway_mle_refusals_total{code="invalid_api_key",reason="refused"} 1`, `{code="mle_not_supported",reason="off"} 1`} {
+	for _, line := range []string{
+		`causeway_mle_refusals_total{code="invalid_api_key",reason="refused"} 1`, `{code="mle_not_supported",reason="off"} 1`,
+		`causeway_mle_request_seconds_count{route="GET /v1/transactions",status="401"} 1`, "causeway_mle_requests_in_flight 0",
+	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("got %s, want %s", metrics, line)
 		}

@@ -24,7 +24,7 @@ type killing struct {
 	body  string // an encrypted request
 }
 
-// wantsAnswer is a request by an API key, encrypted both ways.
+// request is one by an API key, encrypted both ways.
 func (k *killing) request(key string) enginetest.Request {
 	return josed(k.body, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}, enginetest.Field{Name: "Authorization", Value: "Bearer " + apiKeyOf + key})
 }
@@ -101,7 +101,7 @@ func TestEnvoyProgram(t *testing.T) {
 		k.strike(t, "hung at the "+at.name, at.reaches, http.StatusGatewayTimeout, at.befall, k.hang, func(*testing.T) { k.goOn() })
 	}
 	t.Run("replaced", func(t *testing.T) { // the old one answers what it has, while the new one has the socket
-		old := k.cmd
+		old := k.running()
 		k.envoy.core.pause(t, pauses{before: func() {
 			if err := old.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)

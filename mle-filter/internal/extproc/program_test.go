@@ -46,7 +46,9 @@ type program struct {
 	file, dir, socket, config string
 	whose                     *whose
 	http                      string // where its HTTP port is
-	cmd                       *exec.Cmd
+
+	mu  sync.Mutex // what befalls the program does so where a request is sent or answered
+	cmd *exec.Cmd  // guarded by mu
 }
 
 func newProgram(t *testing.T) *program {
@@ -63,9 +65,8 @@ func newProgram(t *testing.T) *program {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if p.cmd != nil {
-			_ = p.cmd.Process.Kill()
-			_ = p.cmd.Wait() // it says how it was ended
+		if p.running() != nil {
+			p.kill()
 		}
 	})
 	return p
@@ -87,7 +88,9 @@ func (p *program) start(t *testing.T) {
 	for lines.Scan() {
 		var event struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &event) == nil && event.Msg == "mle-filter: listening" {
+			p.mu.Lock()
 			p.cmd, p.http = cmd, "http://"+event.Address
+			p.mu.Unlock()
 			go func() { _, _ = io.Copy(io.Discard, log) }()
 			return
 		}
@@ -95,24 +98,32 @@ func (p *program) start(t *testing.T) {
 	t.Fatalf("the program did not start: %v", cmd.Wait())
 }
 
-// kill ends the program as the kernel does.
-func (p *program) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait() // it says how it was ended
+func (p *program) running() *exec.Cmd {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd
 }
 
-// hang stops the program until go on.
+// kill ends the program as the kernel does.
+func (p *program) kill() {
+	cmd := p.running()
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it says how it was ended
+}
+
+// hang stops the program until it is told to go on.
 func (p *program) hang() {
 	var state syscall.WaitStatus
-	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+	process := p.running().Process
+	_ = process.Signal(syscall.SIGSTOP)
 	for !state.Stopped() {
-		if _, err := syscall.Wait4(p.cmd.Process.Pid, &state, syscall.WUNTRACED, nil); err != nil {
+		if _, err := syscall.Wait4(process.Pid, &state, syscall.WUNTRACED, nil); err != nil {
 			return // the test fails by what comes of it
 		}
 	}
 }
 
-func (p *program) goOn() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
+func (p *program) goOn() { _ = p.running().Process.Signal(syscall.SIGCONT) }
 
 // run runs one of the program's commands.
 func (p *program) run(t *testing.T, in string, args ...string) string {
