@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -51,18 +52,9 @@ func brandOf(number secret.String) (account, bool) {
 	return a, true
 }
 
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // lastFour gives the last four digits of a card number or of its masked form, and "" when it does not end in four digits.
 func lastFour(number string) string {
-	if len(number) < 4 || !digits(number[len(number)-4:]) {
+	if len(number) < 4 || !chars.Digits(number[len(number)-4:]) {
 		return ""
 	}
 	return number[len(number)-4:]
@@ -85,7 +77,7 @@ func expiration(text string) (month, year int, hidden, ok bool) {
 		return 0, 0, true, true
 	}
 	m, y := splitExpiration(text)
-	if !digits(m) || !digits(y) || len(m) > 2 || (len(y) != 2 && len(y) != 4) {
+	if !chars.Digits(m) || !chars.Digits(y) || len(m) > 2 || (len(y) != 2 && len(y) != 4) {
 		return 0, 0, false, false
 	}
 	month, _ = strconv.Atoi(m)

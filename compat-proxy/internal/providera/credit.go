@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -48,7 +49,7 @@ func (d *decoder) payable() bool {
 		return false // v1 would not ask whose payment method it is
 	}
 	number := d.txn.Get("payment", "creditCard", "cardNumber")
-	return !d.txn.Has("payment", "creditCard") || digits(number) && len(number) > 4
+	return !d.txn.Has("payment", "creditCard") || chars.Digits(number) && len(number) > 4
 }
 
 // credited stands for the payment that a refund without one is not of, so that it can be shown like any other.

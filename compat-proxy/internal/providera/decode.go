@@ -3,6 +3,7 @@ package providera
 import (
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/money"
@@ -238,7 +239,7 @@ func (d *decoder) target() (command.Number, problem) {
 	switch ref := d.reference(); {
 	case ref == "":
 		return "", because(reasonBlank)
-	case !digits(ref):
+	case !chars.Digits(ref):
 		return "", because(reasonReferenceInvalid)
 	default:
 		return number(ref), problem{}

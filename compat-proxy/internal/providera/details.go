@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -22,7 +22,7 @@ const maxLineItems = 30
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
 	body.Description = given(d.txn.Get("order", "description"))
-	body.StatementDescriptor = given(cut(printable(d.txn.Get("merchantDescriptor")), maxDescriptor))
+	body.StatementDescriptor = given(cut(chars.Printable(d.txn.Get("merchantDescriptor")), maxDescriptor))
 	body.Billing = contact(d.txn.Child("billTo"))
 	if email := d.txn.Get("customer", "email"); email != "" {
 		if body.Billing == nil {
@@ -233,16 +233,6 @@ func given(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// printable puts a space in the place of each control character.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // cut shortens s to at most n UTF-16 units, in which the dialect measures texts, between characters.

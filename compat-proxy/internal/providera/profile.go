@@ -1,8 +1,10 @@
 package providera
 
 import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -128,7 +130,7 @@ func storeCard(m *command.NewMethod, given *wire.Node, set setting, mode string)
 	number := secret.New(text)
 	month, year, hidden, ok := expiration(given.Get("expirationDate"))
 	switch {
-	case !digits(text) || len(text) < 13:
+	case !chars.Digits(text) || len(text) < 13:
 		return refuse(apiCardLength)
 	case truth(given.Get("isPaymentToken")) || given.Has("cryptogram"):
 		return invalid("Payment")
@@ -147,7 +149,7 @@ func validated(mode string) bool { return mode != "" && mode != "none" }
 func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
 	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), given.Get("nameOnAccount")
 	switch {
-	case !checked && !validRouting(routing):
+	case !checked && !bankaccount.ValidRouting(routing):
 		return invalid("Routing Number")
 	case !checked && !validAccount(number):
 		return invalid("Account Number")

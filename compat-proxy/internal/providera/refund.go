@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
@@ -37,7 +38,7 @@ func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
 		return command.Require{}, because(reasonNotFound)
 	}
 	routing := bank.Get("routingNumber")
-	if !digits(routing) {
+	if !chars.Digits(routing) {
 		routing = lastFour(routing) // masked; what is hidden whole says nothing
 	}
 	return command.Require{Kind: command.BankKind, Last4: last4, Routing: routing}, problem{}

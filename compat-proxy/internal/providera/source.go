@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -75,7 +77,7 @@ func chargeCard(body *v1.TransactionCreate, given *wire.Node, now time.Time) pro
 		token.Cryptogram = &cryptogram
 	}
 	token.Eci = indicator(given.Get("tokenRequestorEci"))
-	if id := given.Get("tokenRequestorId"); len(id) == 11 && digits(id) {
+	if id := given.Get("tokenRequestorId"); len(id) == 11 && chars.Digits(id) {
 		token.RequestorID = &id
 	}
 	body.PaymentMethod, body.NetworkToken = "network_token", token
@@ -90,7 +92,7 @@ func indicator(text string) *string {
 	if len(text) == 1 {
 		text = "0" + text
 	}
-	if len(text) != 2 || !digits(text) {
+	if len(text) != 2 || !chars.Digits(text) {
 		return nil
 	}
 	return &text
@@ -148,7 +150,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) probl
 		return because(reasonNotForChecks)
 	case body.Currency != "usd":
 		return because(reasonCurrency)
-	case !validRouting(routing):
+	case !bankaccount.ValidRouting(routing):
 		return because(reasonRouting)
 	case !validAccount(number):
 		return because(reasonAccount)
@@ -162,16 +164,4 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) probl
 		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: kind, Holder: holder,
 	}
 	return problem{}
-}
-
-// validRouting reports whether an ABA number has its nine digits and the last of them fits the others.
-func validRouting(text string) bool {
-	if len(text) != 9 || !digits(text) || text == "000000000" {
-		return false
-	}
-	sum := 0
-	for i, weight := range []int{3, 7, 1, 3, 7, 1, 3, 7, 1} {
-		sum += weight * int(text[i]-'0')
-	}
-	return sum%10 == 0
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -22,7 +23,7 @@ func (d *decoder) splitTender() (command.Number, problem) {
 		return "", problem{}
 	case d.reference() != "":
 		return "", because(reasonSplitAndReference)
-	case !digits(n):
+	case !chars.Digits(n):
 		return "", because(reasonSplitTender)
 	default:
 		return command.Number(n), problem{}
@@ -50,7 +51,7 @@ func (d *decoder) join(body *v1.TransactionCreate) (command.Number, problem) {
 
 // groupOf is the number of the order that a payment is for: its own when it was approved for less than it asked, "" when it is for none.
 func groupOf(t *v1.Transaction) string {
-	if n := t.Metadata[command.GroupKey]; digits(n) && len(n) <= 19 {
+	if n := t.Metadata[command.GroupKey]; chars.Digits(n) && len(n) <= 19 {
 		return n
 	}
 	if partial(t) {

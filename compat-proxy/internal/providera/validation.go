@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -38,7 +39,7 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 	if bank := payment.Child("bankAccount"); bank != nil {
 		c.Said.method, c.Said.account, c.Said.accountType = "ECHECK", maskedAccount(bank.Get("accountNumber"), true), checkAccount
 		switch {
-		case !validRouting(bank.Get("routingNumber")):
+		case !bankaccount.ValidRouting(bank.Get("routingNumber")):
 			c.Problem = because(reasonRouting)
 		case !validAccount(bank.Get("accountNumber")):
 			c.Problem = because(reasonAccount)

@@ -3,6 +3,8 @@ package providerb
 import (
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -36,10 +38,10 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) probl
 		return invalid("paymentInformation.bank.account.type")
 	case c.Code != "usd":
 		return invalid(fieldCurrency)
-	case !validRouting(string(in.RoutingNumber)):
+	case !bankaccount.ValidRouting(string(in.RoutingNumber)):
 		return invalid("paymentInformation.bank.routingNumber")
 	}
-	if number := in.Account.Number; number.Len() < 4 || number.Len() > 17 || !digits(number.Reveal()) {
+	if number := in.Account.Number; number.Len() < 4 || number.Len() > 17 || !chars.Digits(number.Reveal()) {
 		return invalid("paymentInformation.bank.account.number")
 	}
 	body.PaymentMethod = "bank_account"
@@ -47,16 +49,4 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) probl
 		RoutingNumber: string(in.RoutingNumber), AccountNumber: in.Account.Number.String, AccountType: kind, Holder: cut(holder, 255),
 	}
 	return problem{}
-}
-
-// validRouting reports whether an ABA number has its nine digits and the last of them fits the others.
-func validRouting(text string) bool {
-	if len(text) != 9 || !digits(text) || text == "000000000" {
-		return false
-	}
-	sum := 0
-	for i, weight := range []int{3, 7, 1, 3, 7, 1, 3, 7, 1} {
-		sum += weight * int(text[i]-'0')
-	}
-	return sum%10 == 0
 }

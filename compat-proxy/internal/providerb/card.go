@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -19,15 +20,6 @@ var typeCodes = map[card.Brand]string{
 // typeOf is the type of a card that v1 shows; "" of a brand that the dialect has no code for.
 func typeOf(b v1.CardBrand) string { return typeCodes[card.Brand(b)] }
 
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // numbered is a card, or what stands in for one, as typed.
 type numbered struct {
 	field       string // the group it is in
@@ -40,7 +32,7 @@ func (n numbered) expiry(now time.Time) (month, year int, p problem) {
 	if lacking := n.lacking(); len(lacking) > 0 {
 		return 0, 0, missing(lacking...)
 	}
-	if !digits(n.number.Reveal()) {
+	if !chars.Digits(n.number.Reveal()) {
 		return 0, 0, invalid(n.field + ".number")
 	}
 	month, err := strconv.Atoi(string(n.month))
@@ -89,7 +81,7 @@ func securityCode(code secret.String, brand card.Brand) (*secret.String, problem
 	switch {
 	case code.IsZero():
 		return nil, problem{}
-	case !digits(code.Reveal()) || code.Len() > 4:
+	case !chars.Digits(code.Reveal()) || code.Len() > 4:
 		return nil, invalid(fieldCode)
 	case !brand.FitsCode(code):
 		return nil, decline(reasonInvalidCVN)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -102,7 +103,7 @@ func (d *decoder) indicator() (string, problem) {
 		}
 		switch {
 		case text == "":
-		case len(text) == 2 && digits(text):
+		case len(text) == 2 && chars.Digits(text):
 			return text, problem{}
 		default:
 			return "", invalid("consumerAuthenticationInformation." + f.name)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/card"
@@ -180,7 +181,7 @@ func (d *decoder) echo() echo {
 	if e.Tokenized {
 		number, given = pay.TokenizedCard.Number.String, pay.TokenizedCard.Type
 	}
-	if e.CardType = typeCodes[card.BrandOf(number)]; len(given) == 3 && digits(string(given)) {
+	if e.CardType = typeCodes[card.BrandOf(number)]; len(given) == 3 && chars.Digits(string(given)) {
 		e.CardType = string(given)
 	}
 	return e

@@ -3,9 +3,9 @@ package providerb
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -213,21 +213,11 @@ func given(text wire.Text, n int) *string {
 
 // descriptor is what the cardholder reads of the merchant; nil for nothing.
 func descriptor(name wire.Text) *string {
-	s := strings.TrimSpace(cut(strings.TrimSpace(printable(string(name))), maxDescriptor))
+	s := strings.TrimSpace(cut(strings.TrimSpace(chars.Printable(string(name))), maxDescriptor))
 	if s == "" {
 		return nil
 	}
 	return &s
-}
-
-// printable puts a space in the place of each control character.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // cut shortens s to at most n bytes, between characters.

@@ -2,8 +2,8 @@ package api
 
 import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/bankaccount"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )

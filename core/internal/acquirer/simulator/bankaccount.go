@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/bankaccount"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 )
 
 type bankAccountEntry struct {

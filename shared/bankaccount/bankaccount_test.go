@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/bankaccount"
+	"github.com/causeway-pay/causeway/shared/bankaccount"
 )
 
 func TestValidRouting(t *testing.T) {

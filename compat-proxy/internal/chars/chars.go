@@ -1,0 +1,26 @@
+package chars
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Printable puts a space in the place of each control character.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// Digits reports whether s is digits, and not nothing.
+func Digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,2 @@
+// Package chars has what both dialects ask of the characters of a text.
+package chars
