@@ -3,10 +3,11 @@ package core
 import (
 	"fmt"
 
+	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// operatorVariable holds the operator token; with fileSuffix it names a file instead.
+// operatorVariable holds the operator token; with _FILE behind it, one that names a file instead.
 const operatorVariable = "CAUSEWAY_OPERATOR_TOKEN"
 
 // minToken is how many characters 32 random bytes have at least, in base64 without padding.
@@ -15,7 +16,7 @@ const minToken = 43
 // OperatorToken reads the token of the operator's API that the environment names: CAUSEWAY_OPERATOR_TOKEN, or the file that
 // CAUSEWAY_OPERATOR_TOKEN_FILE names. The zero secret when it names none, which keeps that API off.
 func OperatorToken(getenv func(string) string) (secret.String, error) {
-	return secretFrom(getenv, operatorVariable)
+	return config.Environment(getenv, operatorVariable)
 }
 
 // checkToken refuses a token that could be guessed, or not be sent.

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -27,39 +26,22 @@ const (
 	sweepEvery = time.Minute
 )
 
-// The variables that hold key-encryption keys: that of the vault, and the one it had before. With fileSuffix they name a file instead.
+// The variables that hold key-encryption keys: that of the vault, and the one it had before. With _FILE behind them they name a file instead.
 const (
 	kekVariable    = "CAUSEWAY_VAULT_KEK"
 	oldKEKVariable = "CAUSEWAY_VAULT_OLD_KEK"
-	fileSuffix     = "_FILE"
 )
 
 // VaultKEK reads the key-encryption key that the environment names: CAUSEWAY_VAULT_KEK, or the file that CAUSEWAY_VAULT_KEK_FILE names.
 // The zero secret when it names none.
 func VaultKEK(getenv func(string) string) (secret.String, error) {
-	return secretFrom(getenv, kekVariable)
+	return config.Environment(getenv, kekVariable)
 }
 
 // OldVaultKEK reads the key-encryption key that the vault had before, from CAUSEWAY_VAULT_OLD_KEK or CAUSEWAY_VAULT_OLD_KEK_FILE. The zero
 // secret when the environment names none.
 func OldVaultKEK(getenv func(string) string) (secret.String, error) {
-	return secretFrom(getenv, oldKEKVariable)
-}
-
-// secretFrom reads a secret from a variable, or from the file that the variable with fileSuffix names.
-func secretFrom(getenv func(string) string, variable string) (secret.String, error) {
-	text, path := getenv(variable), getenv(variable+fileSuffix)
-	switch {
-	case text != "" && path != "":
-		return secret.String{}, fmt.Errorf("%s and %s are both set", variable, variable+fileSuffix)
-	case path != "":
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return secret.String{}, fmt.Errorf("%s: %w", variable+fileSuffix, err)
-		}
-		return secret.New(strings.TrimSpace(string(b))), nil
-	}
-	return secret.New(text), nil
+	return config.Environment(getenv, oldKEKVariable)
 }
 
 // openVault opens the vault of a data folder. Without a key-encryption key of its own the vault's lies beside what it protects, in the
