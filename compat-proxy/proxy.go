@@ -78,7 +78,6 @@ type Proxy struct {
 
 var (
 	errV1       = errors.New("is not an absolute http or https URL without a path")
-	errUnwell   = errors.New("v1 says that it is not well")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
 )
 

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/announce"
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
@@ -305,6 +304,3 @@ func (f *Filter) Close() error {
 	})
 	return f.err
 }
-
-// healthPatience is how long core, and the store of the keys, may take to say how they are.
-const healthPatience = 2 * time.Second

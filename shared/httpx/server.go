@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/socket"
 )
 
 // Options say what a Server serves. Only Handler is required.
@@ -71,8 +73,8 @@ func NewServer(o Options) *Server {
 	}
 }
 
-// Start listens on addr ("127.0.0.1:0" picks a port) and returns the address once connections are accepted. Started before,
-// it returns the same address; stopped before, http.ErrServerClosed.
+// Start listens on addr ("127.0.0.1:0" picks a port; "unix:PATH" makes a socket, see package socket) and returns the address once connections
+// are accepted. Started before, it returns the same address; stopped before, http.ErrServerClosed.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,14 +84,21 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 	if s.addr != nil {
 		return s.addr, nil
 	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(context.Background(), "tcp", addr)
+	ln, err := listen(context.Background(), addr)
 	if err != nil {
 		return nil, fmt.Errorf("start server: %w", err)
 	}
 	s.addr = ln.Addr()
 	go s.serve(ln)
 	return s.addr, nil
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		return socket.Listen(ctx, path)
+	}
+	var lc net.ListenConfig
+	return lc.Listen(ctx, "tcp", addr)
 }
 
 func (s *Server) serve(ln net.Listener) {

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"time"
 
-	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 // Config is the configuration file; configs/compat-proxy.yaml says what each key means. Flags that are given win over it.
@@ -61,57 +57,18 @@ Exit codes:
 Flags:
 `
 
-// errUsage marks a wrong command line; the exit code is 2.
-var errUsage = errors.New("usage")
-
 // ParseFlags reads the command line and the file it names. It returns flag.ErrHelp when help was asked for and shown.
 func (m *Main) ParseFlags(args []string) error {
 	m.Config = Config{Listen: "127.0.0.1:8081", V1: "http://127.0.0.1:8080"}
-	fs, given := flags(m.Stderr)
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return flag.ErrHelp
-	} else if err != nil {
-		return errUsage
+	c, fs := &m.Config, program.Flags(name, m.Stderr, usage)
+	file := fs.String("config", "", "configuration `file`; every key in it is explained in configs/compat-proxy.yaml")
+	fs.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve plain HTTP on; port 0 picks one")
+	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
+	fs.StringVar(&c.Credentials, "credentials", c.Credentials, "`file` that maps legacy logins to API keys (default none)")
+	fs.BoolVar(&c.DropInPaths, "drop-in-paths", c.DropInPaths, "also serve the legacy providers' own paths")
+	if err := program.Parse(fs, args, 0); err != nil {
+		return err
 	}
-	if fs.NArg() > 0 {
-		_, _ = fmt.Fprintf(m.Stderr, "compat-proxy: no argument is expected, got %q; see --help\n", fs.Arg(0))
-		return errUsage
-	}
-	if path := fs.Lookup("config").Value.String(); path != "" {
-		if err := config.Load(path, &m.Config); err != nil {
-			return fmt.Errorf("config: %w", err)
-		}
-	}
-	fs.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "listen":
-			m.Config.Listen = given.Listen
-		case "admin":
-			m.Config.Admin = given.Admin
-		case "v1":
-			m.Config.V1 = given.V1
-		case "credentials":
-			m.Config.Credentials = given.Credentials
-		case "drop-in-paths":
-			m.Config.DropInPaths = given.DropInPaths
-		}
-	})
-	return nil
-}
-
-func flags(out io.Writer) (*flag.FlagSet, *Config) {
-	var c Config
-	fs := flag.NewFlagSet("compat-proxy", flag.ContinueOnError)
-	fs.SetOutput(out)
-	fs.String("config", "", "configuration `file`; every key in it is explained in configs/compat-proxy.yaml")
-	fs.StringVar(&c.Listen, "listen", "", "`address` to serve plain HTTP on (default 127.0.0.1:8081; port 0 picks one)")
-	fs.StringVar(&c.Admin, "admin", "", "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
-	fs.StringVar(&c.V1, "v1", "", "base `URL` of the v1 service (default http://127.0.0.1:8080)")
-	fs.StringVar(&c.Credentials, "credentials", "", "`file` that maps legacy logins to API keys (default none)")
-	fs.BoolVar(&c.DropInPaths, "drop-in-paths", false, "also serve the legacy providers' own paths")
-	fs.Usage = func() {
-		_, _ = io.WriteString(out, usage)
-		fs.PrintDefaults()
-	}
-	return fs, &c
+	return program.LoadConfig(fs, *file, c)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -60,7 +60,7 @@ type credentialsFlags struct {
 	b                     loginB
 }
 
-// Credentials runs a credentials command. The error is errUsage when the flags were wrong and that was said.
+// Credentials runs a credentials command. The error is program.ErrUsage when the flags were wrong and that was said.
 func (m *Main) Credentials(args []string) error {
 	command := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -68,17 +68,12 @@ func (m *Main) Credentials(args []string) error {
 	}
 	var f credentialsFlags
 	fs := f.set(m.Stderr)
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return flag.ErrHelp
-	} else if err != nil {
-		return errUsage
-	}
-	if fs.NArg() > 0 {
-		return m.wrong("no argument is expected, got %q", fs.Arg(0))
+	if err := program.Parse(fs, args, 0); err != nil {
+		return err
 	}
 	of, known := map[string]credentials.List{"provider-a": credentials.ListA, "provider-b": credentials.ListB}[f.provider]
 	if !known {
-		return m.wrong("there is no provider %q", f.provider)
+		return m.misused("there is no provider %q", f.provider)
 	}
 	switch command {
 	case "issue", "map":
@@ -90,7 +85,7 @@ func (m *Main) Credentials(args []string) error {
 		return m.listCredentials(f.file, of)
 	case "revoke":
 		if f.entry.Name == "" {
-			return m.wrong("--name is required")
+			return m.misused("--name is required")
 		}
 		if err := credentials.Remove(f.file, of, f.entry.Name); err != nil {
 			return err
@@ -105,14 +100,13 @@ func (m *Main) Credentials(args []string) error {
 		_, _ = fmt.Fprintln(m.Stdout, "the file is good")
 		return nil
 	case "":
-		return m.wrong("say which: issue, map, list, revoke or check")
+		return m.misused("say which: issue, map, list, revoke or check")
 	}
-	return m.wrong("there is no command %q", command)
+	return m.misused("there is no command %q", command)
 }
 
 func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
-	fs := flag.NewFlagSet("credentials", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := program.Flags(name+" credentials", out, credentialsUsage)
 	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it is made if there is none")
 	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters; of provider-b its merchant id")
 	fs.StringVar(&f.provider, "provider", "provider-a", "whose clients' logins: provider-a or provider-b, the `dialect`")
@@ -126,26 +120,22 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "take the elements of its requests in any order")
 	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "let it refund a card without naming the payment; of provider-b a credit")
 	fs.BoolVar(&f.replace, "replace", false, "issue, map: take the place of a login of that name")
-	fs.Usage = func() {
-		_, _ = io.WriteString(out, credentialsUsage)
-		fs.PrintDefaults()
-	}
 	return fs
 }
 
 func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	if f.entry.Name == "" {
-		return m.wrong("--name is required")
+		return m.misused("--name is required")
 	}
 	if (f.entry.APIKeyEnv == "") == (f.entry.APIKeyFile == "") {
-		return m.wrong("give one of --api-key-env and --api-key-file")
+		return m.misused("give one of --api-key-env and --api-key-file")
 	}
 	given := f.keyEnv != "" || f.keyFile != ""
 	switch {
 	case command == "issue" && given:
-		return m.wrong("issue makes the transaction key itself; map takes one that a client has")
+		return m.misused("issue makes the transaction key itself; map takes one that a client has")
 	case command == "map" && (f.keyEnv == "") == (f.keyFile == ""):
-		return m.wrong("give one of --transaction-key-env and --transaction-key-file")
+		return m.misused("give one of --transaction-key-env and --transaction-key-file")
 	case command == "issue":
 		f.entry.TransactionKey = credentials.NewTransactionKey()
 	default:
@@ -202,7 +192,6 @@ func (m *Main) listCredentials(file string, of credentials.List) error {
 }
 
 // wrong says what is wrong with the command line.
-func (m *Main) wrong(format string, args ...any) error {
-	_, _ = fmt.Fprintf(m.Stderr, "compat-proxy credentials: "+format+"; see --help\n", args...)
-	return errUsage
+func (m *Main) misused(format string, args ...any) error {
+	return program.Misused(m.Stderr, name+" credentials", format, args...)
 }

@@ -40,9 +40,9 @@ func (m *Main) addCredentialsB(command string, f credentialsFlags) error {
 	keyless := e.APIKeyEnv == "" && e.APIKeyFile == "" && len(e.Portfolio) > 0
 	switch {
 	case e.MerchantID == "":
-		return m.wrong("--name is required")
+		return m.misused("--name is required")
 	case (e.APIKeyEnv == "") == (e.APIKeyFile == "") && !keyless:
-		return m.wrong("give one of --api-key-env and --api-key-file")
+		return m.misused("give one of --api-key-env and --api-key-file")
 	case command == "map":
 		return m.mapB(f, e)
 	}
@@ -54,11 +54,11 @@ func (m *Main) mapB(f credentialsFlags, e credentials.EntryB) error {
 	secrets := (f.b.secretEnv != "") != (f.b.secretFile != "")
 	switch {
 	case f.b.p12 != "":
-		return m.wrong("issue makes a P12; map takes a certificate that a client has")
+		return m.misused("issue makes a P12; map takes a certificate that a client has")
 	case f.b.keyID == "" && f.b.certificateFile == "":
-		return m.wrong("give --key-id, --certificate-file or both")
+		return m.misused("give --key-id, --certificate-file or both")
 	case (f.b.keyID != "") != secrets:
-		return m.wrong("give --key-id with one of --secret-env and --secret-file")
+		return m.misused("give --key-id with one of --secret-env and --secret-file")
 	}
 	e.KeyID, e.SecretEnv, e.SecretFile = f.b.keyID, f.b.secretEnv, f.b.secretFile
 	if f.b.certificateFile != "" {
@@ -79,10 +79,10 @@ func (m *Main) mapB(f credentialsFlags, e credentials.EntryB) error {
 // issueB makes a key, a certificate or both. Their files are there before the login is: a proxy that reads it must find them.
 func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 	if f.b.keyID != "" || f.b.secretEnv != "" || f.b.certificateFile != "" {
-		return m.wrong("issue makes keys and certificates itself; map takes those that a client has")
+		return m.misused("issue makes keys and certificates itself; map takes those that a client has")
 	}
 	if f.b.secretFile == "" && f.b.p12 == "" {
-		return m.wrong("give --secret-file, --p12 or both")
+		return m.misused("give --secret-file, --p12 or both")
 	}
 	var made []string
 	defer func() {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,16 +13,15 @@ import (
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/shared/gc"
-	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/telemetry/export"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
+// name is what the program is called, in logs and traces too.
+const name = "compat-proxy"
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	m := NewMain()
-	err := m.Command(ctx, os.Args[1:])
-	stop()
-	os.Exit(m.exitCode(err))
+	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))
 }
 
 // Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it as the command line does.
@@ -53,59 +51,30 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 }
 
 // Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
-func (m *Main) Run(ctx context.Context) error {
-	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
-	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "compat-proxy", Log: log, Console: m.Stderr})
+func (m *Main) Run(ctx context.Context) (err error) {
+	frame, err := program.Open(ctx, program.Config{Name: name, Stderr: m.Stderr, Drain: m.Config.Drain})
 	if err != nil {
-		return fmt.Errorf("start: %w", err)
+		return err
 	}
-	defer traces.Close(ctx)
+	defer func() { err = errors.Join(err, frame.Close(ctx)) }()
 	proxy, err := compatproxy.New(compatproxy.Config{
 		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
 		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,
 		SignatureAge: m.Config.SignatureAge, SignatureHosts: m.Config.SignatureHosts,
-		Concurrency: m.Config.Concurrency, Log: log, Tracer: traces.Tracer("compat-proxy"),
+		Concurrency: m.Config.Concurrency, Log: frame.Log, Tracer: frame.Traces.Tracer(name),
 	})
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	defer proxy.Close()
-
-	server := httpx.NewServer(httpx.Options{Handler: proxy.Handler(), Log: log, Drain: m.Config.Drain})
-	addr, err := server.Start(m.Config.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+	frame.OnClose(func(context.Context) error { proxy.Close(); return nil })
+	if err := frame.Operators(ctx, m.Config.Admin, proxy.Operations(), m.AdminReady); err != nil {
+		return err
 	}
-	admin, err := m.serveAdmin(ctx, proxy, log)
-	if err != nil {
-		return errors.Join(err, server.Stop(ctx))
+	if err := frame.Listen(ctx, program.Listener{Name: "listen", Address: m.Config.Listen, Handler: proxy.Handler(), Ready: m.Ready}); err != nil {
+		return err
 	}
-	log.InfoContext(ctx, "compat-proxy: listening", slog.String("address", addr.String()), slog.String("v1", m.Config.V1))
-	if m.Ready != nil {
-		m.Ready(addr)
-	}
-	m.serve(ctx, proxy, log)
-	if err := errors.Join(server.Stop(context.WithoutCancel(ctx)), admin()); err != nil {
-		return fmt.Errorf("stop: %w", err)
-	}
+	m.serve(ctx, proxy, frame.Log)
 	return nil
-}
-
-// serveAdmin starts the operators' port, if there is to be one, and returns what stops it.
-func (m *Main) serveAdmin(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Logger) (stop func() error, err error) {
-	if m.Config.Admin == "" {
-		return func() error { return nil }, nil
-	}
-	port := httpx.NewServer(httpx.Options{Handler: proxy.Operations(), Log: log, Drain: m.Config.Drain})
-	addr, err := port.Start(m.Config.Admin)
-	if err != nil {
-		return nil, fmt.Errorf("admin: %w", err)
-	}
-	log.InfoContext(ctx, "compat-proxy: operators' port", slog.String("address", addr.String()))
-	if m.AdminReady != nil {
-		m.AdminReady(addr)
-	}
-	return func() error { return port.Stop(context.WithoutCancel(ctx)) }, nil
 }
 
 // serve waits for ctx to end and reloads the credentials on SIGHUP meanwhile.
@@ -125,16 +94,4 @@ func (m *Main) serve(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Lo
 			log.InfoContext(ctx, "compat-proxy: credentials reloaded")
 		}
 	}
-}
-
-// exitCode says what is wrong, unless ParseFlags did, and gives the code that goes with it.
-func (m *Main) exitCode(err error) int {
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	}
-	_, _ = fmt.Fprintf(m.Stderr, "compat-proxy: %v\n", err)
-	return 1
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 const configs = "../../../configs/"
@@ -99,7 +101,7 @@ func TestParseFlags(t *testing.T) {
 			if err == nil {
 				t.Fatal("got no error, want one")
 			}
-			if got := m.exitCode(err); got != tt.code {
+			if got := program.ExitCode("compat-proxy", m.Stderr, err); got != tt.code {
 				t.Errorf("exit code: got %d, want %d", got, tt.code)
 			}
 			if !strings.Contains(out.String(), tt.says) {

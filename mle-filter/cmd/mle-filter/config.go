@@ -1,17 +1,11 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/config"
-	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 // Config is the configuration file; configs/mle-filter.yaml says what each key means. Flags that are given win over it.
@@ -86,9 +80,6 @@ Exit codes:
 Flags:
 `
 
-// errUsage marks a wrong command line; the exit code is 2.
-var errUsage = errors.New("usage")
-
 // defaults are what holds where neither the file nor a flag says otherwise.
 func defaults() Config {
 	return Config{Listen: "127.0.0.1:8082", V1: "http://127.0.0.1:8080", Keys: "mle.db"}
@@ -97,88 +88,20 @@ func defaults() Config {
 // ParseFlags reads the command line and the file it names. It returns flag.ErrHelp when help was asked for and shown.
 func (m *Main) ParseFlags(args []string) error {
 	m.Config = defaults()
-	fs, given := flags(m.Stderr)
-	if err := m.parse(fs, args, 0); err != nil {
+	c, fs := &m.Config, program.Flags(name, m.Stderr, usage)
+	file := fs.String("config", "", "configuration `file`; every key in it is explained in configs/mle-filter.yaml")
+	fs.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on; port 0 picks one")
+	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.ExtProc, "extproc", c.ExtProc, "unix `socket` to serve Envoy's external processing on (default none)")
+	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
+	fs.StringVar(&c.Keys, "keys", c.Keys, "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share")
+	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}
-	if path := fs.Lookup("config").Value.String(); path != "" {
-		if err := config.Load(path, &m.Config); err != nil {
-			return fmt.Errorf("config: %w", err)
-		}
-	}
-	fs.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "listen":
-			m.Config.Listen = given.Listen
-		case "admin":
-			m.Config.Admin = given.Admin
-		case "extproc":
-			m.Config.ExtProc = given.ExtProc
-		case "v1":
-			m.Config.V1 = given.V1
-		case "keys":
-			m.Config.Keys = given.Keys
-		}
-	})
-	return nil
+	return program.LoadConfig(fs, *file, c)
 }
 
-func flags(out io.Writer) (*flag.FlagSet, *Config) {
-	var c Config
-	fs := flag.NewFlagSet("mle-filter", flag.ContinueOnError)
-	fs.SetOutput(out)
-	fs.String("config", "", "configuration `file`; every key in it is explained in configs/mle-filter.yaml")
-	fs.StringVar(&c.Listen, "listen", "", "`address` to serve on (default 127.0.0.1:8082; port 0 picks one)")
-	fs.StringVar(&c.Admin, "admin", "", "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
-	fs.StringVar(&c.ExtProc, "extproc", "", "unix `socket` to serve Envoy's external processing on (default none)")
-	fs.StringVar(&c.V1, "v1", "", "base `URL` of the v1 service (default http://127.0.0.1:8080)")
-	fs.StringVar(&c.Keys, "keys", "", "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share (default mle.db)")
-	help(fs, usage)
-	return fs, &c
-}
-
-// help has a command explain itself.
-func help(fs *flag.FlagSet, text string) {
-	fs.Usage = func() {
-		_, _ = io.WriteString(fs.Output(), text)
-		fs.PrintDefaults()
-	}
-}
-
-// parse reads flags, and refuses more words than the command takes.
-func (m *Main) parse(fs *flag.FlagSet, args []string, words int) error {
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return flag.ErrHelp
-	} else if err != nil {
-		return errUsage
-	}
-	if fs.NArg() > words {
-		return m.wrong("%q is one word too many", fs.Arg(words))
-	}
-	return nil
-}
-
-// wrong says what is wrong with the command line.
-func (m *Main) wrong(format string, args ...any) error {
-	_, _ = fmt.Fprintf(m.Stderr, "mle-filter: "+format+"; see --help\n", args...)
-	return errUsage
-}
-
-// resolve reads a secret where the configuration says, or from its variable.
-func resolve(s config.Secret, variable string) (secret.String, error) {
-	if !s.IsZero() {
-		return s.Resolve()
-	}
-	text, path := os.Getenv(variable), os.Getenv(variable+"_FILE")
-	switch {
-	case text != "" && path != "":
-		return secret.String{}, fmt.Errorf("%s and %s_FILE are both set", variable, variable)
-	case path != "":
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return secret.String{}, fmt.Errorf("%s_FILE: %w", variable, err)
-		}
-		return secret.New(strings.TrimSpace(string(b))), nil
-	}
-	return secret.New(text), nil
+// misused says what is wrong with the command line.
+func (m *Main) misused(format string, args ...any) error {
+	return program.Misused(m.Stderr, name, format, args...)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 const keysUsage = `mle-filter keys makes and registers a merchant's keys, and manages those of the service.
@@ -83,22 +84,22 @@ func (m *Main) Keys(ctx context.Context, args []string) error {
 		return err
 	}
 	if !known {
-		return m.wrong("keys: say which: new, current, register, list, rotate, retire or revoke")
+		return m.misused("keys: say which: new, current, register, list, rotate, retire or revoke")
 	}
 	if len(words) < command.words {
-		return m.wrong("keys %s: say which key", name)
+		return m.misused("keys %s: say which key", name)
 	}
 	f.kid = strings.Join(words, "")
 	if alg := engine.Alg(f.alg); !alg.Known() {
-		return m.wrong("--alg is ECDH-ES+A256KW or RSA-OAEP-256")
+		return m.misused("--alg is ECDH-ES+A256KW or RSA-OAEP-256")
 	}
 	if f.merchant != "" && !tenant.MatchString(f.merchant) {
-		return m.wrong("--merchant is a merchant and its mode, since either mode has keys of its own: mer_…/test or mer_…/live")
+		return m.misused("--merchant is a merchant and its mode, since either mode has keys of its own: mer_…/test or mer_…/live")
 	}
 	var strange error
 	fs.Visit(func(g *flag.Flag) {
 		if strange == nil && !slices.Contains(command.flags, g.Name) {
-			strange = m.wrong("keys %s does not take --%s", name, g.Name)
+			strange = m.misused("keys %s does not take --%s", name, g.Name)
 		}
 	})
 	if strange != nil {
@@ -124,7 +125,7 @@ func (m *Main) words(fs *flag.FlagSet, args []string, atMost int) (words []strin
 		}
 	}
 	for {
-		if err := m.parse(fs, rest, len(rest)); err != nil {
+		if err := program.Parse(fs, rest, len(rest)); err != nil {
 			return nil, err
 		}
 		if rest = fs.Args(); len(rest) == 0 {
@@ -133,14 +134,13 @@ func (m *Main) words(fs *flag.FlagSet, args []string, atMost int) (words []strin
 		words, rest = append(words, rest[0]), rest[1:]
 	}
 	if len(words) > atMost {
-		return nil, m.wrong("%q is one word too many", words[atMost])
+		return nil, m.misused("%q is one word too many", words[atMost])
 	}
 	return words, nil
 }
 
 func (f *keysFlags) set(out io.Writer) *flag.FlagSet {
-	fs := flag.NewFlagSet("keys", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := program.Flags(name+" keys", out, keysUsage)
 	fs.StringVar(&f.alg, "alg", string(engine.ECDHESA256KW), "new, current, rotate: the `algorithm` of the key")
 	fs.StringVar(&f.out, "out", "", "new: the `file` to make")
 	fs.StringVar(&f.private, "private", "", "register: the `file` that new made")
@@ -149,7 +149,6 @@ func (f *keysFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.merchant, "merchant", "", "list, rotate: whose keys, a `merchant` and its mode")
 	fs.StringVar(&f.config, "config", "", "list, rotate, retire, revoke: the filter's configuration `file`")
 	fs.StringVar(&f.keys, "keys", "", "list, rotate, retire, revoke: where keys are kept, as for the filter: a `file` or URL. It must be there")
-	help(fs, keysUsage)
 	return fs
 }
 

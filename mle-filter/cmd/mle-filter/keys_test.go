@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 const shop = "mer_01jd8m3k2q4r5/test"
@@ -65,7 +66,7 @@ func says(t *testing.T, input string, code int, args ...string) string {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	m := &Main{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &complaint}
-	if got := m.exitCode(m.Command(t.Context(), args)); got != code || out.Len() > 0 {
+	if got := program.ExitCode(name, m.Stderr, m.Command(t.Context(), args)); got != code || out.Len() > 0 {
 		t.Errorf("%v: got exit code %d and %q shown, want %d and nothing: %s", args, got, out.String(), code, complaint.String())
 	}
 	return complaint.String()

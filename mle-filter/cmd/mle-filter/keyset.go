@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 const keysetUsage = `mle-filter keyset encrypts the private keys anew where they are kept, while filters on them serve.
@@ -33,19 +33,17 @@ Flags:
 // Keyset runs a command on what the private keys are encrypted by.
 func (m *Main) Keyset(ctx context.Context, args []string) error {
 	var f keysFlags
-	fs := flag.NewFlagSet("keyset", flag.ContinueOnError)
-	fs.SetOutput(m.Stderr)
+	fs := program.Flags(name+" keyset", m.Stderr, keysetUsage)
 	fs.StringVar(&f.config, "config", "", "the filter's configuration `file`")
 	fs.StringVar(&f.keys, "keys", "", "where keys are kept, as for the filter: a `file` or URL. It must be there")
 	drop := fs.Bool("drop-old", false, "rotate: remove the old keys of the keyset once nothing is encrypted by them")
-	help(fs, keysetUsage)
 	words, err := m.words(fs, args, 1)
 	if err != nil {
 		return err
 	}
 	verb := strings.Join(words, "")
 	if verb != "rotate" && (verb != "rewrap" || *drop) {
-		return m.wrong("keyset: say which: rotate, with --drop-old or without, or rewrap")
+		return m.misused("keyset: say which: rotate, with --drop-old or without, or rewrap")
 	}
 	c, err := f.settings()
 	if err != nil {

@@ -4,16 +4,12 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
-	"sync"
-	"syscall"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
@@ -21,17 +17,16 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/gc"
-	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/telemetry/export"
+	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
+// name is what the program is called, in logs and traces too.
+const name = "mle-filter"
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	m := NewMain()
-	err := m.Command(ctx, os.Args[1:])
-	stop()
-	os.Exit(m.exitCode(err))
+	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))
 }
 
 // Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it as the command line does.
@@ -72,78 +67,53 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 
 // Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
 func (m *Main) Run(ctx context.Context) (err error) {
-	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
-	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "mle-filter", Log: log, Console: m.Stderr})
+	frame, err := program.Open(ctx, program.Config{Name: name, Stderr: m.Stderr, Drain: m.Config.Drain})
 	if err != nil {
-		return fmt.Errorf("start: %w", err)
+		return err
 	}
-	defer traces.Close(ctx)
+	defer func() { err = errors.Join(err, frame.Close(ctx)) }()
 	cfg, err := m.filterConfig()
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	certificate, err := openCertificate(m.Config.Certificate, m.Config.PrivateKey, clock.System(), log)
+	certificate, err := openCertificate(m.Config.Certificate, m.Config.PrivateKey, clock.System(), frame.Log)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	cfg.Log, cfg.Tracer = log, traces.Tracer("mle-filter")
+	cfg.Log, cfg.Tracer = frame.Log, frame.Traces.Tracer(name)
 	filter, err := mlefilter.New(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	defer func() { err = errors.Join(err, filter.Close()) }()
-
-	server := httpx.NewServer(httpx.Options{Handler: filter.Handler(), TLS: certificate.policy(), Log: log, Drain: m.Config.Drain})
-	addr, err := server.Start(m.Config.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+	frame.OnClose(func(context.Context) error { return filter.Close() })
+	if err := frame.Operators(ctx, m.Config.Admin, filter.Operations(), m.AdminReady); err != nil {
+		return err
 	}
-	admin, err := m.serveAdmin(ctx, filter, log)
-	if err != nil {
-		return errors.Join(err, server.Stop(ctx))
+	if err := m.serveEnvoy(ctx, filter, frame); err != nil {
+		return err
 	}
-	envoy, err := m.serveEnvoy(ctx, filter, log)
-	if err != nil {
-		return errors.Join(err, admin(), server.Stop(ctx))
+	err = frame.Listen(ctx, program.Listener{Name: "listen", Address: m.Config.Listen, Handler: filter.Handler(), TLS: certificate.policy(), Ready: m.Ready})
+	if err == nil {
+		<-ctx.Done()
 	}
-	log.InfoContext(ctx, "mle-filter: listening", slog.String("address", addr.String()), slog.String("v1", m.Config.V1))
-	if m.Ready != nil {
-		m.Ready(addr)
-	}
-	<-ctx.Done()
-	late := drain(func() error { return server.Stop(context.WithoutCancel(ctx)) }, envoy)
-	if err := errors.Join(late, admin()); err != nil {
-		return fmt.Errorf("stop: %w", err)
-	}
-	return nil
-}
-
-// drain stops both shells at once, so that a stop takes no longer than the slower.
-func drain(stops ...func() error) error {
-	errs := make([]error, len(stops))
-	var wg sync.WaitGroup
-	for i, stop := range stops {
-		wg.Go(func() { errs[i] = stop() })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return err
 }
 
 // filterConfig is the filter's part of the configuration, with its secrets read.
 func (m *Main) filterConfig() (mlefilter.Config, error) {
 	c := m.Config
-	kek, err := resolve(c.KEK, kekVariable)
+	kek, err := c.KEK.ResolveOr(os.Getenv, kekVariable)
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
 	if kek.IsZero() {
 		return mlefilter.Config{}, fmt.Errorf("%s is not set: the key-encryption key, such as `openssl rand -base64 32` gives; keep it", kekVariable)
 	}
-	proof, err := resolve(c.FilterSecret, secretVariable)
+	proof, err := c.FilterSecret.ResolveOr(os.Getenv, secretVariable)
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
-	token, err := resolve(c.OperatorToken, tokenVariable)
+	token, err := c.OperatorToken.ResolveOr(os.Getenv, tokenVariable)
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
@@ -174,48 +144,20 @@ func (m *Main) transport() (http.RoundTripper, error) {
 	return httphop.NewTransport(tlspolicy.Client(trusted)), nil
 }
 
-// serveAdmin starts the operators' port, if there is to be one, and returns what stops it.
-func (m *Main) serveAdmin(ctx context.Context, filter *mlefilter.Filter, log *slog.Logger) (stop func() error, err error) {
-	if m.Config.Admin == "" {
-		return func() error { return nil }, nil
-	}
-	port := httpx.NewServer(httpx.Options{Handler: filter.Operations(), Log: log, Drain: m.Config.Drain})
-	addr, err := port.Start(m.Config.Admin)
-	if err != nil {
-		return nil, fmt.Errorf("admin: %w", err)
-	}
-	log.InfoContext(ctx, "mle-filter: operators' port", slog.String("address", addr.String()))
-	if m.AdminReady != nil {
-		m.AdminReady(addr)
-	}
-	return func() error { return port.Stop(context.WithoutCancel(ctx)) }, nil
-}
-
-// serveEnvoy starts the external processor, if there is to be one, and returns what stops it.
-func (m *Main) serveEnvoy(ctx context.Context, filter *mlefilter.Filter, log *slog.Logger) (stop func() error, err error) {
+// serveEnvoy starts the external processor, if there is to be one.
+func (m *Main) serveEnvoy(ctx context.Context, filter *mlefilter.Filter, frame *program.Frame) error {
 	if m.Config.ExtProc == "" {
-		return func() error { return nil }, nil
+		return nil
 	}
 	processor, err := extproc.New(filter.Shell())
 	if err != nil {
-		return nil, err // says extproc itself
+		return err // says extproc itself
 	}
 	server, err := extproc.Listen(ctx, processor, m.Config.ExtProc, m.Config.Drain)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	log.InfoContext(ctx, "mle-filter: external processing for Envoy", slog.String("socket", m.Config.ExtProc))
-	return func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
-}
-
-// exitCode says what is wrong, unless that was said, and gives the code that goes with it.
-func (m *Main) exitCode(err error) int {
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	}
-	_, _ = fmt.Fprintf(m.Stderr, "mle-filter: %v\n", err)
-	return 1
+	frame.OnDrain(server.Stop)
+	frame.Log.InfoContext(ctx, "mle-filter: external processing for Envoy", slog.String("socket", m.Config.ExtProc))
+	return nil
 }

@@ -21,6 +21,7 @@ import (
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -297,7 +298,7 @@ func TestWrongUse(t *testing.T) {
 			if err == nil {
 				t.Fatal("got no error, want one")
 			}
-			if got := m.exitCode(err); got != tt.code || !strings.Contains(out.String(), tt.says) {
+			if got := program.ExitCode("mle-filter", m.Stderr, err); got != tt.code || !strings.Contains(out.String(), tt.says) {
 				t.Errorf("got exit code %d and %s, want %d and %s in it", got, out.String(), tt.code, tt.says)
 			}
 		})

@@ -29,7 +29,7 @@ import (
 // newKey makes a pair for answers.
 func (m *Main) newKey(_ context.Context, f keysFlags) error {
 	if f.out == "" {
-		return m.wrong("keys new: --out is required")
+		return m.misused("keys new: --out is required")
 	}
 	var private crypto.Signer
 	var err error
@@ -74,7 +74,7 @@ func (m *Main) currentKey(ctx context.Context, f keysFlags) error {
 // registerKey registers a key for answers, and reads the challenge with its private half.
 func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
 	if f.private == "" {
-		return m.wrong("keys register: --private is required")
+		return m.misused("keys register: --private is required")
 	}
 	key, err := readKey(f.private)
 	if err != nil {
@@ -129,7 +129,7 @@ func read(key jose.JSONWebKey, token string) (string, error) {
 func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body []byte) ([]byte, error) {
 	key := os.Getenv(f.apiKeyEnv)
 	if f.apiKeyEnv == "" || key == "" {
-		return nil, m.wrong("--api-key-env is required, and the variable that it names")
+		return nil, m.misused("--api-key-env is required, and the variable that it names")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -72,7 +73,7 @@ func openStore(ctx context.Context, source string) (*keystore.DB, error) {
 
 // readKEK reads a key-encryption key.
 func readKEK(s config.Secret, variable string) ([]byte, error) {
-	text, err := resolve(s, variable)
+	text, err := s.ResolveOr(os.Getenv, variable)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (m *Main) listKeys(ctx context.Context, f keysFlags) error {
 
 func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 	if f.merchant == "" {
-		return m.wrong("keys rotate: --merchant is required, a merchant and its mode: mer_…/test or mer_…/live")
+		return m.misused("keys rotate: --merchant is required, a merchant and its mode: mer_…/test or mer_…/live")
 	}
 	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
 		keys, err := keysOf(ctx, ring, f.merchant)

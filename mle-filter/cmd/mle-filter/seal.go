@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/program"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -46,15 +46,13 @@ const maxInput = 8 << 20
 
 // Seal encrypts what stands on standard input.
 func (m *Main) Seal(args []string) error {
-	fs := flag.NewFlagSet("seal", flag.ContinueOnError)
-	fs.SetOutput(m.Stderr)
+	fs := program.Flags(name+" seal", m.Stderr, sealUsage)
 	path := fs.String("key", "", "`file` with the key to encrypt to: a JWK, or the answer of GET /v1/mle/keys/current")
-	help(fs, sealUsage)
-	if err := m.parse(fs, args, 0); err != nil {
+	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}
 	if *path == "" {
-		return m.wrong("--key is required")
+		return m.misused("--key is required")
 	}
 	key, err := readKey(*path)
 	if err != nil {
@@ -78,15 +76,13 @@ func (m *Main) Seal(args []string) error {
 
 // Open decrypts what stands on standard input.
 func (m *Main) Open(args []string) error {
-	fs := flag.NewFlagSet("open", flag.ContinueOnError)
-	fs.SetOutput(m.Stderr)
+	fs := program.Flags(name+" open", m.Stderr, openUsage)
 	path := fs.String("private", "", "`file` with the private JWK")
-	help(fs, openUsage)
-	if err := m.parse(fs, args, 0); err != nil {
+	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}
 	if *path == "" {
-		return m.wrong("--private is required")
+		return m.misused("--private is required")
 	}
 	key, err := readKey(*path)
 	if err != nil {

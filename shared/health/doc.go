@@ -1,0 +1,2 @@
+// Package health says how a program is, to operators and what looks after it.
+package health

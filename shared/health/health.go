@@ -1,0 +1,68 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// patience is how long all checks together may take.
+const patience = 2 * time.Second
+
+// Check returns nil when what it asks about is well.
+type Check func(context.Context) error
+
+// Handler answers 200 while all checks, which have names, find all well, and else 503. The answer names the checks and which of them fail; why
+// is for the log alone.
+func Handler(log *slog.Logger, checks map[string]Check) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		defer cancel()
+		out, status := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}, http.StatusOK
+		for name, check := range checks {
+			out.Checks[name] = "ok"
+			if err := check(ctx); err != nil {
+				out.Checks[name] = "failing"
+				out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
+				log.ErrorContext(ctx, "health check failed", slog.String("check", name), slog.Any("error", err))
+			}
+		}
+		body, err := json.Marshal(out, json.Deterministic(true))
+		if err != nil {
+			body = nil // cannot be: the type is our own
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // whoever asked is gone
+	})
+}
+
+var errUnwell = errors.New("v1 says that it is not well")
+
+// V1 asks the v1 service at a base URL, by way of a transport.
+func V1(base string, transport http.RoundTripper) Check {
+	return func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/v1/health", http.NoBody)
+		if err != nil {
+			return err
+		}
+		answer, err := transport.RoundTrip(r)
+		if err != nil {
+			return err
+		}
+		if err := answer.Body.Close(); err != nil {
+			return err
+		}
+		if answer.StatusCode != http.StatusOK {
+			return errUnwell
+		}
+		return nil
+	}
+}

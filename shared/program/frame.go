@@ -1,0 +1,112 @@
+package program
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
+)
+
+// Config says what a Frame is for. Name and Stderr are required.
+type Config struct {
+	Name   string
+	Stderr io.Writer     // receives the log
+	Drain  time.Duration // how long listeners wait for requests under way in the end; 0: 10 s
+}
+
+// Frame is what a program has around what it does. It belongs to one goroutine.
+type Frame struct {
+	Log    *slog.Logger
+	Traces *export.Provider
+
+	name    string
+	drain   time.Duration
+	drains  []func(context.Context) error
+	closers []func(context.Context) error
+}
+
+// Open makes a log and what records spans, by the environment's variables.
+func Open(ctx context.Context, cfg Config) (*Frame, error) {
+	log := slog.New(slog.NewJSONHandler(cfg.Stderr, nil))
+	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: cfg.Name, Log: log, Console: cfg.Stderr})
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	f := &Frame{name: cfg.Name, Log: log, Traces: traces, drain: cfg.Drain}
+	f.OnClose(func(ctx context.Context) error { traces.Close(ctx); return nil })
+	return f, nil
+}
+
+// OnDrain has something stop taking requests, and finish those under way, when the end begins: side by side with all listeners, so that an end
+// takes no longer than the slowest.
+func (f *Frame) OnDrain(stop func(context.Context) error) { f.drains = append(f.drains, stop) }
+
+// OnClose has something closed when all have drained, before what was opened earlier.
+func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f.closers, stop) }
+
+// Close drains and closes all, although ctx has ended: that is why. It may be called again.
+func (f *Frame) Close(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	errs := make([]error, len(f.drains))
+	var wg sync.WaitGroup
+	for i, stop := range f.drains {
+		wg.Go(func() { errs[i] = stop(ctx) })
+	}
+	wg.Wait()
+	for _, stop := range slices.Backward(f.closers) {
+		errs = append(errs, stop(ctx))
+	}
+	f.drains, f.closers = nil, nil
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
+
+// Listener says where to serve what. Name and Handler are required.
+type Listener struct {
+	Name    string // what log and errors call it
+	Address string // host:port, where port 0 picks one, or unix:PATH. "" for no listener
+	Handler http.Handler
+	TLS     *tls.Config // nil for plain HTTP
+	// Ready is called with the address once connections are taken. It may be nil.
+	Ready func(net.Addr)
+}
+
+// Listen serves until Close. The log then says "listening", after the program's name, with the address.
+func (f *Frame) Listen(ctx context.Context, l Listener) error {
+	return f.listen(ctx, l, ": listening", f.OnDrain)
+}
+
+// Operators serves the operators' port, which is there until everything else has drained: open it first.
+func (f *Frame) Operators(ctx context.Context, address string, h http.Handler, ready func(net.Addr)) error {
+	return f.listen(ctx, Listener{Name: "admin", Address: address, Handler: h, Ready: ready}, ": operators' port", f.OnClose)
+}
+
+func (f *Frame) listen(ctx context.Context, l Listener, said string, onEnd func(func(context.Context) error)) error {
+	if l.Address == "" {
+		return nil
+	}
+	server := httpx.NewServer(httpx.Options{Handler: l.Handler, TLS: l.TLS, Log: f.Log, Drain: f.drain})
+	addr, err := server.Start(l.Address)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	onEnd(server.Stop)
+	f.Log.InfoContext(ctx, f.name+said, slog.String("listener", l.Name), slog.String("address", addr.String())) //nolint:sloglint // two words of ours
+	if l.Ready != nil {
+		l.Ready(addr)
+	}
+	return nil
+}

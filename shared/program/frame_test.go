@@ -1,0 +1,167 @@
+package program_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/program"
+)
+
+func mustOpen(t *testing.T, stderr io.Writer) *program.Frame {
+	t.Helper()
+	f, err := program.Open(t.Context(), program.Config{Name: "test", Stderr: stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// get asks whoever listens at an address.
+func get(ctx context.Context, t *testing.T, addr net.Addr) error {
+	t.Helper()
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, addr.Network(), addr.String())
+	}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://test/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// TestFrame serves on a port and on a socket. In the end both drain, while operators still see how it goes, and then all else is closed, last
+// opened first.
+func TestFrame(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	var (
+		log   strings.Builder
+		mu    sync.Mutex
+		ended []string
+		addrs = map[string]net.Addr{}
+	)
+	f := mustOpen(t, &log)
+	ends := func(what string, asks ...string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			ended = append(ended, what)
+			for _, name := range asks {
+				if err := get(ctx, t, addrs[name]); err != nil {
+					t.Errorf("%s, while %s ends: %v", name, what, err)
+				}
+			}
+			return ctx.Err()
+		}
+	}
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	ready := func(name string) func(net.Addr) { return func(a net.Addr) { addrs[name] = a } }
+	f.OnClose(ends("first"))
+	f.OnClose(ends("second"))
+	if err := f.Operators(t.Context(), "127.0.0.1:0", ok, ready("admin")); err != nil {
+		t.Fatal(err)
+	}
+	for name, address := range map[string]string{"port": "127.0.0.1:0", "socket": "unix:" + filepath.Join(dir, "s"), "none": ""} {
+		if err := f.Listen(t.Context(), program.Listener{Name: name, Address: address, Handler: ok, Ready: ready(name)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.OnDrain(ends("drain", "admin"))
+	if len(addrs) != 3 {
+		t.Errorf("got %v, want three listeners", addrs)
+	}
+	for name, addr := range addrs {
+		if err := get(t.Context(), t, addr); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		said := `test: listening","listener":"` + name
+		if name == "admin" {
+			said = `test: operators' port","listener":"admin`
+		}
+		if !strings.Contains(log.String(), said+`","address":"`+addr.String()+`"`) {
+			t.Errorf("%s is not in the log:\n%s", name, &log)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // as a program's is that ends
+	for range 2 {
+		if err := f.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if want := []string{"drain", "second", "first"}; !slices.Equal(ended, want) {
+		t.Errorf("got %v, want %v", ended, want)
+	}
+	for name, addr := range addrs {
+		if err := get(t.Context(), t, addr); err == nil {
+			t.Errorf("%s answers after the end", name)
+		}
+	}
+}
+
+// TestDrainsSideBySide: neither of two that wait for each other could end first.
+func TestDrainsSideBySide(t *testing.T) {
+	t.Parallel()
+	f, a, b := mustOpen(t, io.Discard), make(chan struct{}), make(chan struct{})
+	f.OnDrain(func(context.Context) error { close(a); <-b; return nil })
+	f.OnDrain(func(context.Context) error { close(b); <-a; return nil })
+	if err := f.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseTellsAll(t *testing.T) {
+	t.Parallel()
+	f, first, second := mustOpen(t, io.Discard), errors.New("first"), errors.New("second")
+	f.OnClose(func(context.Context) error { return first })
+	f.OnDrain(func(context.Context) error { return second })
+	if err := f.Close(t.Context()); !errors.Is(err, first) || !errors.Is(err, second) {
+		t.Errorf("got %v, want both", err)
+	}
+}
+
+func TestListenNamesWhatFails(t *testing.T) {
+	t.Parallel()
+	f := mustOpen(t, io.Discard)
+	err := f.Operators(t.Context(), "nowhere:port", http.NotFoundHandler(), nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "admin: ") {
+		t.Errorf("got %v, want what could not be listened on", err)
+	}
+	if err := f.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Not parallel: the signal is the process's.
+func TestSignalEndsTheCommand(t *testing.T) {
+	var out strings.Builder
+	code := program.Main("test", &out, func(ctx context.Context) error {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return errors.New("too late")
+	})
+	if code != program.ExitFailed || out.String() != "test: too late\n" {
+		t.Errorf("got %d and %q", code, &out)
+	}
+}

@@ -1,0 +1,98 @@
+package socket_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/socket"
+)
+
+// folder is one with a short name: that of a socket must not be long.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // t.TempDir's name is too long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func mustListen(t *testing.T, path string) net.Listener {
+	t.Helper()
+	l, err := socket.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	path := filepath.Join(dir, "s")
+	l := mustListen(t, path)
+	if got := l.Addr().String(); got != path {
+		t.Errorf("address: got %s, want %s", got, path)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != os.ModeSocket|0o660 {
+		t.Errorf("got %v, %v, want a socket for its owner and group", info, err)
+	}
+	var dialer net.Dialer
+	c, err := dialer.DialContext(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := socket.Listen(t.Context(), path); err == nil {
+		t.Error("took the place of a socket that is being served")
+	}
+	for range 2 {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("after the end: got %v, %v", left, err)
+	}
+}
+
+// TestSuccessor: a socket that nobody serves any more is taken over, and who served it does not take the new one along.
+func TestSuccessor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(folder(t), "s")
+	died := mustListen(t, path+"1")
+	if err := os.Rename(path+"1", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := died.Close(); !errors.Is(err, fs.ErrNotExist) { // as if its process had died: the socket stays
+		t.Fatalf("got %v, want to hear that the socket was gone", err)
+	}
+	l := mustListen(t, path)
+	if err := died.Close(); err == nil {
+		t.Error("got no error the second time")
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the successor's socket: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoFolder(t *testing.T) {
+	t.Parallel()
+	if _, err := socket.Listen(t.Context(), filepath.Join(folder(t), "none", "s")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want fs.ErrNotExist", err)
+	}
+}
