@@ -1,0 +1,129 @@
+package acme
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	rfc "github.com/mholt/acmez/v3/acme"
+
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Settings are what a Source is made of.
+type Settings struct {
+	Directory  string         // the authority's, an https URL
+	Email      string         // where the authority writes when something is wrong; may be empty
+	Trust      *x509.CertPool // of the authority's own HTTPS; nil: the system's
+	Roots      *x509.CertPool // that clients know; nil: the system's. A chain that ends elsewhere is only warned about
+	Hosts      []string       // names and addresses, all of them in one certificate
+	HTTP01     bool           // which challenges may be used: one at least
+	TLSALPN01  bool
+	Folder     string        // where the account and the certificate are kept
+	RenewAfter time.Duration // 0: 60 days
+
+	Clock clock.Clock   // nil: the machine's
+	Log   *slog.Logger  // nil: the default one
+	Look  time.Duration // between two looks at the clock; 0: a minute
+}
+
+// Source is the source of a certificate that an authority issues. Make it with New; it is safe for concurrent use.
+type Source struct {
+	Settings
+	rules  certfile.Rules
+	store  store
+	cache  *certmagic.Cache
+	config *certmagic.Config
+	issuer *certmagic.ACMEIssuer // whose ports are set anew for each order, under order
+	counts counts
+
+	accounts atomic.Int64 // that were registered
+
+	mu     sync.Mutex
+	status Status // guarded by mu
+}
+
+var _ certfile.Source = (*Source)(nil)
+
+// Status is how the source stands.
+type Status struct {
+	Renewal  time.Time // when the present certificate is to be renewed; zero without one
+	Failures int       // attempts that failed in a row
+	Err      error     // of the last one, nil if it succeeded
+	Next     time.Time // the attempt after it; zero if none failed
+}
+
+const renewAfter = 60 * day
+
+// New returns a source that does nothing yet.
+func New(s Settings) (*Source, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	s.RenewAfter = cmp.Or(s.RenewAfter, renewAfter)
+	s.Look = cmp.Or(s.Look, time.Minute)
+	if s.Clock == nil {
+		s.Clock = clock.System()
+	}
+	if s.Log == nil {
+		s.Log = slog.Default()
+	}
+	source := &Source{
+		Settings: s, rules: certfile.Rules{Hosts: s.Hosts, Roots: s.Roots, OpenRoot: true},
+		store: store{files: &certmagic.FileStorage{Path: s.Folder}}, counts: newCounts(),
+	}
+	log := bridge(s.Log)
+	source.cache = certmagic.NewCache(certmagic.CacheOptions{
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return source.config, nil }, Logger: log,
+	})
+	source.config = certmagic.New(source.cache, certmagic.Config{Storage: source.store.files, Logger: log})
+	source.issuer = certmagic.NewACMEIssuer(source.config, certmagic.ACMEIssuer{
+		CA: s.Directory, Email: s.Email, Agreed: true, TrustedRoots: s.Trust, DisableHTTPChallenge: !s.HTTP01, DisableTLSALPNChallenge: !s.TLSALPN01,
+		ListenHost: loopback, CertObtainTimeout: challengePatience, Logger: log,
+		NewAccountFunc: func(_ context.Context, _ *certmagic.ACMEIssuer, account rfc.Account) (rfc.Account, error) {
+			source.accounts.Add(1)
+			return account, nil
+		},
+	})
+	source.config.Issuers = []certmagic.Issuer{source.issuer} // what challenges of another process's order are looked up by
+	return source, nil
+}
+
+func (s *Settings) check() error {
+	switch {
+	case s.Directory == "" || s.Folder == "":
+		return errors.New("acme: a directory of the authority and a folder are needed")
+	case len(s.Hosts) == 0:
+		return errors.New("acme: no host to get a certificate for")
+	case !s.HTTP01 && !s.TLSALPN01:
+		return errors.New("acme: neither http-01 nor tls-alpn-01 may be used")
+	}
+	for _, host := range s.Hosts {
+		if strings.Contains(host, "*") {
+			return fmt.Errorf("acme: %s: a wildcard takes a challenge by DNS, which is not offered: name the hosts, or bring a certificate in a folder", host)
+		}
+	}
+	return nil
+}
+
+// Status tells how the source stands.
+func (s *Source) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+func (s *Source) setStatus(to Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = to
+}

@@ -1,0 +1,376 @@
+package acme_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/x509"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// run is a source that runs.
+type run struct {
+	source  *acme.Source
+	updates chan certfile.Update
+	clock   *seenClock
+	log     *lines
+	stop    func()
+}
+
+// hosts are names of the test's DNS.
+var hosts = []string{"api.example.test", "trust.example.test"}
+
+// start runs a source on an authority. Its clock stands until it is moved, and it looks at it all the time.
+func start(t *testing.T, p *pebble, folder string, change func(*acme.Settings)) *run {
+	t.Helper()
+	r := &run{updates: make(chan certfile.Update, 100), clock: &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &lines{}}
+	settings := acme.Settings{
+		Directory: p.directory(), Email: "ops@example.test", Trust: p.https.Pool(), Roots: x509.NewCertPool(), Hosts: hosts, HTTP01: true, TLSALPN01: true,
+		Folder: folder, Clock: r.clock, Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if change != nil {
+		change(&settings)
+	}
+	source, err := acme.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.source = source
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- source.Run(ctx, func(_ context.Context, u certfile.Update) { r.updates <- u }) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("log:\n%s", r.log)
+		}
+	})
+	t.Cleanup(r.stop)
+	return r
+}
+
+// open lets challenges in, as Envoy would: plain HTTP of the hosts, and TLS of theirs.
+func (r *run) open(t *testing.T, p *pebble) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(acme.ChallengePath, r.source.Handler())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: patience}
+	done := make(chan struct{}, 2)
+	go func() { _ = server.Serve(p.httpPort); done <- struct{}{} }()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _ = r.source.ServeTLS(ctx, p.tlsPort); done <- struct{}{} }()
+	t.Cleanup(func() {
+		cancel()
+		_ = server.Close()
+		<-done
+		<-done
+	})
+}
+
+func (r *run) next(t *testing.T) certfile.Update {
+	t.Helper()
+	select {
+	case u := <-r.updates:
+		return u
+	case <-time.After(patience):
+		t.Fatalf("nothing came of it; log:\n%s", r.log)
+		return certfile.Update{}
+	}
+}
+
+// pair wants the next update to be a certificate.
+func (r *run) pair(t *testing.T) *certfile.Pair {
+	t.Helper()
+	u := r.next(t)
+	if u.Refusal != nil || len(u.Pairs) != 1 {
+		t.Fatalf("got %+v, want a certificate", u)
+	}
+	return u.Pairs[0]
+}
+
+// failure wants the next update to be a refusal that says this.
+func (r *run) failure(t *testing.T, says string) {
+	t.Helper()
+	u := r.next(t)
+	if u.Pairs != nil || u.Refusal == nil || !strings.Contains(u.Refusal.Error(), says) {
+		t.Fatalf("got %+v, want a refusal that says %q", u, says)
+	}
+}
+
+// nothing wants no update though the source looks at the clock again, and once more.
+func (r *run) nothing(t *testing.T) {
+	t.Helper()
+	for range 10 { // a look reads it more than once
+		select {
+		case u := <-r.updates:
+			t.Fatalf("got %+v, want nothing yet", u)
+		case <-r.clock.seen:
+		}
+	}
+}
+
+// seenClock tells when somebody reads it, if anybody waits for that.
+type seenClock struct {
+	*clock.Fake
+	seen chan struct{}
+}
+
+func (c *seenClock) Now() time.Time {
+	select {
+	case c.seen <- struct{}{}:
+	default:
+	}
+	return c.Fake.Now()
+}
+
+// wantIssued wants a certificate for all hosts by the authority, on P-256.
+func wantIssued(t *testing.T, p *pebble, pair *certfile.Pair) {
+	t.Helper()
+	leaf := pair.Leaf()
+	above := x509.NewCertPool()
+	above.AppendCertsFromPEM(pair.Chain)
+	for _, host := range hosts {
+		if _, err := leaf.Verify(x509.VerifyOptions{Roots: p.roots(t), Intermediates: above, DNSName: host}); err != nil {
+			t.Error(err)
+		}
+	}
+	if key, ok := leaf.PublicKey.(*ecdsa.PublicKey); !ok || key.Curve != elliptic.P256() {
+		t.Errorf("got a key of %T, want P-256", leaf.PublicKey)
+	}
+}
+
+func TestIssues(t *testing.T) {
+	t.Parallel()
+	for name, only := range map[string]func(*acme.Settings){
+		"HTTP01":    func(s *acme.Settings) { s.TLSALPN01 = false },
+		"TLSALPN01": func(s *acme.Settings) { s.HTTP01 = false },
+		"Both":      func(*acme.Settings) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := filepath.Join(t.TempDir(), "acme")
+			p := newPebble(t, 90*24*time.Hour)
+			r := start(t, p, folder, only)
+			r.open(t, p)
+			pair := r.pair(t)
+			wantIssued(t, p, pair)
+			r.stop()
+			wantPrivate(t, folder)
+			if got := r.log.String(); strings.Contains(got, "PRIVATE") || strings.Contains(got, strings.Split(pair.Key.Reveal(), "\n")[1]) {
+				t.Errorf("a key is logged:\n%s", got)
+			}
+		})
+	}
+}
+
+// wantPrivate wants nothing in the folder to be readable by others.
+func wantPrivate(t *testing.T, folder string) {
+	t.Helper()
+	seen := 0
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		about, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if about.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: mode %s", path, about.Mode())
+		}
+		seen++
+		return nil
+	})
+	if err != nil || seen < 5 {
+		t.Errorf("%d entries in the folder, %v", seen, err)
+	}
+}
+
+// TestNonces has the authority refuse every second nonce.
+func TestNonces(t *testing.T) {
+	t.Parallel()
+	p := newPebble(t, 90*24*time.Hour, "PEBBLE_WFE_NONCEREJECT=50")
+	r := start(t, p, t.TempDir(), nil)
+	r.open(t, p)
+	wantIssued(t, p, r.pair(t))
+}
+
+// TestRenews moves the clock past two thirds of the life of a certificate of one hour.
+func TestRenews(t *testing.T) {
+	t.Parallel()
+	p := newPebble(t, time.Hour)
+	r := start(t, p, t.TempDir(), nil)
+	r.open(t, p)
+	first := r.pair(t)
+	if at := r.source.Status().Renewal; at.Before(first.Leaf().NotBefore.Add(39*time.Minute)) || at.After(first.Leaf().NotAfter.Add(-19*time.Minute)) {
+		t.Errorf("renewal at %s of a certificate from %s to %s", at, first.Leaf().NotBefore, first.Leaf().NotAfter)
+	}
+	r.clock.Advance(35 * time.Minute)
+	r.nothing(t)
+	r.clock.Advance(10 * time.Minute)
+	second := r.pair(t)
+	wantIssued(t, p, second)
+	if first.Equal(second) || first.Leaf().PublicKey.(*ecdsa.PublicKey).Equal(second.Leaf().PublicKey) {
+		t.Error("the certificate, or its key, is the same again")
+	}
+}
+
+// TestRenewalWaitsForTheAuthority takes the authority away when the renewal is due.
+func TestRenewalWaitsForTheAuthority(t *testing.T) {
+	t.Parallel()
+	p, folder := newPebble(t, time.Hour), t.TempDir()
+	r := start(t, p, folder, nil)
+	r.open(t, p)
+	first := r.pair(t)
+	p.stop()
+	r.clock.Advance(45 * time.Minute)
+	r.failure(t, "connection refused")
+	status := r.source.Status()
+	if status.Failures != 1 || status.Err == nil || status.Next.Before(r.clock.Now().Add(time.Minute)) {
+		t.Errorf("status after a failure: %+v", status)
+	}
+	if kept := mustLoad(t, folder); !bytes.Equal(kept, first.Chain) {
+		t.Error("the present certificate is not kept")
+	}
+	r.clock.Advance(2 * time.Minute)
+	r.failure(t, "attempt 2")
+	p.start(t) // it has forgotten our account, which is made anew
+	r.clock.Advance(5 * time.Minute)
+	second := r.pair(t)
+	wantIssued(t, p, second)
+	if second.Equal(first) {
+		t.Error("the first certificate came again")
+	}
+	if status := r.source.Status(); status.Failures != 0 || status.Err != nil {
+		t.Errorf("status after success: %+v", status)
+	}
+}
+
+func TestAuthorityRefuses(t *testing.T) {
+	t.Parallel()
+	t.Run("Name", func(t *testing.T) {
+		t.Parallel()
+		p := newPebble(t, time.Hour)
+		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.Hosts = []string{"api.example.test", "blocked.test"} })
+		r.open(t, p)
+		r.failure(t, "blocked.test")
+	})
+	t.Run("Challenge", func(t *testing.T) {
+		t.Parallel()
+		p := newPebble(t, time.Hour)
+		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.TLSALPN01 = false })
+		_ = p.httpPort.Close() // nobody is there to answer
+		r.failure(t, "refused")
+		r.clock.Advance(59 * time.Second)
+		r.nothing(t)
+		r.clock.Advance(30 * time.Second)
+		r.failure(t, "attempt 2")
+	})
+}
+
+// TestAuthorityWantsItRenewed has the authority advise against a certificate long before it is due, as before it revokes one.
+func TestAuthorityWantsItRenewed(t *testing.T) {
+	t.Parallel()
+	p := newPebble(t, 90*24*time.Hour)
+	r := start(t, p, t.TempDir(), nil)
+	r.open(t, p)
+	first := r.pair(t)
+	p.advise(t, first, r.clock.Fake.Now().Add(-2*time.Hour), r.clock.Fake.Now().Add(-time.Hour))
+	r.clock.Advance(25 * time.Hour) // so it is asked again
+	second := r.pair(t)
+	wantIssued(t, p, second)
+	if second.Equal(first) {
+		t.Error("the same certificate came again")
+	}
+}
+
+func TestRestartKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
+	p, folder := newPebble(t, 90*24*time.Hour), t.TempDir()
+	r := start(t, p, folder, nil)
+	r.open(t, p)
+	first := r.pair(t)
+	r.stop()
+	account := mustGlob(t, folder, "acme/*/users/*/*.key")
+	p.stop() // so nothing can be ordered
+
+	again := start(t, p, folder, nil)
+	if got := again.pair(t); !got.Equal(first) {
+		t.Error("another certificate came after the restart")
+	}
+	again.stop()
+	if got := mustGlob(t, folder, "acme/*/users/*/*.key"); got != account {
+		t.Error("the account has another key")
+	}
+
+	more := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hosts...) })
+	more.failure(t, "connection refused") // one host more: what is kept does not do
+	more.stop()
+
+	p.start(t)
+	soon := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hosts...) })
+	soon.open(t, p)
+	soon.nothing(t) // not right after an attempt that failed
+	soon.clock.Advance(2 * time.Minute)
+	wantIssued(t, p, soon.pair(t))
+}
+
+func mustLoad(t *testing.T, folder string) []byte {
+	t.Helper()
+	both, err := os.ReadFile(filepath.Join(folder, "edge", "pair.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := certfile.Parse(certfile.Files{}, both, both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair.Chain
+}
+
+func mustGlob(t *testing.T, folder, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern)))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// lines is a log that may be read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

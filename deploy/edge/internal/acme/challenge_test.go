@@ -1,0 +1,77 @@
+package acme_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
+)
+
+func settings(t *testing.T) acme.Settings {
+	t.Helper()
+	return acme.Settings{
+		Directory: "https://acme.example.test/dir", Hosts: hosts, HTTP01: true, TLSALPN01: true, Folder: t.TempDir(), Roots: x509.NewCertPool(),
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(*acme.Settings)
+		says   string
+	}{
+		{"NoDirectory", func(s *acme.Settings) { s.Directory = "" }, "directory"},
+		{"NoFolder", func(s *acme.Settings) { s.Folder = "" }, "folder"},
+		{"NoHosts", func(s *acme.Settings) { s.Hosts = nil }, "no host"},
+		{"NoChallenge", func(s *acme.Settings) { s.HTTP01, s.TLSALPN01 = false, false }, "neither"},
+		{"Wildcard", func(s *acme.Settings) { s.Hosts = []string{"*.example.test"} }, "*.example.test: a wildcard takes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := settings(t)
+			tt.change(&s)
+			if _, err := acme.New(s); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %v, want an error that says %q", err, tt.says)
+			}
+		})
+	}
+}
+
+// TestNothingIsAnsweredWithoutAnOrder asks both ways in for challenges that nobody began.
+func TestNothingIsAnsweredWithoutAnOrder(t *testing.T) {
+	t.Parallel()
+	source, err := acme.New(settings(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"token", "", "a/b", "../../etc/passwd"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://api.example.test"+acme.ChallengePath+path, http.NoBody)
+		w := httptest.NewRecorder()
+		source.Handler().ServeHTTP(w, r)
+		if w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "token.") {
+			t.Errorf("%s: got %d %q, want 404", path, w.Code, w.Body)
+		}
+	}
+	l := listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- source.ServeTLS(ctx, l) }()
+	for _, protocols := range [][]string{{"acme-tls/1"}, {"h2", "acme-tls/1"}, {"h2"}, nil} {
+		d := tls.Dialer{Config: &tls.Config{NextProtos: protocols, ServerName: hosts[0], InsecureSkipVerify: true}}
+		if c, err := d.DialContext(t.Context(), "tcp", l.Addr().String()); err == nil {
+			_ = c.Close()
+			t.Errorf("%v: the handshake succeeds", protocols)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,65 @@
+package acme
+
+import (
+	"context"
+	"log/slog"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// bridge lets certmagic, which logs by zap, log to ours. What it says of its progress is of use to nobody but who debugs it, and an error of
+// its own is a warning here: what came of the attempt is said by us.
+func bridge(log *slog.Logger) *zap.Logger { return zap.New(core{log: log}) }
+
+// core is where zap writes.
+type core struct {
+	log *slog.Logger
+}
+
+func level(of zapcore.Level) slog.Level {
+	if of >= zapcore.WarnLevel {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}
+
+// Enabled leaves out zap's debug level, where tokens of challenges stand.
+func (c core) Enabled(of zapcore.Level) bool {
+	return of >= zapcore.InfoLevel && c.log.Enabled(context.Background(), level(of))
+}
+
+// With returns a core whose lines all have the fields.
+func (c core) With(fields []zapcore.Field) zapcore.Core {
+	return core{log: slog.New(c.log.Handler().WithAttrs(attrs(fields)))}
+}
+
+// Check adds the core to those that write the entry.
+func (c core) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(e.Level) {
+		return checked.AddCore(e, c)
+	}
+	return checked
+}
+
+// Write writes a line.
+func (c core) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	all := append([]slog.Attr{slog.String("from", "certmagic"), slog.String("said", e.Message)}, attrs(fields)...)
+	c.log.LogAttrs(context.Background(), level(e.Level), "acme: certmagic", all...)
+	return nil
+}
+
+// Sync has nothing to do.
+func (core) Sync() error { return nil }
+
+func attrs(fields []zapcore.Field) []slog.Attr {
+	of := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(of)
+	}
+	all := make([]slog.Attr, 0, len(of.Fields))
+	for key, value := range of.Fields {
+		all = append(all, slog.Any(key, value))
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package acme
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	"github.com/mholt/acmez/v3"
+
+	"github.com/causeway-pay/causeway/shared/certfile"
+)
+
+const (
+	loopback          = "127.0.0.1"
+	orderPatience     = 10 * time.Minute // for all of an order
+	askEvery          = time.Hour        // for renewal information, at most
+	challengePatience = 3 * time.Minute  // for the authority to make up its mind on one
+)
+
+// order gets a certificate for all hosts with a new key, and checks it.
+func (s *Source) order(ctx context.Context) (*certfile.Pair, error) {
+	ctx, cancel := context.WithTimeout(ctx, orderPatience)
+	defer cancel()
+	release, err := s.occupy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	request, err := acmez.NewCSR(key, s.Hosts)
+	if err != nil {
+		return nil, fmt.Errorf("make a request: %w", err)
+	}
+	if err := s.issuer.PreCheck(ctx, s.Hosts, false); err != nil {
+		return nil, err
+	}
+	accounts := s.accounts.Load()
+	answer, err := s.issuer.Issue(ctx, request)
+	if err != nil && s.accounts.Load() > accounts+1 {
+		// The authority has forgotten the account. certmagic 0.25.6 then makes another one, orders in the name of the old one all the same, and does
+		// so twice. The new one is good.
+		answer, err = s.issuer.Issue(ctx, request)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.accept(ctx, answer.Certificate, key)
+}
+
+// accept makes a pair of what the authority gave, if it is good.
+func (s *Source) accept(ctx context.Context, chain []byte, key *ecdsa.PrivateKey) (*certfile.Pair, error) {
+	encoded, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("write the key: %w", err)
+	}
+	pair, err := certfile.Parse(s.store.from(), chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}))
+	if err != nil {
+		return nil, fmt.Errorf("what the authority issued is refused: %w", err)
+	}
+	if _, err := s.examine(pair); err != nil {
+		return nil, fmt.Errorf("what the authority issued is refused: %w", err)
+	}
+	return pair, s.store.savePair(ctx, pair)
+}
+
+// skew is how far the authority's clock may be ahead of ours: not every authority dates its certificates back.
+const skew = 5 * time.Minute
+
+// examine checks a pair of the authority.
+func (s *Source) examine(pair *certfile.Pair) (warnings []certfile.Reason, err error) {
+	now := s.Clock.Now()
+	if begins := pair.Leaf().NotBefore; begins.After(now) && begins.Before(now.Add(skew)) {
+		now = begins
+	}
+	return s.rules.Check(now, pair)
+}
+
+// occupy keeps certmagic from opening ports of its own for challenges, which come to Handler and ServeTLS: it opens none where somebody listens
+// already. What connects to this one is hung up on.
+func (s *Source) occupy(ctx context.Context) (release func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("hold a port: %w", err)
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok {
+		s.issuer.AltHTTPPort, s.issuer.AltTLSALPNPort = at.Port, at.Port
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	return func() {
+		_ = listener.Close()
+		<-done
+	}, nil
+}
+
+// ask asks the authority when it wants the certificate renewed, if it has not said so lately. An authority that offers no such information is no
+// error.
+func (r *running) ask(ctx context.Context) {
+	now, before := r.Clock.Now(), r.kept.Advice
+	if now.Before(r.asked.Add(askEvery)) || before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter) {
+		return
+	}
+	r.asked = now
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	advice, err := r.issuer.GetRenewalInfo(ctx, certmagic.Certificate{Certificate: r.pair.Certificate})
+	if err != nil {
+		r.Log.DebugContext(ctx, "acme: no renewal information", slog.Any("error", err))
+		return
+	}
+	if before != nil && before.SameWindow(advice) {
+		advice.SelectedTime = before.SelectedTime // which was drawn by lot, once
+	}
+	r.kept.Advice = &advice
+	if err := r.store.saveState(ctx, r.kept); err != nil {
+		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
+	}
+}

@@ -1,0 +1,143 @@
+package acme
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/certfile"
+)
+
+// Run tells of the certificate that is kept, if it is good, and of each new one; of an attempt that failed, as a refusal. It is called once.
+func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+	defer s.cache.Stop()
+	pair, kept, err := s.store.load(ctx)
+	if refusal := (*certfile.RefusalError)(nil); errors.As(err, &refusal) {
+		s.Log.WarnContext(ctx, "acme: the certificate that was kept cannot be read, so another one is ordered", slog.Any("error", err))
+	} else if err != nil {
+		return err
+	}
+	r := &running{Source: s, tell: tell, kept: kept}
+	r.resume(ctx, pair)
+	look := time.NewTicker(s.Look)
+	defer look.Stop()
+	for {
+		r.step(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+	}
+}
+
+// running is one run.
+type running struct {
+	*Source
+	tell func(context.Context, certfile.Update)
+	pair *certfile.Pair // the present one, or nil
+	kept state
+
+	next  time.Time // no attempt before
+	asked time.Time // when the authority was last asked for renewal information
+}
+
+// resume takes up the pair of an earlier run. One that no longer fits, because it has expired or there are more hosts now, is ordered anew at once.
+func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
+	if !r.kept.Tried.IsZero() && r.kept.Failures > 0 {
+		r.next = r.kept.Tried.Add(min(restartWait, pause(r.kept.Failures, 0, 0)))
+	}
+	if pair == nil {
+		return
+	}
+	warnings, err := r.examine(pair)
+	if err != nil {
+		r.Log.WarnContext(ctx, "acme: the certificate that was kept does not fit any more, so another one is ordered", slog.Any("error", err))
+		return
+	}
+	r.pair = pair
+	r.tell(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
+}
+
+// step orders a certificate if there is need and it is time.
+func (r *running) step(ctx context.Context) {
+	now := r.Clock.Now()
+	if r.pair != nil && r.kept.Directory == r.Directory {
+		r.ask(ctx)
+		at := newIssued(r.pair.Leaf(), r.kept).due(r.RenewAfter)
+		r.report(at)
+		if now.Before(at) {
+			return
+		}
+	}
+	if now.Before(r.next) || ctx.Err() != nil {
+		return
+	}
+	pair, err := r.attempt(ctx, now)
+	switch {
+	case err == nil:
+		warnings, _ := r.examine(pair) // accept has checked it
+		r.tell(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
+	case ctx.Err() == nil:
+		r.fail(ctx, err)
+	default: // we are told to stop, which is no failure
+		r.kept.Failures--
+		_ = r.store.saveState(ctx, r.kept) // the next start waits a minute, then
+	}
+}
+
+// attempt orders once. That it was made is written down before, so that a program that dies of it waits as well.
+func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, error) {
+	r.kept.Tried = now
+	r.kept.Failures++
+	if err := r.store.saveState(ctx, r.kept); err != nil {
+		return nil, err // and what is ordered could not be kept either
+	}
+	pair, err := r.order(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.counts.attempt("issued")
+	r.pair, r.next, r.asked = pair, time.Time{}, time.Time{}
+	r.kept = state{
+		Directory: r.Directory, Serial: pair.Leaf().SerialNumber.String(), Obtained: now, Tried: now,
+		Jitter: rand.Float64(), //nolint:gosec // it spreads load
+	}
+	if err := r.store.saveState(ctx, r.kept); err != nil { // the pair is kept; what is lost is when it came
+		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
+	}
+	at := newIssued(pair.Leaf(), r.kept).due(r.RenewAfter)
+	r.Log.InfoContext(ctx, "acme: a certificate was issued", slog.String("serial", r.kept.Serial),
+		slog.Time("not_after", pair.Leaf().NotAfter), slog.Time("renewal", at))
+	r.report(at)
+	return pair, nil
+}
+
+// fail puts the next attempt off and tells.
+func (r *running) fail(ctx context.Context, err error) {
+	now := r.Clock.Now()
+	var left time.Duration
+	if r.pair != nil {
+		left = r.pair.Leaf().NotAfter.Sub(now)
+	}
+	r.next = now.Add(pause(r.kept.Failures, left, rand.Float64())) //nolint:gosec // it spreads load
+	r.counts.attempt("failed")
+	status := r.Status()
+	status.Failures, status.Err, status.Next = r.kept.Failures, err, r.next
+	r.setStatus(status)
+	r.Log.WarnContext(ctx, "acme: no certificate was issued", slog.Any("error", err), slog.Int("attempt", r.kept.Failures), slog.Time("next", r.next))
+	r.tell(ctx, certfile.Update{Refusal: fmt.Errorf("the authority issued no certificate (attempt %d; the next one at %s): %w",
+		r.kept.Failures, r.next.UTC().Format(time.RFC3339), err)})
+}
+
+// report says when the present certificate is to be renewed; failures stay until an attempt succeeds.
+func (r *running) report(at time.Time) {
+	status := Status{Renewal: at}
+	if before := r.Status(); r.kept.Failures > 0 {
+		status.Failures, status.Err, status.Next = before.Failures, before.Err, before.Next
+	}
+	r.setStatus(status)
+}
