@@ -32,7 +32,7 @@ type Admin struct {
 // OpenAdmin opens the store of a data folder, which is migrated when needed, without serving it. It makes none: ErrNoStore where there is none.
 func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	cfg = cfg.withDefaults()
-	if err := wantStore(cfg.Data); err != nil {
+	if err := cfg.wantStore(); err != nil {
 		return nil, err
 	}
 	return openAdmin(ctx, cfg)
@@ -41,7 +41,7 @@ func OpenAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 // MakeAdmin is OpenAdmin that makes the data folder and its store where there is nothing yet.
 func MakeAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	cfg = cfg.withDefaults()
-	if err := makeFolder(cfg.Data); err != nil {
+	if err := cfg.makeFolder(); err != nil {
 		return nil, err
 	}
 	return openAdmin(ctx, cfg)
@@ -49,7 +49,7 @@ func MakeAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 
 // openAdmin opens the store or makes it, and only then makes what there must not be without one.
 func openAdmin(ctx context.Context, cfg Config) (a *Admin, err error) {
-	db, err := store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
+	db, err := cfg.openStore(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -75,6 +75,13 @@ func openAdmin(ctx context.Context, cfg Config) (a *Admin, err error) {
 		return nil, err
 	}
 	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer, cfg: cfg}, nil
+}
+
+func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {
+	if cfg.Database != nil {
+		return cfg.Database(ctx, cfg.Clock)
+	}
+	return store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
 }
 
 // Close closes the store.

@@ -50,7 +50,9 @@ const (
 
 // Config says where core lives and what it stands on. Only Data is required.
 type Config struct {
-	Data      string       // folder of the store, made with mode 0700 when missing
+	Data string // folder of the store, made with mode 0700 when missing
+	// Database opens the store, where it is not a file in Data: package postgres makes one.
+	Database  Database
 	Simulator string       // path of the simulator's catalogue; "" for the built-in one
 	Clock     clock.Clock  // nil for the system's
 	Log       *slog.Logger // nil for none
@@ -78,6 +80,9 @@ type Config struct {
 	WebhooksAllowPrivate bool
 }
 
+// Database opens a store that several processes share.
+type Database func(context.Context, clock.Clock) (*store.DB, error)
+
 // Core is the open service. Two cannot be open on one folder.
 type Core struct {
 	*Admin
@@ -99,7 +104,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret)); err != nil {
 		return nil, err
 	}
-	if err := makeFolder(cfg.Data); err != nil {
+	if err := cfg.makeFolder(); err != nil {
 		return nil, err
 	}
 	lock, err := lockFolder(filepath.Join(cfg.Data, lockFile))

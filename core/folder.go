@@ -26,7 +26,14 @@ var (
 
 // makeFolder makes a data folder where there is none, and refuses one that something is lost from. It also refuses the folder of a standalone,
 // whose store is one folder below: a second store beside it would never be looked at.
-func makeFolder(data string) error {
+func (cfg Config) makeFolder() error {
+	data := cfg.Data
+	if cfg.Database != nil { // whose store is not in the folder
+		if err := os.MkdirAll(data, 0o700); err != nil {
+			return fmt.Errorf("data folder: %w", err)
+		}
+		return nil
+	}
 	if err := wantStore(data); errors.Is(err, ErrLost) || err != nil && hasStore(standaloneStore(data)) {
 		return err
 	}
@@ -34,6 +41,13 @@ func makeFolder(data string) error {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	return nil
+}
+
+func (cfg Config) wantStore() error {
+	if cfg.Database != nil {
+		return nil // a database that is not there cannot be opened
+	}
+	return wantStore(cfg.Data)
 }
 
 // wantStore is ErrNoStore, with where there is one, for a folder that has none and none that was lost.

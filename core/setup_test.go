@@ -43,6 +43,7 @@ type bundle struct {
 	core      *core.Core
 	server    *httptest.Server
 	client    *http.Client
+	database  *coretest.Database
 	inspect   *sql.DB
 	merchant  string
 	key       string
@@ -63,22 +64,27 @@ func setupWith(t *testing.T, catalogue string) *bundle {
 func openBundle(t *testing.T, b *bundle) *bundle {
 	t.Helper()
 	b.dir, b.clock, b.logs = t.TempDir(), clock.NewFake(birth), &coretest.Log{}
+	b.database = coretest.NewDatabase(t, b.dir)
 	b.start(t)
 	t.Cleanup(func() { b.stop(t) })
 	b.merchant = MustCreateMerchant(t, b.core.Admin)
 	b.key = MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
-	b.inspect = coretest.MustInspect(t, filepath.Join(b.dir, "causeway.db"))
+	b.inspect = b.database.MustInspect(t)
 	return b
 }
 
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c, err := core.Open(t.Context(), core.Config{
+	cfg := core.Config{
 		Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit, WebhooksAllowPrivate: b.private,
 		Concurrency: b.atOnce, Tracer: b.tracer,
 		OperatorToken: secret.New(b.token), FilterSecret: secret.New(b.filter),
-	})
+	}
+	if coretest.Shared() {
+		cfg.Database = b.database.Open
+	}
+	c, err := core.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,8 @@ type Service struct {
 	Tenant   payment.Tenant
 	Key      string // a secret test key
 	Log      *Log
-	Inspect  *sql.DB // the database file, read only, past the store
+	Database *Database
+	Inspect  *sql.DB // the database, past the store
 }
 
 // Open makes a service in a folder of its own. It is closed when the test ends.
@@ -80,8 +81,10 @@ func pepper() []byte { return []byte("the pepper of the tests, 32 bytes") }
 
 func (s *Service) open(tb testing.TB) {
 	tb.Helper()
-	path := filepath.Join(s.Dir, databaseFile)
-	db, err := store.Open(tb.Context(), path, s.Clock)
+	if s.Database == nil {
+		s.Database = NewDatabase(tb, s.Dir)
+	}
+	db, err := s.Database.Open(tb.Context(), s.Clock)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -101,7 +104,7 @@ func (s *Service) open(tb testing.TB) {
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
 		FingerprintKey: pepper(), IdempotencyKey: pepper(), ConfirmKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),
 	})
-	s.Inspect = MustInspect(tb, path)
+	s.Inspect = s.Database.MustInspect(tb)
 }
 
 // MustVault opens the service's vault once more, as another process would.
@@ -150,6 +153,7 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	tb.Helper()
 	next := *s
 	next.Dir, next.Log = dir, &Log{}
+	next.Database = &Database{Path: filepath.Join(dir, databaseFile)}
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
 		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),

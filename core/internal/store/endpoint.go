@@ -56,6 +56,9 @@ const endpointColumns = `id, merchant_id, live, url, types, details, status, rea
 
 // InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertEndpoint(e *Endpoint) error {
+	if err := tx.s.Lock(endpointsOf(e.Tenant), false); err != nil {
+		return err
+	}
 	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
 	tx.db.targets.forget(e.Tenant)
 	return tx.insert(`INSERT INTO webhook_endpoints (`+endpointColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -66,6 +69,9 @@ func (tx *Tx) InsertEndpoint(e *Endpoint) error {
 // UpdateEndpoint writes all of e, whose Version counts up, over the version it was read at. ErrConflict when that is not the
 // stored one.
 func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
+	if err := tx.s.Lock(endpointsOf(e.Tenant), false); err != nil {
+		return err
+	}
 	tx.db.targets.forget(e.Tenant)
 	e.UpdatedAt, e.Version = tx.Now, e.Version+1
 	return tx.change(`UPDATE webhook_endpoints SET url = ?, types = ?, details = ?, status = ?, reason = ?, generation = ?, overlap_until = ?,
@@ -75,9 +81,9 @@ func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
 		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
 }
 
-// CountEndpoints is how many endpoints the tenant has, and stays so until the command has ended.
+// CountEndpoints is how many endpoints the tenant has. Until the command has ended nobody else changes them.
 func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n int, err error) {
-	if err := tx.lock("endpoints", tenant.Merchant); err != nil {
+	if err := tx.s.Lock(endpointsOf(tenant), false); err != nil {
 		return 0, err
 	}
 	row, err := tx.row(`SELECT COUNT(*) FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,

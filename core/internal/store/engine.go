@@ -68,6 +68,8 @@ type Dialect struct {
 	Shared bool
 	// Overwrites says that a change of a row in place writes over the bytes that it had.
 	Overwrites bool
+	// ShareLock is an expression that shares the lock whose name is the ninth parameter. It costs no statement of its own.
+	ShareLock string
 	// Lock is what a SELECT ends with that locks its row until the command ends.
 	Lock string
 	// Skip is what a SELECT ends with that locks its rows, and passes over those that are locked.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -39,13 +40,21 @@ const eventColumns = `id, merchant_id, live, type, object_id, sequence, data, cr
 // InsertEvent writes e, and a delivery to each endpoint of the tenant that wants it. e.CreatedAt is filled in.
 func (tx *Tx) InsertEvent(e *Event) error {
 	e.CreatedAt = tx.Now
-	err := tx.insert(`INSERT INTO events (`+eventColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now))
-	if err != nil {
+	text := `INSERT INTO events (` + eventColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+	args := []any{e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now)}
+	if lock := tx.s.Dialect().ShareLock; lock != "" {
+		text = `INSERT INTO events (` + eventColumns + `) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM (SELECT ` + lock + `) AS held`
+		args = append(args, endpointsOf(e.Tenant))
+	}
+	if err := tx.insert(text, args...); err != nil {
 		return err
 	}
 	return tx.deliver(e)
 }
+
+// endpointsOf is what a command locks that changes a tenant's endpoints; one that makes an event shares it. So whoever has been told that there is
+// an endpoint finds the deliveries to it of every event from then on.
+func endpointsOf(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
 // Event reads one event of the tenant, else ErrNotFound.
 func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*Event, error) {

@@ -17,6 +17,9 @@ type dialect struct {
 	texts sync.Map // statement → text
 }
 
+// Words puts a statement into PostgreSQL's words, and its arguments into types that it knows.
+func Words(text string, args []any) (string, []any, error) { return new(dialect).put(text, args) }
+
 // statement is a text with the types of its arguments, a letter each.
 type statement struct{ text, types string }
 
@@ -147,9 +150,9 @@ func parameters(text, types string) string {
 		}
 		n, err := strconv.Atoi(text[i+1 : end])
 		if err != nil {
-			next++
-			n = next
+			n = next + 1
 		}
+		next = max(next, n) // as SQLite counts
 		out.WriteString("$" + strconv.Itoa(n))
 		if n <= len(types) {
 			out.WriteString(casts[types[n-1]])

@@ -20,7 +20,10 @@ type session struct {
 	failed error
 }
 
-var shared = store.Dialect{Shared: true, Lock: " FOR UPDATE", Skip: " FOR UPDATE SKIP LOCKED"}
+var shared = store.Dialect{
+	Shared: true, ShareLock: "pg_advisory_xact_lock_shared(hashtextextended(?9, 0))",
+	Lock: " FOR UPDATE", Skip: " FOR UPDATE SKIP LOCKED",
+}
 
 // Dialect implements store.Session.
 func (s *session) Dialect() store.Dialect { return shared }

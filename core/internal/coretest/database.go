@@ -1,0 +1,107 @@
+package coretest
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/postgres"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// Shared reports whether the tests of this run keep their stores on a real PostgreSQL server: CAUSEWAY_TEST_STORE is postgres. Else each has a file.
+func Shared() bool { return os.Getenv("CAUSEWAY_TEST_STORE") == "postgres" }
+
+// Database is the empty database of one test, which any number of stores may open.
+type Database struct {
+	// Path is of the file, "" on a server.
+	Path string
+	url  string
+}
+
+// NewDatabase returns an empty database, in a folder where it is a file.
+func NewDatabase(tb testing.TB, dir string) *Database {
+	tb.Helper()
+	if Shared() {
+		return &Database{url: pgtest.Schema(tb)}
+	}
+	return &Database{Path: filepath.Join(dir, databaseFile)}
+}
+
+// Open opens the store.
+func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
+	if d.url == "" {
+		return store.Open(ctx, d.Path, c)
+	}
+	return postgres.Open(ctx, d.url, c)
+}
+
+// MustInspect opens the database to look at it past the store. Questions are asked in the words of SQLite.
+func (d *Database) MustInspect(tb testing.TB) *sql.DB {
+	tb.Helper()
+	if d.url == "" {
+		return MustInspect(tb, d.Path)
+	}
+	connector, err := stdlib.GetDefaultDriver().(driver.DriverContext).OpenConnector(d.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	db := sql.OpenDB(wordy{connector})
+	db.SetMaxOpenConns(1)
+	tb.Cleanup(func() { _ = db.Close() }) // it wrote nothing
+	return db
+}
+
+// wordy puts what is asked of it into PostgreSQL's words.
+type wordy struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (w wordy) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := w.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return wordyConn{c.(*stdlib.Conn)}, nil
+}
+
+type wordyConn struct{ *stdlib.Conn }
+
+// QueryContext implements driver.QueryerContext.
+func (c wordyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	text, args, err := translated(query, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.Conn.QueryContext(ctx, text, args)
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c wordyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	text, args, err := translated(query, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.Conn.ExecContext(ctx, text, args)
+}
+
+func translated(query string, args []driver.NamedValue) (string, []driver.NamedValue, error) {
+	values := make([]any, len(args))
+	for i := range args {
+		values[i] = args[i].Value
+	}
+	text, values, err := postgres.Words(query, values)
+	for i := range args {
+		args[i].Value = values[i]
+	}
+	return text, args, err
+}
+
+// Main is TestMain for a package whose tests may run on a server: it is stopped in the end.
+func Main(m *testing.M) { pgtest.Main(m) }
