@@ -50,8 +50,8 @@ func TestBrowserExamplesWork(t *testing.T) {
 		if strings.Contains(e.Name, " /v1/trust") {
 			continue // the edge serves them
 		}
-		if strings.Contains(e.Name, " /v1/mle/") {
-			continue // the filter in front of v1 serves them, and a key and the answer to a challenge are the merchant's to make
+		if strings.HasSuffix(e.Name, "/challenge") {
+			continue // what it asks for is read with the merchant's own private key
 		}
 		status, out := paste(t, e.Text)
 		if status != e.Status || strings.TrimSpace(out) == "" {

@@ -24,6 +24,7 @@ type example struct {
 // recipe makes an object and keeps its id in a shell variable of its own name.
 type recipe struct {
 	prefix string // of the id
+	kid    string // in place of it: what stands before the key id, as grep has it
 	path   string
 	key    string
 	body   string // "" for a GET
@@ -34,6 +35,7 @@ const (
 	sale       = `{"amount": 1250, "currency": "usd", "payment_method": "card"}`
 	authorized = `{"amount": 1250, "currency": "usd", "payment_method": "card", "capture": "manual"}`
 	card       = `{"card": {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}}`
+	publicKey  = `{"jwk": {"kty": "EC", "crv": "P-256", "alg": "ECDH-ES+A256KW", "use": "enc", "x": "` + exampleX + `", "y": "` + exampleY + `"}}`
 	endpointOf = `{"url": "https://shop.example/webhooks", "enabled_events": ["*"]}`
 )
 
@@ -50,6 +52,9 @@ var recipes = map[string]recipe{
 	"api_key":          {prefix: "key", path: "/v1/api_keys", body: `{"kind": "secret", "scopes": ["transactions:read"]}`},
 	"webhook_endpoint": {prefix: "we", path: "/v1/webhook_endpoints", body: endpointOf},
 	"event":            {prefix: "evt", path: "/v1/events?limit=1", needs: []string{"customer"}},
+	"mle_key":          {kid: `"kid":"`, path: "/v1/mle/keys/current"},
+	"previous_key":     {kid: `"previous":{[^}]*"kid":"`, path: "/v1/mle/keys/rotate", body: `{"expires_in": 86400}`, needs: []string{"mle_key"}},
+	"response_key":     {kid: `"kid":"`, path: "/v1/mle/response_keys", body: publicKey},
 }
 
 // examples are those of operations that need anything beside their path.
@@ -87,9 +92,9 @@ var examples = map[string]example{
 	"rollWebhookSecret":       of("webhook_endpoint"),
 	"listWebhookDeliveries":   of("webhook_endpoint"),
 	"rotateMLEKey":            {body: `{"expires_in": 86400}`},
-	"endMLEKey":               {path: map[string]string{"kid": exampleKid}},
-	"createMLEResponseKey":    {body: `{"jwk": {"kty": "EC", "crv": "P-256", "x": "…", "y": "…"}}`},
-	"deleteMLEResponseKey":    {path: map[string]string{"kid": exampleKid}},
+	"endMLEKey":               {needs: []string{"mle_key", "previous_key"}, path: map[string]string{"kid": "$previous_key"}},
+	"createMLEResponseKey":    {body: publicKey},
+	"deleteMLEResponseKey":    {needs: []string{"response_key"}, path: map[string]string{"kid": "$response_key"}},
 	"answerMLEChallenge":      {path: map[string]string{"kid": exampleKid}, body: `{"answer": "…"}`},
 	"settleTransaction":       of("transaction"),
 	"expireTransaction":       of("authorized"),
@@ -98,6 +103,12 @@ var examples = map[string]example{
 
 // exampleKid is the thumbprint of a key: that of RFC 7638's own example.
 const exampleKid = "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
+
+// exampleX and exampleY are a public key on P-256: that of RFC 7517's own example.
+const (
+	exampleX = "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4"
+	exampleY = "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"
+)
 
 func id(name string) map[string]string { return map[string]string{"id": "$" + name} }
 
@@ -149,6 +160,10 @@ func prepare(b *strings.Builder, name string, done map[string]bool) {
 	}
 	b.WriteString(name + "=$(")
 	request(b, method, r.path, r.key, r.body)
+	if r.kid != "" {
+		b.WriteString(" \\\n  | grep -o '" + r.kid + "[^\"]*' | head -n 1 | grep -o '[^\"]*$')\n")
+		return
+	}
 	b.WriteString(" \\\n  | grep -o '" + r.prefix + "_[0-9a-z]*' | head -n 1)\n")
 }
 
