@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/causeway-pay/causeway/shared/gc"
-	"github.com/causeway-pay/causeway/shared/probe"
 )
 
 // Exit codes, which --help names.
@@ -21,9 +20,6 @@ const (
 	exitUsage   = 2
 )
 
-// operators is where operators look, and what container runtimes ask.
-var operators = probe.Program{Name: "standalone", Admin: "127.0.0.1:9083", Path: "/v1/health"}
-
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program but for its exit, which must come after every defer.
@@ -32,9 +28,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 
-	if code, asked := operators.Command(ctx, args, stdout, stderr); asked {
-		return code
-	}
 	flags, err := ParseFlags(args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, _ = io.WriteString(stdout, help)

@@ -3,7 +3,6 @@ package certfile_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +37,7 @@ func watch(t *testing.T, folder string, prepare func(w *watched), change func(w 
 	}
 	w := &certfile.Watcher{
 		Path: folder, Rules: certfile.Rules{Hosts: []string{"localhost"}, Roots: root.Pool()},
-		Look: time.Hour, Quiet: time.Millisecond, Settle: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Look: time.Hour, Quiet: time.Millisecond, Settle: time.Hour,
 	}
 	if change != nil {
 		change(w)

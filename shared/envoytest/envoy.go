@@ -66,8 +66,8 @@ func launch(tb testing.TB, program, dir string, change func(*exec.Cmd), config s
 // Listeners waits until Envoy serves and says where: the address of each listener, by its name.
 func (e *Envoy) Listeners(tb testing.TB) map[string]string {
 	tb.Helper()
-	e.Wait(tb, "is not ready", func(ctx context.Context) bool {
-		_, err := e.get(ctx, "/ready")
+	e.Wait(tb, "is not ready", func() bool {
+		_, err := e.TryGet(tb.Context(), "/ready")
 		return err == nil
 	})
 	var told struct {
@@ -92,13 +92,13 @@ func (e *Envoy) Listeners(tb testing.TB) map[string]string {
 }
 
 // Wait waits until done is true, and fails the test with Envoy's log when it never is.
-func (e *Envoy) Wait(tb testing.TB, what string, done func(context.Context) bool) {
+func (e *Envoy) Wait(tb testing.TB, what string, done func() bool) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), startPatience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !done(ctx) {
+	for !done() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -110,7 +110,7 @@ func (e *Envoy) Wait(tb testing.TB, what string, done func(context.Context) bool
 // Get asks Envoy's administration.
 func (e *Envoy) Get(tb testing.TB, path string) string {
 	tb.Helper()
-	text, err := e.get(tb.Context(), path)
+	text, err := e.TryGet(tb.Context(), path)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -127,7 +127,8 @@ func (e *Envoy) Log(tb testing.TB) string {
 	return string(text)
 }
 
-func (e *Envoy) get(ctx context.Context, path string) (string, error) {
+// TryGet is Get while Envoy may not be there yet.
+func (e *Envoy) TryGet(ctx context.Context, path string) (string, error) {
 	address, err := os.ReadFile(e.admin)
 	if err != nil {
 		return "", err

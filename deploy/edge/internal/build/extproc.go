@@ -3,6 +3,7 @@ package build
 import (
 	mutationv3 "github.com/envoyproxy/go-control-plane/envoy/config/common/mutation_rules/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	bufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/buffer/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
@@ -14,7 +15,7 @@ import (
 // metadataPolicy is how a route tells mle-filter how much encryption it needs; see its README. A route that says nothing requires it.
 const metadataPolicy = "x-mle-policy"
 
-// extProc is what mle-filter's README asks for. The filter is on unless a route turns it off: a route that forgets is a strict one.
+// extProc is what mle-filter's README asks for.
 func (b *builder) extProc() *extprocv3.ExternalProcessor {
 	return &extprocv3.ExternalProcessor{
 		GrpcService: &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
@@ -55,6 +56,27 @@ func forwarded() []*matcherv3.StringMatcher {
 	return out
 }
 
+// extProcOn turns the processor on for every route that does not turn it off, and says no policy: a route that forgets is a strict one. In the
+// listener it is off: Envoy would have it look at the answer to what is not even HTTP, and close the connection before that look is over, so that
+// there was no answer at all.
+func (b *builder) extProcOn() map[string]*anypb.Any {
+	if b.Config.ExtProc.Address == "" {
+		return nil
+	}
+	return map[string]*anypb.Any{
+		filterExtProc: b.pack(&extprocv3.ExtProcPerRoute{
+			Override: &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{}},
+		}),
+		filterBody: b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body()}}),
+	}
+}
+
+// body holds a request back until it is there, and refuses one that is too large. request_body_buffer_limit would not: it is the router's, and what
+// the processor has Envoy hold is bounded by the connection's buffer alone.
+func (b *builder) body() *bufferv3.Buffer {
+	return &bufferv3.Buffer{MaxRequestBytes: u32(uint32(b.Config.Limits.MaxBody))} //nolint:gosec // it was checked
+}
+
 // level is a route's word to the external processor.
 func (b *builder) level(l config.Level) map[string]*anypb.Any {
 	if b.Config.ExtProc.Address == "" {
@@ -69,5 +91,9 @@ func (b *builder) level(l config.Level) map[string]*anypb.Any {
 			GrpcInitialMetadata: []*corev3.HeaderValue{{Key: metadataPolicy, Value: string(l)}},
 		}}
 	}
-	return map[string]*anypb.Any{filterExtProc: b.pack(per)}
+	out := map[string]*anypb.Any{filterExtProc: b.pack(per)}
+	if l == config.Off {
+		out[filterBody] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
+	}
+	return out
 }

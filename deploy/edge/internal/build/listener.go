@@ -27,6 +27,7 @@ import (
 const (
 	filterHeaders = "headers"
 	filterRate    = "rate"
+	filterBody    = "body"
 	filterExtProc = "mle"
 	filterRouter  = "router"
 )
@@ -131,7 +132,10 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 		add(filterRate, b.rate())
 	}
 	if https && b.Config.ExtProc.Address != "" {
+		// Both are off here, and on by the route configuration; see extProcOn.
+		add(filterBody, b.body())
 		add(filterExtProc, b.extProc())
+		out[len(out)-2].Disabled, out[len(out)-1].Disabled = true, true
 	}
 	add(filterRouter, &routerv3.Router{SuppressEnvoyHeaders: true})
 	return out

@@ -10,7 +10,6 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 )
@@ -35,6 +34,7 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	}
 	out := &routev3.RouteConfiguration{
 		Name:                     RoutesHTTPS,
+		TypedPerFilterConfig:     b.extProcOn(),
 		IgnorePortInHostMatching: true, // rather than to strip it: the Host field is signed by some clients
 		VirtualHosts:             []*routev3.VirtualHost{b.virtualHost("hosts", c.Hosts, append(hosts, own...))},
 	}
@@ -50,7 +50,6 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 func (b *builder) virtualHost(name string, domains []string, routes []*routev3.Route) *routev3.VirtualHost {
 	return &routev3.VirtualHost{
 		Name: name, Domains: domains, Routes: append(routes, b.answer("none", 404)),
-		RequestBodyBufferLimit: wrapperspb.UInt64(uint64(b.Config.Limits.MaxBody)), //nolint:gosec // it was checked
 	}
 }
 

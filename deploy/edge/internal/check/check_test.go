@@ -120,6 +120,7 @@ func TestResources(t *testing.T) {
 				}
 			}
 		}, "loosens"},
+		"NotTurnedOn": {func(_ *testing.T, r *build.Resources) { r.Routes[0].TypedPerFilterConfig = nil }, "does not turn the external processor on"},
 		"NoRouter": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.HttpFilters = m.GetHttpFilters()[:1] })

@@ -18,12 +18,13 @@ import (
 // references follows every name from where it stands to what has it.
 type references struct {
 	clusters, routes, secrets map[string]bool
+	turnedOn                  map[string]string // the external processor that a route configuration has to turn on
 	errs                      []error
 }
 
 // refs returns what is named and is not there, what is there twice, and what nobody names.
 func refs(r build.Resources) []error {
-	x := &references{clusters: map[string]bool{}, routes: map[string]bool{}, secrets: map[string]bool{}}
+	x := &references{clusters: map[string]bool{}, routes: map[string]bool{}, secrets: map[string]bool{}, turnedOn: map[string]string{}}
 	for _, c := range r.Clusters {
 		x.define(x.clusters, "cluster", c.GetName())
 	}
@@ -114,6 +115,11 @@ func (x *references) secretsOf(where string, common *tlsv3.CommonTlsContext) {
 
 // manager is a filter of network. The router comes last, and knows where everything goes.
 func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
+	for _, f := range m.GetHttpFilters() {
+		if f.GetDisabled() && f.GetTypedConfig().GetTypeUrl() == extProcURL {
+			x.turnedOn[m.GetRds().GetRouteConfigName()+m.GetRouteConfig().GetName()] = f.GetName()
+		}
+	}
 	if rds := m.GetRds(); rds != nil {
 		x.use(x.routes, "route configuration", rds.GetRouteConfigName(), where)
 	} else if m.GetRouteConfig() != nil {
@@ -128,6 +134,7 @@ func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
 }
 
 const (
+	extProcURL  = "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor"
 	routerURL   = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"
 	perRouteURL = "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute"
 )
@@ -151,6 +158,9 @@ func (x *references) service(where string, s *corev3.GrpcService) {
 }
 
 func (x *references) routeConfiguration(c *routev3.RouteConfiguration) {
+	if filter := x.turnedOn[c.GetName()]; filter != "" && c.GetTypedPerFilterConfig()[filter].GetTypeUrl() != perRouteURL {
+		x.fail("%s does not turn the external processor on", c.GetName())
+	}
 	for _, host := range c.GetVirtualHosts() {
 		names := map[string]bool{}
 		for _, r := range host.GetRoutes() {

@@ -60,8 +60,8 @@ type Server struct {
 	done chan error
 }
 
-// New returns a server that has nothing to serve yet: until Set it takes no streams.
-func New(cfg Config) (*Server, error) {
+// New returns a server that has nothing to serve yet: until Set it takes no streams. It lasts until Stop, whatever ends ctx.
+func New(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Cluster == "" {
 		return nil, errors.New("serve: a cluster is needed")
 	}
@@ -71,7 +71,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics()
 	}
-	ctx, end := context.WithCancel(context.Background())
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{
 		cfg: cfg, end: end, done: make(chan error, 1),
 		// Ordered, as one stream for all kinds needs it: clusters before routes that lead to them.

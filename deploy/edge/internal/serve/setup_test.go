@@ -55,7 +55,7 @@ func started(t *testing.T, policy *tls.Config, change func(*serve.Config)) (*ser
 	if change != nil {
 		change(&cfg)
 	}
-	s, err := serve.New(cfg)
+	s, err := serve.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

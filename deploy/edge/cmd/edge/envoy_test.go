@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+// answer is what Envoy gave.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (b *bed) ask(t *testing.T, by *http.Client, method, url, body string, fields ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+		if fields[i] == "Host" {
+			r.Host = fields[i+1]
+		}
+	}
+	got, err := by.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{got.StatusCode, got.Header, string(text)}
+}
+
+// raw sends the path as it stands: a client of Go's would tidy it.
+func (b *bed) raw(t *testing.T, text string) answer {
+	t.Helper()
+	conn, err := b.handshake(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("%.80q: %v", text, err)
+	}
+	defer got.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatalf("%.80q: %v", text, err)
+	}
+	return answer{got.StatusCode, got.Header, string(body)}
+}
+
+// served is a bed with a control plane and an Envoy that is ready.
+func served(t *testing.T) *bed {
+	t.Helper()
+	b := newBed(t)
+	b.run(t)
+	b.envoy(t).Listeners(t)
+	return b
+}
+
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+		for path, want := range map[string]struct {
+			body, word string
+			status     int
+		}{
+			"/compat/x":       {"compat /compat/x", "", 200},
+			"/v1/x?a=b":       {"core /v1/x", "optional", 200},
+			"/v1":             {"core /v1", "optional", 200},
+			"/v1/required":    {"core /v1/required", "required", 200},
+			"/v1/required/no": {"core /v1/required/no", "optional", 200},
+			"/v10":            {"route_not_found", "", 404},
+			"/":               {"route_not_found", "", 404},
+			"/calendar.ics":   {"route_not_found", "", 404}, // on the trust host alone
+			"/v1/trust/x":     {"route_not_found", "", 404}, // this program's, and not told to the filter
+		} {
+			got := b.ask(t, client, "GET", "https://"+host+path, "")
+			bare, _, _ := strings.Cut(path, "?")
+			if got.status != want.status || !strings.Contains(got.body, want.body) || b.filter.word(bare) != want.word {
+				t.Errorf("%s %s: got %d %s, filter %q", name, path, got.status, got.body, b.filter.word(bare))
+			}
+			if got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {
+				t.Errorf("%s %s: HSTS: got %q", name, path, got.header.Values(tlspolicy.HSTSHeader))
+			}
+		}
+	}
+	for url, want := range map[string]int{
+		"https://trust.example.com/calendar.ics": 200, "https://trust.example.com/v1/trust": 200, "https://trust.example.com/v1/x": 404,
+		"https://" + host + "/v1/trust/fingerprints": 200,
+	} {
+		if got := b.ask(t, b.client(nil), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
+			t.Errorf("%s: got %d %v", url, got.status, got.header)
+		}
+	}
+}
+
+func (b *bed) http2() *http.Client {
+	c := b.client(func(c *tls.Config) { c.NextProtos = []string{"h2"} })
+	if t, ok := c.Transport.(*http.Transport); ok {
+		t.ForceAttemptHTTP2 = true
+	}
+	return c
+}
+
+// TestPaths: no spelling of a path reaches core by the route that the filter does not see, and nothing of ours comes from a client.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for path, want := range map[string]struct {
+		status int
+		body   string // of the stand-in that was reached, by the path that it saw
+	}{
+		"/compat/../v1/x":         {200, "core /v1/x"}, // as /v1/x, by the filter
+		"/compat/%2e%2e/v1/x":     {200, "core /v1/x"},
+		"/compat/.%2E/v1/x":       {200, "core /v1/x"},
+		"/compat%2f..%2fv1/x":     {400, "invalid_request"},
+		"/compat/..%2fv1/x":       {400, "invalid_request"},
+		"/compat/..%5cv1/x":       {400, "invalid_request"},
+		"//v1/x":                  {200, "core /v1/x"},
+		"/V1/x":                   {404, "route_not_found"},
+		"/compat//../v1/x":        {200, "compat /compat/v1/x"},
+		"/compatx/../v1/x":        {200, "core /v1/x"},
+		"/compat/%252e%252e/v1/x": {200, "compat /compat/%2e%2e/v1/x"},
+		"/v1/required/../x":       {200, "core /v1/x"},
+		"/v1/x/../required":       {200, "core /v1/required"},
+		"/%76%31/x":               {200, "core /v1/x"},
+		"/compat;/../v1/x":        {200, "core /v1/x"},
+	} {
+		_, before := b.core.last()
+		got := b.raw(t, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\nX-Svc-Int-Proof: mine\r\nX-SVC-INT-Other: mine\r\n\r\n")
+		r, after := b.core.last()
+		if got.status != want.status || !strings.Contains(got.body, want.body) {
+			t.Errorf("%s: got %d %s, want %v", path, got.status, got.body, want)
+		}
+		if after > before {
+			if proof := r.Header.Values("X-Svc-Int-Proof"); len(proof) != 1 || proof[0] != "filter" || r.Header.Get("X-Svc-Int-Other") != "" {
+				t.Errorf("%s: core got %v", path, r.Header)
+			}
+		}
+	}
+	got := b.raw(t, "GET /compat/x HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\nX-Svc-Int-Proof: mine\r\n\r\n")
+	if r, _ := b.compat.last(); got.status != 200 || r.Header.Get("X-Svc-Int-Proof") != "" {
+		t.Errorf("got %d, compat got %v", got.status, r.Header)
+	}
+}
+
+// TestAnswersOfEnvoy: HSTS and v1's errors on each kind of answer that no service gave.
+func TestAnswersOfEnvoy(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	client := b.client(nil)
+	url := "https://" + host
+	head := "Host: " + host + "\r\nConnection: close\r\n"
+	for name, tt := range map[string]struct {
+		got    answer
+		status int
+		code   string
+	}{
+		"NoRoute":     {b.ask(t, client, "GET", url+"/none", ""), 404, "route_not_found"},
+		"OtherHost":   {b.ask(t, client, "GET", url+"/v1/x", "", "Host", "other.example.com"), 421, "misdirected_request"},
+		"WithPort":    {b.ask(t, client, "GET", url+"/none", "", "Host", host+":8443"), 404, "route_not_found"},
+		"Gone":        {b.ask(t, client, "GET", url+"/gone", ""), 503, "service_unavailable"},
+		"TooLarge":    {b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10+1)), 413, "body_too_large"},
+		"Underscore":  {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X_Svc: a\r\n\r\n"), 400, "invalid_request"},
+		"Slashes":     {b.raw(t, "GET /v1%2fx HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"Codec":       {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"Content-Length: x\r\n\r\n"), 400, ""},
+		"NotHTTP":     {b.raw(t, "NONSENSE\r\n\r\n"), 400, ""},
+		"HeaderLarge": {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X-A: "+strings.Repeat("x", 20<<10)+"\r\n\r\n"), 431, "headers_too_large"},
+		"OldVersion":  {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
+		"Filter":      {b.ask(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
+		"Core":        {b.ask(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
+	} {
+		if tt.got.status != tt.status || tt.got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {
+			t.Errorf("%s: got %d %v %s", name, tt.got.status, tt.got.header, tt.got.body)
+		}
+		var said struct {
+			Error struct {
+				Code, Message string
+				RequestID     string `json:"request_id"`
+				Status        int
+			} `json:"error"`
+		}
+		if tt.code == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(tt.got.body), &said); err != nil || said.Error.Code != tt.code ||
+			tt.got.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
+		}
+		if name != "Filter" && (said.Error.Status != tt.status || said.Error.RequestID != tt.got.header.Get("Request-Id")) {
+			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
+		}
+	}
+	if got := b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10)); got.status != 200 {
+		t.Errorf("a body of the limit: got %d %s", got.status, got.body)
+	}
+}
+
+// TestPlainHTTP redirects, and says nothing of HSTS.
+func TestPlainHTTP(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	client := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", b.http)
+		}},
+	}
+	got := b.ask(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
+	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" || got.header.Get(tlspolicy.HSTSHeader) != "" {
+		t.Errorf("got %d %v", got.status, got.header)
+	}
+	if got := b.ask(t, client, "GET", "http://other.example.com/", ""); got.status != 421 {
+		t.Errorf("another host: got %d %v", got.status, got.header)
+	}
+	if _, n := b.core.last(); n != 0 {
+		t.Error("core was reached by plain HTTP")
+	}
+}
+
+// TestTLS: what is refused, and what is negotiated by those who can.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for name, change := range map[string]func(*tls.Config){
+		"TLS1.0": func(c *tls.Config) { c.MaxVersion = tls.VersionTLS10 },
+		"TLS1.1": func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11 },
+		"CBC": func(c *tls.Config) {
+			c.MaxVersion = tls.VersionTLS12
+			c.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA}
+		},
+		"StaticRSA": func(c *tls.Config) {
+			c.MaxVersion = tls.VersionTLS12
+			c.CipherSuites = []uint16{tls.TLS_RSA_WITH_AES_128_GCM_SHA256}
+		},
+	} {
+		if _, err := b.handshake(t, change); err == nil {
+			t.Errorf("%s: was taken", name)
+		}
+	}
+	conn, err := b.handshake(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := conn.ConnectionState(); s.Version != tls.VersionTLS13 || s.CurveID != tls.X25519MLKEM768 {
+		t.Errorf("got %#x, %s", s.Version, s.CurveID)
+	}
+	if conn, err := b.handshake(t, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12; c.NextProtos = []string{"h2"} }); err != nil {
+		t.Error(err)
+	} else if s := conn.ConnectionState(); s.Version != tls.VersionTLS12 || s.NegotiatedProtocol != "h2" {
+		t.Errorf("got %#x, %q", s.Version, s.NegotiatedProtocol)
+	}
+}

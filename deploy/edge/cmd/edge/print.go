@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/check"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// check has read the file, which was the most of it. What it comes to is checked with the certificates that are there, or without.
+func (m *Main) check(context.Context, *flags) error {
+	made, err := build.Build(build.Input{Config: m.config, Certificates: []build.Certificate{build.FromFiles("chain", "key")}})
+	if err == nil {
+		err = check.Resources(made)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.path, err)
+	}
+	if m.config.Certificates.Folder != "" {
+		pairs, warnings, err := folder(m.config, clock.System(), nil).Load()
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			if _, err := fmt.Fprintln(m.Stderr, "warning:", w); err != nil {
+				return err
+			}
+		}
+		if _, err := rollout.Snapshot(m.config, pairs); err != nil {
+			return fmt.Errorf("%s: %w", m.path, err)
+		}
+	}
+	_, err = fmt.Fprintf(m.Stdout, "%s: nothing is wrong: %d listeners, %d clusters, %d routes\n",
+		m.path, len(made.Listeners), len(made.Clusters), len(m.config.Routes))
+	return err
+}
+
+func (m *Main) bootstrap(_ context.Context, f *flags) error {
+	made, err := build.Bootstrap(m.config, m.envoy(f))
+	if err != nil {
+		return err
+	}
+	return m.print("# The file to start an Envoy by that asks the edge program for everything else: envoy -c this-file\n", "bootstrap", made)
+}
+
+func (m *Main) static(_ context.Context, f *flags) error {
+	made, err := build.Static(m.config, m.envoy(f), []build.Certificate{build.FromFiles(f.certificate, f.key)})
+	if err != nil {
+		return err
+	}
+	return m.print("# A file to start an Envoy by that asks nobody: what the edge program would give it, but for new certificates, which take a restart.\n"+
+		"# What leads to the edge program (/v1/trust, the calendar, challenges) answers 503 without it.\n", "static", made)
+}
+
+func (m *Main) envoy(f *flags) build.Node { return build.Node{ID: f.node, Admin: f.admin, TLS: f.tls} }
+
+func (m *Main) print(what, command string, made proto.Message) error {
+	text, err := check.YAML(made)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(m.Stdout, "%s# Made by: edge %s --config %s\n%s", what, command, m.path, text)
+	return err
+}
+
+// probe looks whether an Envoy of this machine shows a certificate; nil where Envoys are elsewhere.
+func (e *edge) probe() func(context.Context, []*certfile.Pair) error {
+	if !strings.HasPrefix(e.config.XDS.Listen, "unix:") {
+		return nil
+	}
+	return func(ctx context.Context, pairs []*certfile.Pair) error {
+		c := e.plane.Config()
+		host, port, err := net.SplitHostPort(c.Listen.HTTPS)
+		if err != nil {
+			return err
+		}
+		if ip := net.ParseIP(host); ip.IsUnspecified() {
+			host = "127.0.0.1"
+		}
+		return rollout.Probe(net.JoinHostPort(host, port), c.Hosts[0])(ctx, pairs)
+	}
+}

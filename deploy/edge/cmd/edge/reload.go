@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+)
+
+// refusalPatience is how long Envoys may take to refuse a configuration, after which it stays.
+const refusalPatience = 10 * time.Second
+
+// reload reads the configuration again when it changes, or on SIGHUP. The file is looked at rather than watched: links of Kubernetes' and editors
+// that rename make no difference then.
+func (e *edge) reload(ctx context.Context) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	tick := time.NewTicker(cmp.Or(e.Look, time.Second))
+	defer tick.Stop()
+	seen := digest(e.path)
+	for {
+		asked := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			asked = true
+		case <-tick.C:
+		}
+		now := digest(e.path)
+		if !asked && bytes.Equal(now, seen) {
+			continue
+		}
+		seen = now
+		e.again(ctx)
+	}
+}
+
+// again reads it once.
+func (e *edge) again(ctx context.Context) {
+	c, err := config.Load(e.path)
+	if err == nil {
+		err = e.plane.Reload(ctx, c, refusalPatience)
+	}
+	if err == nil {
+		e.config = c
+		err = e.tellPolicy(ctx, e.story)
+	}
+	e.counts.Reloaded(err)
+	if err != nil {
+		e.frame.Log.ErrorContext(ctx, "edge: configuration refused, the present one stays", slog.Any("error", err))
+		return
+	}
+	e.frame.Log.InfoContext(ctx, "edge: configuration read again")
+}
+
+// digest is that of a file, or nil.
+func digest(path string) []byte {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	sum := sha256.Sum256(text)
+	return sum[:]
+}

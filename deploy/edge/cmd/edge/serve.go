@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
+	"github.com/causeway-pay/causeway/shared/program"
+	"github.com/causeway-pay/causeway/shared/socket"
+)
+
+// edge is the program while it serves.
+type edge struct {
+	*Main
+	frame   *program.Frame
+	server  *serve.Server
+	plane   *rollout.Plane
+	rollout *rollout.Rollout
+	counts  *rollout.Metrics
+	story   *trust.Story
+}
+
+// serve serves until ctx ends.
+func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
+	frame, err := program.Open(ctx, program.Config{Name: name, Stderr: m.Stderr, Drain: m.config.Drain})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, frame.Close(ctx)) }()
+	e := &edge{Main: m, frame: frame}
+	if err := e.open(ctx); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	from, err := source(m.config, frame.Log)
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	failed := make(chan error, 1)
+	wg.Go(func() { failed <- e.rollout.Run(running, from) })
+	wg.Go(func() { e.reload(running) })
+	wg.Go(func() { e.story.Run(running) })
+	if m.Ready != nil {
+		m.Ready()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+// open opens all in the order in which they need each other.
+func (e *edge) open(ctx context.Context) error {
+	if err := os.MkdirAll(e.config.Data, 0o700); err != nil {
+		return err
+	}
+	if err := folders(e.config.XDS.Listen, e.config.HTTP); err != nil {
+		return err
+	}
+	metrics := serve.NewMetrics()
+	e.counts = rollout.NewMetrics()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(metrics, e.counts)
+	var err error
+	if e.server, err = serve.New(ctx, serve.Config{Cluster: e.config.XDS.Cluster, Metrics: metrics, Log: e.frame.Log}); err != nil {
+		return err
+	}
+	e.plane = rollout.NewPlane(e.server, e.config, e.frame.Log)
+	if e.story, err = e.openStory(ctx); err != nil {
+		return err
+	}
+	cfg := rollout.Config{
+		Plane: e.plane, Server: e.server, Story: e.story, Folder: e.config.Data, Ahead: e.config.Certificates.PublishAhead,
+		Probe: e.probe(), Log: e.frame.Log, Metrics: e.counts, Look: e.Look,
+	}
+	if e.rollout, err = rollout.New(ctx, cfg); err != nil {
+		return err
+	}
+	if err := e.frame.Operators(ctx, e.config.Admin, e.operations(registry), e.AdminReady); err != nil {
+		return err
+	}
+	if err := e.frame.Listen(ctx, program.Listener{Name: "http", Address: e.config.HTTP, Handler: e.handler()}); err != nil {
+		return err
+	}
+	return e.listen(ctx)
+}
+
+// listen is where Envoys ask.
+func (e *edge) listen(ctx context.Context) error {
+	x := e.config.XDS
+	var policy *tls.Config
+	var l net.Listener
+	var err error
+	if path, unix := strings.CutPrefix(x.Listen, "unix:"); unix {
+		l, err = socket.Listen(ctx, path)
+	} else {
+		policy = serve.MutualTLS(x.Certificate, x.PrivateKey, x.ClientCA)
+		var lc net.ListenConfig
+		l, err = lc.Listen(ctx, "tcp", x.Listen)
+	}
+	if err != nil {
+		return fmt.Errorf("xds.listen: %w", err)
+	}
+	e.server.Start(l, policy)
+	e.frame.OnDrain(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, e.config.Drain)
+		defer cancel()
+		return e.server.Stop(ctx)
+	})
+	return nil
+}
+
+// folders makes those of sockets.
+func folders(addresses ...string) error {
+	for _, a := range addresses {
+		path, unix := strings.CutPrefix(a, "unix:")
+		if !unix {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handler is what Envoy passes to this program.
+func (e *edge) handler() http.Handler { return e.story.Handler() }

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/envoytest"
+)
+
+// runVariable has the test's own program be the program under test: a process that can be killed.
+const runVariable = "EDGE_TEST_ARGS"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(runVariable); args != "" {
+		p := NewMain()
+		p.Look = 20 * time.Millisecond
+		if err := p.Command(context.Background(), strings.Split(args, "\n")); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	host     = "api.example.com"
+	patience = 30 * time.Second
+)
+
+// bed is an edge with stand-ins around it.
+type bed struct {
+	dir         string
+	https, http string
+	core        *standIn
+	compat      *standIn
+	filter      *filter
+	authority   *certtest.Authority
+}
+
+// newBed has one certificate in its folder, and nothing running.
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e") //nolint:usetesting // the names of sockets must not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	at := ownAddress()
+	b := &bed{
+		dir: dir, https: at + ":8443", http: at + ":8080", core: newStandIn(t, "core"), compat: newStandIn(t, "compat"),
+		filter: newFilter(t, filepath.Join(dir, "mle.sock")), authority: certtest.Root(t).Intermediate(t),
+	}
+	if err := os.Mkdir(b.path("certs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.install(t)
+	b.configure(t, "")
+	return b
+}
+
+func (b *bed) path(name string) string { return filepath.Join(b.dir, name) }
+
+// install puts a new certificate into the folder.
+func (b *bed) install(t *testing.T) *certtest.Issued {
+	t.Helper()
+	issued := b.authority.Issue(t, certtest.Hosts(host, "trust.example.com"))
+	issued.Write(t, b.path("certs"), "edge")
+	return issued
+}
+
+// configure writes the configuration, with more keys.
+func (b *bed) configure(t *testing.T, more string) {
+	t.Helper()
+	text := fmt.Sprintf(`hosts: [%s]
+trust: {url: https://trust.example.com}
+data: %[2]s/data
+listen: {https: "%[3]s", http: "%[4]s"}
+xds: {listen: "unix:%[2]s/x.sock"}
+http: unix:%[2]s/h.sock
+certificates: {folder: %[2]s/certs, publish_ahead: 0s}
+extproc: {address: "unix:%[2]s/mle.sock"}
+upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address: "unix:%[2]s/gone"}}
+%[7]s
+`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more)
+	if !strings.Contains(more, "routes:") {
+		text += routes
+	}
+	certtest.Replace(t, b.path("edge.yaml"), []byte(text))
+}
+
+const routes = `routes:
+  - {path: /compat/**, upstream: compat, mle: off}
+  - {path: /gone, upstream: gone, mle: off}
+  - {path: /v1/required, upstream: core, mle: required}
+  - {path: /v1/**, upstream: core}
+`
+
+// run runs the control plane in this process until the test ends or stop is called.
+func (b *bed) run(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: 20 * time.Millisecond, Ready: func() { close(ready) }}
+	go func() { ended <- m.Command(ctx, []string{"--config", b.path("edge.yaml")}) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		cancel()
+		t.Fatal(err)
+	}
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// log is a file, which the test shows when it fails.
+func (b *bed) log(t *testing.T) io.Writer {
+	t.Helper()
+	f, err := os.OpenFile(b.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = f.Close()
+		if text, err := os.ReadFile(b.path("log")); t.Failed() && err == nil {
+			t.Logf("the control plane:\n%s", text)
+		}
+	})
+	return f
+}
+
+// process runs the control plane in a process of its own, and returns what kills it.
+func (b *bed) process(t *testing.T) (kill func()) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(context.WithoutCancel(t.Context()), self)
+	run.Env = append(os.Environ(), runVariable+"=--config\n"+b.path("edge.yaml"))
+	run.Stderr = b.log(t)
+	run.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	kill = func() {
+		once.Do(func() {
+			_ = run.Process.Kill()
+			_ = run.Wait() // it was killed
+		})
+	}
+	t.Cleanup(kill)
+	return kill
+}
+
+// envoy starts one by the bootstrap that the program prints.
+func (b *bed) envoy(t *testing.T) *envoytest.Envoy {
+	t.Helper()
+	var out bytes.Buffer
+	m := &Main{Stdout: &out, Stderr: io.Discard}
+	if err := m.Command(t.Context(), []string{"bootstrap", "--config", b.path("edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	file := b.path("bootstrap.yaml")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	envoytest.Validate(t, file)
+	return envoytest.Start(t, file)
+}
+
+// client speaks HTTP/1.1 or HTTP/2 to Envoy, by whatever name is asked for.
+func (b *bed) client(change func(*tls.Config)) *http.Client {
+	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12}
+	if change != nil {
+		change(policy)
+	}
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{TLSClientConfig: policy, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", b.https)
+		}},
+	}
+}
+
+// handshake is one, with the certificate that was shown.
+func (b *bed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, error) {
+	t.Helper()
+	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS10}
+	if change != nil {
+		change(policy)
+	}
+	conn, err := (&tls.Dialer{Config: policy}).DialContext(t.Context(), "tcp", b.https)
+	if err != nil {
+		return nil, err
+	}
+	out := conn.(*tls.Conn)
+	t.Cleanup(func() { _ = out.Close() })
+	return out, nil
+}
+
+// shows waits until a new handshake shows a certificate.
+func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
+	t.Helper()
+	e.Wait(t, "does not show the certificate", func() bool {
+		conn, err := b.handshake(t, nil)
+		return err == nil && conn.ConnectionState().PeerCertificates[0].Equal(want.Leaf)
+	})
+}
+
+// logged waits until the control plane has said something.
+func (b *bed) logged(t *testing.T, e *envoytest.Envoy, what string) {
+	t.Helper()
+	e.Wait(t, "was waited for in vain: "+what, func() bool {
+		text, err := os.ReadFile(b.path("log"))
+		return err == nil && strings.Contains(string(text), what)
+	})
+}
+
+// beds counts, so that each has an address of its own: a free port could be somebody else's when Envoy comes to it.
+var beds atomic.Int32
+
+func ownAddress() string {
+	pid, n := os.Getpid(), beds.Add(1)
+	return fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, n)
+}
+
+// standIn is an upstream that remembers what reached it.
+type standIn struct {
+	address string
+	mu      sync.Mutex
+	seen    []*http.Request
+}
+
+func newStandIn(t *testing.T, name string) *standIn {
+	t.Helper()
+	s := &standIn{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		s.mu.Lock()
+		s.seen = append(s.seen, r)
+		s.mu.Unlock()
+		if r.URL.Path == "/v1/unknown" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		_, _ = fmt.Fprintf(w, "%s %s", name, r.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	s.address = server.Listener.Addr().String()
+	return s
+}
+
+// last is what reached it last, and how many did.
+func (s *standIn) last() (*http.Request, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.seen) == 0 {
+		return nil, 0
+	}
+	return s.seen[len(s.seen)-1], len(s.seen)
+}

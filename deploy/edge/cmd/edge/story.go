@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
+	"github.com/causeway-pay/causeway/shared/announce"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// tokenVariable holds core's operators' token; with _FILE behind it, it names a file.
+const tokenVariable = "CAUSEWAY_OPERATOR_TOKEN"
+
+// openStory is what the world is told of the certificates and the policy.
+func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
+	cfg := trust.Config{
+		Folder: filepath.Join(e.config.Data, "trust"), Hosts: e.config.Hosts, URL: e.config.Trust.URL, Ahead: e.config.Certificates.PublishAhead,
+		Log: e.frame.Log, Tracer: e.frame.Traces.Tracer(name),
+	}
+	if e.config.Operator != "" {
+		token, err := e.config.OperatorToken.ResolveOr(os.Getenv, tokenVariable)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Port = &announce.Port{URL: strings.TrimSuffix(e.config.Operator, "/"), Token: token}
+	}
+	s, err := trust.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s, e.tellPolicy(ctx, s)
+}
+
+// tellPolicy tells what TLS is spoken, which is the table's of this release, as far as it is not narrowed.
+func (e *edge) tellPolicy(ctx context.Context, s *trust.Story) error {
+	policy, err := e.config.Policy()
+	if err != nil {
+		return err
+	}
+	d := policy.Describe()
+	return s.Policy(ctx, v1.TLSPolicy{Versions: d.Versions, CipherSuites: d.CipherSuites, SignatureAlgorithms: d.SignatureAlgorithms})
+}

@@ -1,0 +1,50 @@
+package rollout
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Metrics are what is counted.
+type Metrics struct {
+	certificates *prometheus.CounterVec
+	end          prometheus.Gauge
+	reloads      *prometheus.CounterVec
+}
+
+// NewMetrics returns metrics; register them.
+func NewMetrics() *Metrics {
+	return &Metrics{
+		certificates: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_edge_certificates_total", Help: "Certificates by what became of them: pushed, live or refused.",
+		}, []string{"result"}),
+		end: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "causeway_edge_certificate_end_timestamp_seconds", Help: "When the first of the certificates that are served ends.",
+		}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_edge_config_reloads_total", Help: "Configurations that were read again, by result: ok or refused.",
+		}, []string{"result"}),
+	}
+}
+
+func (m *Metrics) certificate(result string) { m.certificates.WithLabelValues(result).Inc() }
+
+// Reloaded counts a configuration that was read again.
+func (m *Metrics) Reloaded(err error) {
+	if err != nil {
+		m.reloads.WithLabelValues("refused").Inc()
+		return
+	}
+	m.reloads.WithLabelValues("ok").Inc()
+}
+
+// Describe is for a registry.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	m.certificates.Describe(to)
+	m.end.Describe(to)
+	m.reloads.Describe(to)
+}
+
+// Collect is for a registry.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	m.certificates.Collect(to)
+	m.end.Collect(to)
+	m.reloads.Collect(to)
+}

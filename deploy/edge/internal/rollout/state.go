@@ -1,0 +1,100 @@
+package rollout
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/certfile"
+)
+
+// stateFile is in the data folder, for its owner alone: it holds private keys. Without it a restart could not serve the present certificate while the
+// next one is only published: its files may be gone.
+const stateFile = "certificates.json"
+
+// state is what outlives a restart.
+type state struct {
+	Live []stored  `json:"live"`
+	Next []stored  `json:"next,omitempty"`
+	At   time.Time `json:"at,omitzero"` // when next is served
+}
+
+type stored struct {
+	Chain string `json:"chain"`
+	Key   string `json:"key"`
+}
+
+func store(pairs []*certfile.Pair) []stored {
+	var out []stored
+	for _, p := range pairs {
+		out = append(out, stored{Chain: string(p.Chain), Key: p.Key.Reveal()})
+	}
+	return out
+}
+
+func restore(path string, all []stored) ([]*certfile.Pair, error) {
+	var out []*certfile.Pair
+	for _, s := range all {
+		p, err := certfile.Parse(certfile.Files{Chain: path, Key: path}, []byte(s.Chain), []byte(s.Key))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func (r *Rollout) load() error {
+	path := filepath.Join(r.cfg.Folder, stateFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var s state
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		return fmt.Errorf("rollout: %s: %w", path, err)
+	}
+	live, err := restore(path, s.Live)
+	if err != nil {
+		return fmt.Errorf("rollout: %w", err)
+	}
+	next, err := restore(path, s.Next)
+	if err != nil {
+		return fmt.Errorf("rollout: %w", err)
+	}
+	r.live, r.next, r.at = live, next, s.At
+	return nil
+}
+
+// save is on the disk when it returns nil, whole or not at all.
+func (r *Rollout) save() error {
+	text, err := json.Marshal(state{Live: store(r.live), Next: store(r.next), At: r.at})
+	if err != nil {
+		return fmt.Errorf("rollout: %w", err)
+	}
+	f, err := os.CreateTemp(r.cfg.Folder, ".certificates-") // for its owner alone
+	if err != nil {
+		return fmt.Errorf("rollout: %w", err)
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(r.cfg.Folder, stateFile))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it may be gone
+		return fmt.Errorf("rollout: %w", err)
+	}
+	dir, err := os.Open(r.cfg.Folder)
+	if err != nil {
+		return fmt.Errorf("rollout: %w", err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
