@@ -29,8 +29,14 @@ func newFleet(t *testing.T) fleet {
 	t.Helper()
 	var f fleet
 	source := ""
-	f.a = open(t, func(c *mlefilter.Config) { source = c.Keys })
-	f.b = open(t, func(c *mlefilter.Config) { c.Keys, c.Clock = source, f.a.clock })
+	f.a = open(t, func(c *mlefilter.Config) {
+		source = c.Keys
+		patient(c)
+	})
+	f.b = open(t, func(c *mlefilter.Config) {
+		c.Keys, c.Clock = source, f.a.clock
+		patient(c)
+	})
 	f.b.clock = f.a.clock
 	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, Clock: f.a.clock})
 	if err != nil {

@@ -17,6 +17,8 @@ var help = strings.ReplaceAll(`standalone runs all of Causeway in one process, f
 
   standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--admin ADDR]
              [--rate-limit N] [--webhooks-allow-private]
+  standalone health [--admin ADDR]     ask a running one whether it is well, on its port for operators (127.0.0.1:9083)
+  standalone version
 
 It fills DIR by itself: the store, a development certificate authority, one merchant and credentials for every door. A second
 start on the same DIR finds the same merchant and prints the same credentials. When it is ready it prints the addresses, the

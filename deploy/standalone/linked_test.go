@@ -18,7 +18,7 @@ func TestLinked(t *testing.T) {
 		t.Error("the program names no module that it is made of")
 	}
 	for _, dep := range info.Deps {
-		for _, heavy := range []string{"github.com/envoyproxy/", "github.com/jackc/pgx/"} {
+		for _, heavy := range []string{"github.com/envoyproxy/", "github.com/jackc/pgx/", "google.golang.org/grpc"} {
 			if strings.HasPrefix(dep.Path, heavy) {
 				t.Errorf("%s is linked into the standalone", dep.Path)
 			}

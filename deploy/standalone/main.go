@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/causeway-pay/causeway/shared/gc"
+	"github.com/causeway-pay/causeway/shared/probe"
 )
 
 // Exit codes, which --help names.
@@ -20,6 +21,9 @@ const (
 	exitUsage   = 2
 )
 
+// operators is where operators look, and what container runtimes ask.
+var operators = probe.Program{Name: "standalone", Admin: "127.0.0.1:9083", Path: "/v1/health"}
+
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program but for its exit, which must come after every defer.
@@ -28,6 +32,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 
+	if code, asked := operators.Command(ctx, args, stdout, stderr); asked {
+		return code
+	}
 	flags, err := ParseFlags(args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, _ = io.WriteString(stdout, help)

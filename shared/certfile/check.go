@@ -1,8 +1,7 @@
 package certfile
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
+	"crypto"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/asn1"
@@ -10,12 +9,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
 // Rules are what a pair has to meet. The zero value wants all that does not depend on hosts.
 type Rules struct {
 	Hosts []string       // names and addresses, each of which the leaf must be good for
 	Roots *x509.CertPool // authorities that clients know; nil: those of the system
+	// Policy is the listener's: a pair, or the pairs that are served together, must be good for what it leaves of TLS 1.2.
+	Policy tlspolicy.Policy
 	// OpenRoot takes a chain that ends below a root which nobody knows here, if it holds more than the leaf: an authority that hands
 	// out chains knows where its own end. It is warned about.
 	OpenRoot bool
@@ -35,6 +38,24 @@ func (r Rules) Check(now time.Time, p *Pair) (warnings []Reason, err error) {
 	c.chain()
 	c.life()
 	return c.warnings, refuse(c.reasons)
+}
+
+// Together says why pairs that are good by themselves cannot be served together, as a *RefusalError.
+func (r Rules) Together(pairs []*Pair) error {
+	var keys []crypto.PublicKey
+	for i, p := range pairs {
+		keys = append(keys, p.Leaf().PublicKey)
+		if i > 0 && p.algorithm() == pairs[i-1].algorithm() {
+			return refuse([]Reason{{
+				File: p.From.Chain, Code: PairsUnfit,
+				Text: "has a key of the same algorithm, " + p.algorithm() + ", as " + pairs[i-1].From.Chain + ": nobody could say which to serve",
+			}})
+		}
+	}
+	if err := r.Policy.Takes(keys...); err != nil && len(pairs) > 0 {
+		return refuse([]Reason{{File: pairs[0].From.Chain, Code: PairsUnfit, Text: "does not do for the TLS settings: " + err.Error()}})
+	}
+	return nil
 }
 
 // checking is one check of one pair.
@@ -170,21 +191,18 @@ const (
 
 func (c *checking) strength(i int) {
 	certificate := c.all[i]
-	switch key := certificate.PublicKey.(type) {
-	case *rsa.PublicKey:
+	if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok {
 		switch bits := key.N.BitLen(); {
 		case bits < minRSA:
 			c.fault(WeakKey, "%s has an RSA key of %d bits; at least %d are needed", c.called(i), bits, minRSA)
 		case bits > maxRSA:
 			c.fault(KeyKind, "%s has an RSA key of %d bits; clients read at most %d", c.called(i), bits, maxRSA)
 		}
-	case *ecdsa.PublicKey:
-		// Authorities may use P-521 above; a leaf's signature has to be one that the policy offers.
-		if i == 0 && key.Curve != elliptic.P256() && key.Curve != elliptic.P384() {
-			c.fault(KeyKind, "%s has a key on %s; the TLS policy has P-256 and P-384", c.called(i), key.Curve.Params().Name)
+	}
+	if i == 0 { // authorities may use others above
+		if err := (tlspolicy.Policy{}).Takes(certificate.PublicKey); err != nil {
+			c.fault(KeyKind, "%s has a key that no listener of ours serves with: %v", c.called(i), err)
 		}
-	default:
-		c.fault(KeyKind, "%s has a key of kind %s; the TLS policy has ECDSA and RSA", c.called(i), certificate.PublicKeyAlgorithm)
 	}
 	if weak(certificate.SignatureAlgorithm) && !selfSigned(certificate) { // nobody looks at the signature of a root
 		c.fault(WeakSignature, "%s is signed by %s, which clients refuse", c.called(i), certificate.SignatureAlgorithm)

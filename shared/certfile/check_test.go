@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
 // trust is a root that is known, one that is not, and an intermediate below each.
@@ -121,7 +122,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"OddRSA", w.below.IssueFor(t, certtest.RSA(t, 2047), good).Pair(t), codes(certfile.WeakKey), ""},
 		{"P521", w.below.IssueFor(t, certtest.ECDSA(t, elliptic.P521()), good).Pair(t), codes(certfile.KeyKind), "P-521"},
 		{"P224", w.below.IssueFor(t, certtest.ECDSA(t, elliptic.P224()), good).Pair(t), codes(certfile.KeyKind), "P-224"},
-		{"Ed25519", w.below.IssueFor(t, ed(t), good).Pair(t), codes(certfile.KeyKind), "Ed25519"},
+		{"Ed25519", w.below.IssueFor(t, ed(t), good).Pair(t), codes(certfile.KeyKind), "ed25519"},
 		{"SHA1", w.below.Issue(t, good, func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }).Pair(t), codes(certfile.WeakSignature), "ECDSA-SHA1"},
 		{"MustStaple", w.below.Issue(t, good, func(c *x509.Certificate) {
 			c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}, Value: []byte{0x30, 3, 2, 1, 5}}}
@@ -149,6 +150,39 @@ func TestCheckRefuses(t *testing.T) {
 				at = now.AddDate(0, 0, -1)
 			}
 			wantRefusal(t, rules, at, tt.pair, tt.codes, tt.says)
+		})
+	}
+}
+
+// TestTogether narrows the policy until a pair, or two of them, no longer do.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t)
+	withEC, withRSA := root.Issue(t).Pair(t), root.IssueFor(t, certtest.RSA(t, 2048)).Pair(t)
+	narrow, err := (tlspolicy.Policy{}).Narrow("", []string{"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		policy tlspolicy.Policy
+		pairs  []*certfile.Pair
+		ok     bool
+	}{
+		{"One", tlspolicy.Policy{}, []*certfile.Pair{withRSA}, true},
+		{"Both", tlspolicy.Policy{}, []*certfile.Pair{withEC, withRSA}, true},
+		{"TwoOfAKind", tlspolicy.Policy{}, []*certfile.Pair{withEC, root.Issue(t).Pair(t)}, false},
+		{"NoSuiteLeft", narrow, []*certfile.Pair{withRSA}, false},
+		{"ASuiteForOne", narrow, []*certfile.Pair{withEC, withRSA}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := certfile.Rules{Policy: tt.policy}.Together(tt.pairs)
+			refusal := (*certfile.RefusalError)(nil)
+			if refused := errors.As(err, &refusal) && refusal.Has(certfile.PairsUnfit); refused == tt.ok {
+				t.Errorf("got %v, want ok %v", err, tt.ok)
+			}
 		})
 	}
 }

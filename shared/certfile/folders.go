@@ -16,10 +16,11 @@ type folders struct {
 	of     *Watcher
 	system *fsnotify.Watcher      // nil if the system has none to spare
 	seen   map[string]os.FileInfo // what is watched
+	told   map[string]bool        // what could not be, and was said to be so
 }
 
 func newFolders(ctx context.Context, of *Watcher) *folders {
-	f := &folders{of: of, seen: map[string]os.FileInfo{}}
+	f := &folders{of: of, seen: map[string]os.FileInfo{}, told: map[string]bool{}}
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
 		of.log().WarnContext(ctx, "certificates: the system does not watch files for us, so they are looked at now and then", slog.Any("error", err))
@@ -75,9 +76,12 @@ func (f *folders) attend(ctx context.Context) {
 		if err == nil {
 			err = f.system.Add(path)
 		}
-		if err != nil {
+		if err != nil && !f.told[path] {
+			f.told[path] = true
 			f.of.log().WarnContext(ctx, "certificates: a folder cannot be watched, so it is looked at now and then",
 				slog.String("folder", path), slog.Any("error", err))
+		}
+		if err != nil {
 			continue
 		}
 		f.seen[path] = about

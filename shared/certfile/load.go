@@ -74,13 +74,8 @@ func LoadAll(now time.Time, rules Rules, files []Files) (pairs []*Pair, warnings
 		return nil, warnings, refuse(reasons)
 	}
 	slices.SortStableFunc(pairs, func(a, b *Pair) int { return strings.Compare(a.algorithm(), b.algorithm()) })
-	for i := 1; i < len(pairs); i++ {
-		if pairs[i].algorithm() == pairs[i-1].algorithm() {
-			return nil, warnings, refuse([]Reason{{
-				File: pairs[i].From.Chain, Code: PairsUnfit,
-				Text: "has a key of the same algorithm, " + pairs[i].algorithm() + ", as " + pairs[i-1].From.Chain + ": nobody could say which to serve",
-			}})
-		}
+	if err := rules.Together(pairs); err != nil {
+		return nil, warnings, err
 	}
 	return pairs, warnings, nil
 }

@@ -3,6 +3,7 @@ package certfile_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func watch(t *testing.T, folder string, prepare func(w *watched), change func(w 
 	}
 	w := &certfile.Watcher{
 		Path: folder, Rules: certfile.Rules{Hosts: []string{"localhost"}, Roots: root.Pool()},
-		Look: time.Hour, Quiet: time.Millisecond, Settle: time.Hour,
+		Look: time.Hour, Quiet: time.Millisecond, Settle: time.Hour, Log: slog.New(slog.DiscardHandler),
 	}
 	if change != nil {
 		change(w)

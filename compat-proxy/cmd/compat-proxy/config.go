@@ -31,6 +31,8 @@ It keeps no state: start as many as you like, before or after the v1 service.
 Usage:
   compat-proxy [flags]
   compat-proxy credentials issue|map|list|revoke|check [flags]
+  compat-proxy health [--admin ADDR]   ask a running one whether it is well, on its port for operators (127.0.0.1:9081)
+  compat-proxy version
 
 Examples:
   compat-proxy --v1 http://127.0.0.1:8080

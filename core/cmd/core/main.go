@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/probe"
 )
 
 // usage is what help prints.
@@ -30,6 +31,8 @@ Usage:
                  [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
                                                limit
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
+  core health    [--admin ADDR]                ask a running one whether it is well, on its port for operators (127.0.0.1:9080)
+  core version                                 print the release
   core migrate                                 bring the store to this build's schema, and exit
 
   core merchants create NAME                   make a merchant; prints its id
@@ -68,6 +71,9 @@ Environment, each one also with _FILE behind it, for a file that holds it:
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `, "RATE", strconv.Itoa(core.DefaultRateLimit))
 
+// operators is where operators look, and what container runtimes ask.
+var operators = probe.Program{Name: "core", Admin: "127.0.0.1:9080", Path: "/v1/health"}
+
 // errUsage is a command line that cannot be understood; it was explained already.
 var errUsage = errors.New("usage")
 
@@ -81,7 +87,10 @@ type Main struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	m := Main{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
-	code := m.Run(ctx)
+	code, asked := operators.Command(ctx, m.Args, m.Stdout, m.Stderr)
+	if !asked {
+		code = m.Run(ctx)
+	}
 	stop()
 	os.Exit(code)
 }

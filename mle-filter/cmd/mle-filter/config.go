@@ -54,6 +54,8 @@ Usage:
   mle-filter seal|open [flags]       encrypt a request, decrypt an answer, by hand
   mle-filter keys COMMAND [flags]    make and register a merchant's keys; list, rotate and end those of the service
   mle-filter keyset rotate|rewrap    encrypt the private keys anew where they are kept
+  mle-filter health [--admin ADDR]   ask a running one whether it is well, on its port for operators (127.0.0.1:9082)
+  mle-filter version
 
 Examples:
   CAUSEWAY_MLE_KEK=$(openssl rand -base64 32) mle-filter --v1 http://127.0.0.1:8080 --keys ./mle.db

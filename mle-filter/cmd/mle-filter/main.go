@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/gc"
+	"github.com/causeway-pay/causeway/shared/probe"
 	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
@@ -24,8 +25,14 @@ import (
 // name is what the program is called, in logs and traces too.
 const name = "mle-filter"
 
+// operators is where operators look, and what container runtimes ask.
+var operators = probe.Program{Name: name, Admin: "127.0.0.1:9082", Path: "/health"}
+
 func main() {
 	m := NewMain()
+	if code, asked := operators.Command(context.Background(), os.Args[1:], m.Stdout, m.Stderr); asked {
+		os.Exit(code)
+	}
 	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))
 }
 

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
@@ -19,6 +21,7 @@ func TestRotateWhileServing(t *testing.T) {
 			o := newOperator(t)
 			public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
 				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: o.keys, KEK: kek, RSABits: 2048, SpareKeys: 1,
+				Limits: mlefilter.Limits{Queue: time.Minute}, // for a machine with too much to do
 			}})
 			defer stop()
 			if err := o.ring.Fill(t.Context()); err != nil {

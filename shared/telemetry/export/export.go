@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -105,15 +105,9 @@ var quieten = sync.OnceFunc(func() {
 })
 
 func openOTLP(ctx context.Context, e *environment) (sdk.SpanExporter, error) {
-	compression := otlptracehttp.NoCompression
-	if e.gzip {
-		compression = otlptracehttp.GzipCompression
-	}
-	exporter, err := otlptracehttp.New(ctx,
-		otlptracehttp.WithEndpointURL(e.endpoint), otlptracehttp.WithHeaders(e.headers), otlptracehttp.WithTimeout(e.timeout),
-		otlptracehttp.WithCompression(compression))
+	exporter, err := otlptrace.New(ctx, newClient(e))
 	if err != nil {
-		return nil, errors.New("traces: the OTLP exporter could not be made") // its error holds the endpoint
+		return nil, errors.New("traces: the OTLP exporter could not be made") // its error may hold the endpoint
 	}
 	return exporter, nil
 }

@@ -3,6 +3,8 @@ package acme
 import (
 	"cmp"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -17,16 +19,18 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
 // Settings are what a Source is made of.
 type Settings struct {
-	Directory  string         // the authority's, an https URL
-	Email      string         // where the authority writes when something is wrong; may be empty
-	Trust      *x509.CertPool // of the authority's own HTTPS; nil: the system's
-	Roots      *x509.CertPool // that clients know; nil: the system's. A chain that ends elsewhere is only warned about
-	Hosts      []string       // names and addresses, all of them in one certificate
-	HTTP01     bool           // which challenges may be used: one at least
+	Directory  string           // the authority's, an https URL
+	Email      string           // where the authority writes when something is wrong; may be empty
+	Trust      *x509.CertPool   // of the authority's own HTTPS; nil: the system's
+	Roots      *x509.CertPool   // that clients know; nil: the system's. A chain that ends elsewhere is only warned about
+	Hosts      []string         // names and addresses, all of them in one certificate
+	Policy     tlspolicy.Policy // of the listener; what is ordered has a key on P-256
+	HTTP01     bool             // which challenges may be used: one at least
 	TLSALPN01  bool
 	Folder     string        // where the account and the certificate are kept
 	RenewAfter time.Duration // 0: 60 days
@@ -106,6 +110,9 @@ func (s *Settings) check() error {
 		return errors.New("acme: no host to get a certificate for")
 	case !s.HTTP01 && !s.TLSALPN01:
 		return errors.New("acme: neither http-01 nor tls-alpn-01 may be used")
+	}
+	if err := s.Policy.Takes(&ecdsa.PublicKey{Curve: elliptic.P256()}); err != nil {
+		return fmt.Errorf("acme: %w", err)
 	}
 	for _, host := range s.Hosts {
 		if strings.Contains(host, "*") {

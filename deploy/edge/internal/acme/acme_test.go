@@ -331,6 +331,29 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 	wantIssued(t, p, soon.pair(t))
 }
 
+// TestAnotherAuthority takes a source to another authority: what the first one issued is served until the other has issued its own.
+func TestAnotherAuthority(t *testing.T) {
+	t.Parallel()
+	folder, one, other := t.TempDir(), newPebble(t, 90*24*time.Hour), newPebble(t, 90*24*time.Hour)
+	r := start(t, one, folder, nil)
+	r.open(t, one)
+	first := r.pair(t)
+	r.stop()
+	r = start(t, other, folder, nil)
+	r.open(t, other)
+	if got := r.pair(t); !got.Equal(first) {
+		t.Error("what was kept is not served")
+	}
+	second := r.pair(t)
+	wantIssued(t, other, second)
+	r.stop()
+	r = start(t, other, folder, nil)
+	if got := r.pair(t); !got.Equal(second) {
+		t.Error("what the other one issued is not kept")
+	}
+	r.nothing(t)
+}
+
 func mustLoad(t *testing.T, folder string) []byte {
 	t.Helper()
 	both, err := os.ReadFile(filepath.Join(folder, "edge", "pair.pem"))

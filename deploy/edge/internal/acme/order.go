@@ -71,7 +71,7 @@ func (s *Source) accept(ctx context.Context, chain []byte, key *ecdsa.PrivateKey
 	if _, err := s.examine(pair); err != nil {
 		return nil, fmt.Errorf("what the authority issued is refused: %w", err)
 	}
-	return pair, s.store.savePair(ctx, pair)
+	return pair, s.store.savePair(ctx, pair, s.Directory)
 }
 
 // skew is how far the authority's clock may be ahead of ours: not every authority dates its certificates back.
@@ -116,7 +116,7 @@ func (s *Source) occupy(ctx context.Context) (release func(), err error) {
 // ask asks the authority when it wants the certificate renewed, if it has not said so lately. An authority that offers no such information is no
 // error.
 func (r *running) ask(ctx context.Context) {
-	now, before := r.Clock.Now(), r.kept.Advice
+	now, before := r.Clock.Now(), r.state.Advice
 	if now.Before(r.asked.Add(askEvery)) || before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter) {
 		return
 	}
@@ -131,8 +131,8 @@ func (r *running) ask(ctx context.Context) {
 	if before != nil && before.SameWindow(advice) {
 		advice.SelectedTime = before.SelectedTime // which was drawn by lot, once
 	}
-	r.kept.Advice = &advice
-	if err := r.store.saveState(ctx, r.kept); err != nil {
+	r.state.Advice = &advice
+	if err := r.store.saveState(ctx, r.state); err != nil {
 		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
 	}
 }

@@ -14,14 +14,14 @@ import (
 // Run tells of the certificate that is kept, if it is good, and of each new one; of an attempt that failed, as a refusal. It is called once.
 func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
 	defer s.cache.Stop()
-	pair, kept, err := s.store.load(ctx)
+	kept, err := s.store.load(ctx)
 	if refusal := (*certfile.RefusalError)(nil); errors.As(err, &refusal) {
 		s.Log.WarnContext(ctx, "acme: the certificate that was kept cannot be read, so another one is ordered", slog.Any("error", err))
 	} else if err != nil {
 		return err
 	}
-	r := &running{Source: s, tell: tell, kept: kept}
-	r.resume(ctx, pair)
+	r := &running{Source: s, tell: tell, by: kept.by, state: kept.state}
+	r.resume(ctx, kept.pair)
 	look := time.NewTicker(s.Look)
 	defer look.Stop()
 	for {
@@ -38,8 +38,10 @@ func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 type running struct {
 	*Source
 	tell func(context.Context, certfile.Update)
-	pair *certfile.Pair // the present one, or nil
-	kept state
+
+	pair  *certfile.Pair // the present one, or nil
+	by    string         // the directory of who issued it
+	state state
 
 	next  time.Time // no attempt before
 	asked time.Time // when the authority was last asked for renewal information
@@ -47,8 +49,8 @@ type running struct {
 
 // resume takes up the pair of an earlier run. One that no longer fits, because it has expired or there are more hosts now, is ordered anew at once.
 func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
-	if !r.kept.Tried.IsZero() && r.kept.Failures > 0 {
-		r.next = r.kept.Tried.Add(min(restartWait, pause(r.kept.Failures, 0, 0)))
+	if !r.state.Tried.IsZero() && r.state.Failures > 0 {
+		r.next = r.state.Tried.Add(min(restartWait, pause(r.state.Failures, 0, 0)))
 	}
 	if pair == nil {
 		return
@@ -65,9 +67,9 @@ func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 // step orders a certificate if there is need and it is time.
 func (r *running) step(ctx context.Context) {
 	now := r.Clock.Now()
-	if r.pair != nil && r.kept.Directory == r.Directory {
+	if r.pair != nil && r.by == r.Directory {
 		r.ask(ctx)
-		at := newIssued(r.pair.Leaf(), r.kept).due(r.RenewAfter)
+		at := newIssued(r.pair.Leaf(), r.state).due(r.RenewAfter)
 		r.report(at)
 		if now.Before(at) {
 			return
@@ -84,16 +86,16 @@ func (r *running) step(ctx context.Context) {
 	case ctx.Err() == nil:
 		r.fail(ctx, err)
 	default: // we are told to stop, which is no failure
-		r.kept.Failures--
-		_ = r.store.saveState(ctx, r.kept) // the next start waits a minute, then
+		r.state.Failures--
+		_ = r.store.saveState(ctx, r.state) // the next start waits a minute, then
 	}
 }
 
 // attempt orders once. That it was made is written down before, so that a program that dies of it waits as well.
 func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, error) {
-	r.kept.Tried = now
-	r.kept.Failures++
-	if err := r.store.saveState(ctx, r.kept); err != nil {
+	r.state.Tried = now
+	r.state.Failures++
+	if err := r.store.saveState(ctx, r.state); err != nil {
 		return nil, err // and what is ordered could not be kept either
 	}
 	pair, err := r.order(ctx)
@@ -101,16 +103,16 @@ func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, e
 		return nil, err
 	}
 	r.counts.attempt("issued")
-	r.pair, r.next, r.asked = pair, time.Time{}, time.Time{}
-	r.kept = state{
-		Directory: r.Directory, Serial: pair.Leaf().SerialNumber.String(), Obtained: now, Tried: now,
+	r.pair, r.by, r.next, r.asked = pair, r.Directory, time.Time{}, time.Time{}
+	r.state = state{
+		Serial: pair.Leaf().SerialNumber.String(), Obtained: now, Tried: now,
 		Jitter: rand.Float64(), //nolint:gosec // it spreads load
 	}
-	if err := r.store.saveState(ctx, r.kept); err != nil { // the pair is kept; what is lost is when it came
+	if err := r.store.saveState(ctx, r.state); err != nil { // the pair is kept; what is lost is when it came
 		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
 	}
-	at := newIssued(pair.Leaf(), r.kept).due(r.RenewAfter)
-	r.Log.InfoContext(ctx, "acme: a certificate was issued", slog.String("serial", r.kept.Serial),
+	at := newIssued(pair.Leaf(), r.state).due(r.RenewAfter)
+	r.Log.InfoContext(ctx, "acme: a certificate was issued", slog.String("serial", r.state.Serial),
 		slog.Time("not_after", pair.Leaf().NotAfter), slog.Time("renewal", at))
 	r.report(at)
 	return pair, nil
@@ -123,20 +125,20 @@ func (r *running) fail(ctx context.Context, err error) {
 	if r.pair != nil {
 		left = r.pair.Leaf().NotAfter.Sub(now)
 	}
-	r.next = now.Add(pause(r.kept.Failures, left, rand.Float64())) //nolint:gosec // it spreads load
+	r.next = now.Add(pause(r.state.Failures, left, rand.Float64())) //nolint:gosec // it spreads load
 	r.counts.attempt("failed")
 	status := r.Status()
-	status.Failures, status.Err, status.Next = r.kept.Failures, err, r.next
+	status.Failures, status.Err, status.Next = r.state.Failures, err, r.next
 	r.setStatus(status)
-	r.Log.WarnContext(ctx, "acme: no certificate was issued", slog.Any("error", err), slog.Int("attempt", r.kept.Failures), slog.Time("next", r.next))
+	r.Log.WarnContext(ctx, "acme: no certificate was issued", slog.Any("error", err), slog.Int("attempt", r.state.Failures), slog.Time("next", r.next))
 	r.tell(ctx, certfile.Update{Refusal: fmt.Errorf("the authority issued no certificate (attempt %d; the next one at %s): %w",
-		r.kept.Failures, r.next.UTC().Format(time.RFC3339), err)})
+		r.state.Failures, r.next.UTC().Format(time.RFC3339), err)})
 }
 
 // report says when the present certificate is to be renewed; failures stay until an attempt succeeds.
 func (r *running) report(at time.Time) {
 	status := Status{Renewal: at}
-	if before := r.Status(); r.kept.Failures > 0 {
+	if before := r.Status(); r.state.Failures > 0 {
 		status.Failures, status.Err, status.Next = before.Failures, before.Err, before.Next
 	}
 	r.setStatus(status)

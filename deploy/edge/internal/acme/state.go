@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -23,11 +24,10 @@ const (
 
 // state is what has to be known after a restart.
 type state struct {
-	Directory string           `json:"directory"` // of the authority that issued the pair
-	Serial    string           `json:"serial"`
-	Obtained  time.Time        `json:"obtained"`
-	Jitter    float64          `json:"jitter"`
-	Advice    *rfc.RenewalInfo `json:"advice,omitempty"`
+	Serial   string           `json:"serial"` // of the pair that the next three are about
+	Obtained time.Time        `json:"obtained"`
+	Jitter   float64          `json:"jitter"`
+	Advice   *rfc.RenewalInfo `json:"advice,omitempty"`
 
 	Failures int       `json:"failures"` // in a row
 	Tried    time.Time `json:"tried"`    // the last attempt, written before it is made
@@ -38,27 +38,32 @@ type store struct {
 	files *certmagic.FileStorage
 }
 
-// load returns what was kept; the pair is nil if there is none.
-func (s store) load(ctx context.Context) (*certfile.Pair, state, error) {
-	var kept state
+// kept is what load finds.
+type kept struct {
+	pair  *certfile.Pair // nil if there is none
+	by    string         // the directory of the authority that issued it
+	state state
+}
+
+func (s store) load(ctx context.Context) (kept, error) {
+	var k kept
 	text, err := s.read(ctx, stateKey)
 	if err != nil {
-		return nil, state{}, err
+		return k, err
 	}
 	if text != nil {
-		if err := json.Unmarshal(text, &kept); err != nil {
-			return nil, state{}, fmt.Errorf("%s: %w", s.path(stateKey), err)
+		if err := json.Unmarshal(text, &k.state); err != nil {
+			return k, fmt.Errorf("%s: %w", s.path(stateKey), err)
 		}
 	}
 	both, err := s.read(ctx, pairKey)
 	if err != nil || both == nil {
-		return nil, kept, err
+		return k, err
 	}
-	pair, err := certfile.Parse(s.from(), both, both)
-	if err != nil {
-		return nil, kept, err
-	}
-	return pair, kept, nil
+	first, _, _ := strings.Cut(string(both), "\n")
+	k.by = strings.TrimPrefix(first, byPrefix)
+	k.pair, err = certfile.Parse(s.from(), both, both)
+	return k, err
 }
 
 // from names the pair in reasons.
@@ -80,16 +85,21 @@ func (s store) read(ctx context.Context, key string) ([]byte, error) {
 	return text, nil
 }
 
-func (s store) savePair(ctx context.Context, p *certfile.Pair) error {
-	ctx = context.WithoutCancel(ctx) // it was paid for, whoever is in a hurry to stop
-	if err := s.files.Store(ctx, pairKey, append([]byte(p.Key.Reveal()), p.Chain...)); err != nil {
+// byPrefix begins the first line of the pair's file, which is no part of its PEM: who issued it must not be told by another file, which the process
+// may not live to write.
+const byPrefix = "Issued by "
+
+func (s store) savePair(ctx context.Context, p *certfile.Pair, by string) error {
+	text := byPrefix + by + "\n" + p.Key.Reveal() + string(p.Chain)
+	ctx = context.WithoutCancel(ctx) // it was issued, whoever is in a hurry to stop
+	if err := s.files.Store(ctx, pairKey, []byte(text)); err != nil {
 		return fmt.Errorf("acme: keep the certificate: %w", err)
 	}
 	return nil
 }
 
-func (s store) saveState(ctx context.Context, kept state) error {
-	text, err := json.Marshal(kept)
+func (s store) saveState(ctx context.Context, of state) error {
+	text, err := json.Marshal(of)
 	if err == nil {
 		err = s.files.Store(context.WithoutCancel(ctx), stateKey, text)
 	}

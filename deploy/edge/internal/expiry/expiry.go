@@ -80,12 +80,8 @@ func (a *Alarm) Look(ctx context.Context) {
 		if passed <= a.said[serial] {
 			continue
 		}
-		text := "a certificate that is served ends soon"
-		if passed == len(marks) {
-			text = "a certificate that is served has ended: clients refuse it"
-		}
-		a.log.Log(ctx, marks[passed-1].level, text, slog.String("algorithm", leaf.PublicKeyAlgorithm.String()), slog.String("serial", serial),
-			slog.Time("not_after", leaf.NotAfter), slog.Int("days_left", int(max(0, leaf.NotAfter.Sub(now))/day)))
+		a.log.Log(ctx, marks[passed-1].level, "a certificate that is served ends soon, or has ended", slog.String("algorithm", leaf.PublicKeyAlgorithm.String()),
+			slog.String("serial", serial), slog.Time("not_after", leaf.NotAfter), slog.Int("days_left", int(max(0, leaf.NotAfter.Sub(now))/day)))
 	}
 	a.said = said
 }

@@ -1,0 +1,3 @@
+module github.com/causeway-pay/causeway/deploy/deploytest
+
+go 1.26.0

@@ -1,0 +1,115 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// The exit codes, as everywhere with us.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// maxAnswer is how much of what is not well is shown.
+const maxAnswer = 4 << 10
+
+// Program is what is asked about.
+type Program struct {
+	Name string
+	// Admin is where its operators' port usually is, Path what it says of itself there.
+	Admin, Path string
+}
+
+// Command carries out `health` and `version`, and returns the exit code; ok is false for all other command lines, which are the program's own.
+func (p Program) Command(ctx context.Context, args []string, stdout, stderr io.Writer) (code int, ok bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	switch args[0] {
+	case "health":
+		return p.health(ctx, args[1:], stdout, stderr), true
+	case "version":
+		_, _ = fmt.Fprintln(stdout, p.Name, Version()) // nobody is left to tell
+		return exitDone, true
+	}
+	return 0, false
+}
+
+func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet(p.Name+" health", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	admin := fs.String("admin", p.Admin, "`address` of the operators' port, as the program was told it: host:port, or unix:PATH")
+	patience := fs.Duration("timeout", 5*time.Second, "how long it may take")
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case err != nil:
+		return exitUsage
+	case fs.NArg() > 0:
+		_, _ = fmt.Fprintf(stderr, "%s health: %q is one word too many\n", p.Name, fs.Arg(0))
+		return exitUsage
+	}
+	ctx, cancel := context.WithTimeout(ctx, *patience)
+	defer cancel()
+	if err := ask(ctx, *admin, p.Path, stdout); err != nil {
+		_, _ = fmt.Fprintf(stderr, "%s health: %v\n", p.Name, err)
+		return exitFailed
+	}
+	return exitDone
+}
+
+// ask copies what a program says of itself, and returns an error unless it is well.
+func ask(ctx context.Context, admin, path string, to io.Writer) error {
+	network, address, err := target(admin)
+	if err != nil {
+		return err
+	}
+	var dialer net.Dialer
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, address)
+		},
+	}
+	host := address
+	if network == "unix" {
+		host = "localhost"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, io.LimitReader(answer.Body, maxAnswer))
+	if answer.StatusCode != http.StatusOK {
+		err = errors.Join(fmt.Errorf("%s%s answers %d", admin, path, answer.StatusCode), err)
+	}
+	return errors.Join(err, answer.Body.Close())
+}
+
+// target is where to reach whatever listens on an address: on this machine, where that is all of them.
+func target(admin string) (network, address string, err error) {
+	if path, isUnix := strings.CutPrefix(admin, "unix:"); isUnix {
+		return "unix", path, nil
+	}
+	host, port, err := net.SplitHostPort(admin)
+	if err != nil {
+		return "", "", fmt.Errorf("admin: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "tcp", net.JoinHostPort(host, port), nil
+}

@@ -1,0 +1,117 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// client posts spans to a collector. OpenTelemetry's own brings gRPC and its gateway along, which cost each of our processes 3 MB and serve
+// nothing here. The request of the protocol is on the wire what trace.TracesData is: spans in field 1.
+type client struct {
+	http     *http.Client
+	endpoint string
+	headers  map[string]string // secret
+	gzip     bool
+}
+
+// attempts is how often a batch is sent to a collector that says it is overloaded or gone for the moment; pause is the first time between.
+const (
+	attempts = 6
+	pause    = 100 * time.Millisecond
+)
+
+var (
+	errRefused = errors.New("the collector refused")
+	errLater   = errors.New("the collector cannot take spans now")
+)
+
+func newClient(e *environment) *client {
+	transport := http.DefaultTransport.(*http.Transport).Clone() // it is one
+	return &client{
+		endpoint: e.endpoint, headers: e.headers, gzip: e.gzip,
+		http: &http.Client{Transport: transport, Timeout: e.timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // the headers are for this collector alone
+		}},
+	}
+}
+
+// Start does nothing: there is no connection before the first spans.
+func (c *client) Start(context.Context) error { return nil }
+
+// Stop closes connections.
+func (c *client) Stop(context.Context) error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// UploadTraces sends spans, and again while the collector cannot take them and ctx lasts.
+func (c *client) UploadTraces(ctx context.Context, spans []*tracev1.ResourceSpans) error {
+	body, err := c.encode(spans)
+	if err != nil {
+		return err
+	}
+	for n, wait := 1, pause; ; n, wait = n+1, 2*wait {
+		err := c.post(ctx, body)
+		if n == attempts || !errors.Is(err, errLater) {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return errors.Join(err, ctx.Err())
+		case <-timer.C:
+		}
+	}
+}
+
+func (c *client) encode(spans []*tracev1.ResourceSpans) ([]byte, error) {
+	body, err := proto.Marshal(&tracev1.TracesData{ResourceSpans: spans})
+	if err != nil || !c.gzip {
+		return body, err
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(body); err != nil {
+		return nil, err
+	}
+	err = w.Close() // writes what is left, so before the bytes are taken
+	return packed.Bytes(), err
+}
+
+func (c *client) post(ctx context.Context, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for name, value := range c.headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	if c.gzip {
+		r.Header.Set("Content-Encoding", "gzip")
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	if err := answer.Body.Close(); err != nil {
+		return err
+	}
+	switch s := answer.StatusCode; {
+	case s >= 200 && s < 300:
+		return nil
+	case s == http.StatusTooManyRequests, s == http.StatusBadGateway, s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
+		return fmt.Errorf("%w: %d", errLater, s)
+	default:
+		return fmt.Errorf("%w: %d", errRefused, s)
+	}
+}
