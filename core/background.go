@@ -41,7 +41,7 @@ func sweep(ctx context.Context, log *slog.Logger, what string, pass func(context
 const broadcastEvery = 15 * time.Second
 
 // keepBroadcasting tells merchants what all are to be told: what is left open at once, then whenever it is woken.
-func keepBroadcasting(ctx context.Context, eng *engine.Engine, cfg Config, wake <-chan struct{}) {
+func keepBroadcasting(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(broadcastEvery)
 	defer tick.Stop()
 	for {
@@ -55,16 +55,8 @@ func keepBroadcasting(ctx context.Context, eng *engine.Engine, cfg Config, wake 
 		select {
 		case <-ctx.Done():
 			return
-		case <-wake:
+		case <-eng.Broadcasts():
 		case <-tick.C:
 		}
-	}
-}
-
-// knock wakes whoever waits, or leaves word that somebody was here.
-func knock(door chan<- struct{}) {
-	select {
-	case door <- struct{}{}:
-	default: // word was left already
 	}
 }

@@ -219,13 +219,11 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	}
 	keys := auth.New(c.db, cfg.Clock, c.pepper)
 	c.metrics = series
-	broadcasts := make(chan struct{}, 1)
 	v1 := api.New(api.Config{
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
-		Broadcasts: func() { knock(broadcasts) },
 	})
 	c.handler, c.admin, c.filter = v1, v1.Operator(cfg.OperatorToken), cfg.FilterSecret
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -235,7 +233,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
-	c.ended.Go(func() { keepBroadcasting(background, eng, cfg, broadcasts) })
+	c.ended.Go(func() { keepBroadcasting(background, eng, cfg) })
 	c.ended.Go(func() { hooks.Run(background) })
 	return nil
 }

@@ -8,15 +8,18 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
-// doors gives the legacy paths to the proxy and all else to v1, whose answer to an unknown path is the JSON 404. Never by host name:
-// a legacy client that can only change its host must arrive under any.
-func doors(v1, legacy http.Handler) http.Handler {
+// doors gives the legacy paths to the proxy, what is told of certificates to those who tell it, and all else to v1, whose answer to an unknown path
+// is the JSON 404. Never by host name: a legacy client that can only change its host must arrive under any.
+func doors(v1, legacy, trust http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isLegacy(r.URL.Path) {
+		switch {
+		case isLegacy(r.URL.Path):
 			legacy.ServeHTTP(w, r)
-			return
+		case r.URL.Path == trustPath || strings.HasPrefix(r.URL.Path, trustPath+"/"):
+			trust.ServeHTTP(w, r)
+		default:
+			v1.ServeHTTP(w, r)
 		}
-		v1.ServeHTTP(w, r)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 var help = strings.ReplaceAll(`standalone runs all of Causeway in one process, for development and tests.
 
   standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--admin ADDR]
-             [--rate-limit N] [--webhooks-allow-private]
+             [--rate-limit N] [--webhooks-allow-private] [--certificates DIR]
   standalone health [--admin ADDR]     ask a running one whether it is well, on its port for operators (127.0.0.1:9083)
   standalone version
 
@@ -36,8 +36,11 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
   --rate-limit N     requests a second for each API key (default RATE, which no test meets), and twice as many at once; 0 for no limit
   --webhooks-allow-private
                      deliver webhooks to this machine and to private networks too, not only to the public internet
+  --certificates DIR serve HTTPS with your own certificate instead of the development one: NAME.crt with its chain and NAME.key beside it,
+                     one pair, or one ECDSA and one RSA. New files are served at once, without a restart; a pair with something wrong is
+                     refused with the reason, and the one before stays
 
-Both addresses serve every door: /v1/… for new merchants, encrypted bodies too (keys at /v1/mle/keys/current), /compat/… and the legacy providers' own paths for old ones.
+Both addresses serve every door, and /v1/trust tells of the certificate, its calendar of changes included: /v1/… for new merchants, encrypted bodies too (keys at /v1/mle/keys/current), /compat/… and the legacy providers' own paths for old ones.
 
   curl http://127.0.0.1:8080/v1/health                             whether it can take payments
   curl --cacert DIR/tls/ca.pem https://127.0.0.1:8443/v1/health    the same over HTTPS
@@ -59,6 +62,8 @@ type Flags struct {
 	Admin     string     // host:port for operators; "" for none
 	RateLimit int        // requests a second for each API key, 0 for no limit
 
+	Certificates string // folder of the user's own; "" for a development one
+
 	WebhooksAllowPrivate bool // webhook endpoints may be on this machine
 }
 
@@ -74,6 +79,7 @@ func ParseFlags(args []string) (Flags, error) {
 	set.StringVar(&f.ListenTLS, "listen-tls", "127.0.0.1:8443", "")
 	set.BoolVar(&f.JSON, "json", false, "")
 	set.StringVar(&f.Admin, "admin", "", "")
+	set.StringVar(&f.Certificates, "certificates", "", "")
 	set.StringVar(&level, "log", "", "")
 	set.IntVar(&f.RateLimit, "rate-limit", defaultRateLimit, "")
 	set.BoolVar(&f.WebhooksAllowPrivate, "webhooks-allow-private", false, "")

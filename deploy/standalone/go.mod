@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/causeway-pay/causeway/compat-proxy v0.0.0
 	github.com/causeway-pay/causeway/core v0.0.0
+	github.com/causeway-pay/causeway/deploy/edge v0.0.0
 	github.com/causeway-pay/causeway/mle-filter v0.0.0
 	github.com/causeway-pay/causeway/shared v0.0.0
 	github.com/chromedp/cdproto v0.159.0
@@ -16,9 +17,11 @@ require (
 
 require (
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
+	github.com/arran4/golang-ical v0.3.4 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
@@ -66,6 +69,7 @@ require (
 replace (
 	github.com/causeway-pay/causeway/compat-proxy => ../../compat-proxy
 	github.com/causeway-pay/causeway/core => ../../core
+	github.com/causeway-pay/causeway/deploy/edge => ../edge
 	github.com/causeway-pay/causeway/mle-filter => ../../mle-filter
 	github.com/causeway-pay/causeway/shared => ../../shared
 )

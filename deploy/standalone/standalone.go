@@ -15,7 +15,6 @@ import (
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/devca"
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -102,7 +101,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity, err := devca.Ensure(filepath.Join(m.data, "tls"), m.clock.Now(), certificateHosts(m.flags.ListenTLS)...)
+	certificates, err := m.openCertificates(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,19 +123,15 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := doors(filter.Handler(), filter.Clear(legacy.Handler()))
-	plain, secure, err := m.openDoors(ctx, both, identity)
-	if err != nil {
+	out := &up{ca: certificates.ca, p12: files.p12, credentials: credentials}
+	both := doors(filter.Handler(), filter.Clear(legacy.Handler()), filter.Clear(certificates))
+	if out.http, out.https, err = m.openDoors(ctx, both, certificates); err != nil {
 		return nil, err
 	}
-	if m.flags.Admin != "" {
-		if err := m.openAdmin(ctx, v1, legacy, filter); err != nil {
-			return nil, err
-		}
+	if err := m.openTrust(ctx, v1, certificates, out.https); err != nil {
+		return nil, err
 	}
-	return &up{
-		http: baseURL("http", plain), https: baseURL("https", secure), ca: identity.CA, p12: files.p12, credentials: credentials,
-	}, nil
+	return out, m.openAdmin(ctx, v1, legacy, filter)
 }
 
 // openFolder makes the data folder.
@@ -208,8 +203,11 @@ func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	return p, nil
 }
 
-// openAdmin starts the operators' port, which shows what all programs count.
+// openAdmin starts the operators' port, if one is asked for. It shows what all programs count.
 func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy.Proxy, filter *mlefilter.Filter) error {
+	if m.flags.Admin == "" {
+		return nil
+	}
 	addr, err := m.serve(ctx, v1.Operations(legacy.Gatherer(), filter.Gatherer()), m.flags.Admin)
 	if err != nil {
 		return fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
@@ -218,18 +216,19 @@ func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy
 	return nil
 }
 
-// openDoors starts both public listeners, and has them drain at the same time.
-func (m *Main) openDoors(ctx context.Context, h http.Handler, id *devca.Identity) (plain, secure net.Addr, err error) {
-	policy := tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &id.Certificate, nil })
-	servers := []*httpx.Server{m.server(h, nil), m.server(h, policy)}
+// openDoors starts both public listeners, has them drain at the same time, and returns where clients reach them.
+func (m *Main) openDoors(ctx context.Context, h http.Handler, c *certificates) (plainURL, secureURL string, err error) {
+	servers := []*httpx.Server{m.server(h, nil), m.server(h, tlspolicy.Server(c.holder.GetCertificate))}
 	m.onClose(func() error { return stopAll(ctx, servers) })
-	if plain, err = servers[0].Start(m.flags.Listen); err != nil {
-		return nil, nil, fmt.Errorf("--listen %s: %w", m.flags.Listen, err)
+	plain, err := servers[0].Start(m.flags.Listen)
+	if err != nil {
+		return "", "", fmt.Errorf("--listen %s: %w", m.flags.Listen, err)
 	}
-	if secure, err = servers[1].Start(m.flags.ListenTLS); err != nil {
-		return nil, nil, fmt.Errorf("--listen-tls %s: %w", m.flags.ListenTLS, err)
+	secure, err := servers[1].Start(m.flags.ListenTLS)
+	if err != nil {
+		return "", "", fmt.Errorf("--listen-tls %s: %w", m.flags.ListenTLS, err)
 	}
-	return plain, secure, nil
+	return baseURL("http", plain), c.url(secure), nil
 }
 
 // serve starts a plain listener.

@@ -56,7 +56,6 @@ type Config struct {
 	WebhookPolicy  webhook.Policy
 	WebhookSecrets webhook.Secrets
 	FilterSecret   secret.String // of the filter in front; zero for none
-	Broadcasts     func()        // is called when there may be something to tell all merchants; nil for nobody
 	AskToken       secret.String // lets a filter ask whose a publishable key is; zero for nobody
 }
 

@@ -27,9 +27,6 @@ func (o *Operator) broadcast(w http.ResponseWriter, r *http.Request, _ *audit) e
 		return err
 	}
 	out, err := o.Engine.Broadcast(r.Context(), req, string(in.Type), in.Name, in.Object)
-	if err == nil && o.Broadcasts != nil {
-		o.Broadcasts()
-	}
 	return o.answer(w, r, out, err)
 }
 

@@ -30,8 +30,17 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 		shown := e.Present.Broadcast(b, created)
 		return &shown, nil
 	})
+	if err == nil {
+		select {
+		case e.broadcasts <- struct{}{}:
+		default: // word was left already
+		}
+	}
 	return value(out), err
 }
+
+// Broadcasts is where word is left that there may be something for BroadcastDue.
+func (e *Engine) Broadcasts() <-chan struct{} { return e.broadcasts }
 
 // BroadcastDue tells merchants what is still to be told, and returns how many it told. A pass that is cut short is made again: who was told
 // is not told twice.

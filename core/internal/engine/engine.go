@@ -125,6 +125,8 @@ type Engine struct {
 	Config
 	running running
 	givenUp sync.Map // references of requests whose caller here has given up, until they are finished
+
+	broadcasts chan struct{} // of one place
 }
 
 // New returns an Engine. Let its Recovery catch up before it serves.
@@ -132,7 +134,7 @@ func New(c Config) *Engine {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}}
+	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}, broadcasts: make(chan struct{}, 1)}
 }
 
 // acquirer returns who moves the tenant's money. Live keys never reach the simulator.

@@ -30,8 +30,11 @@ const (
 
 // Identity is what an HTTPS listener of this machine shows, and what its clients have to trust.
 type Identity struct {
-	CA          string          // path of the authority's certificate, PEM
+	CA          string // path of the authority's certificate, PEM
+	Authority   *x509.Certificate
 	Certificate tls.Certificate // leaf and key
+
+	file string // of the certificate and its key
 }
 
 // Ensure returns the identity kept in dir (created 0700 when missing), valid at now for localhost, 127.0.0.1, ::1 and the extra hosts.
@@ -53,15 +56,21 @@ func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
 	if err := publish(public, authority.Leaf); err != nil {
 		return nil, err
 	}
-	hosts = append([]string{"localhost", "127.0.0.1", "::1"}, hosts...)
-	leaf, err := load(filepath.Join(dir, "server-with-key.pem"))
+	hosts = Hosts(hosts...)
+	file := filepath.Join(dir, "server-with-key.pem")
+	leaf, err := load(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !serves(leaf.Leaf, authority.Leaf, now, hosts) {
-		leaf, err = issue(filepath.Join(dir, "server-with-key.pem"), leafTemplate(now, hosts), authority)
+		leaf, err = issue(file, leafTemplate(now, hosts), authority)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Identity{CA: public, Certificate: *leaf}, nil
+	return identity(public, file, authority, leaf), nil
+}
+
+// Hosts is what the certificate is good for: the names of this machine, and extra ones.
+func Hosts(extra ...string) []string {
+	return append([]string{"localhost", "127.0.0.1", "::1"}, extra...)
 }
 
 // serves reports whether leaf is still to be used: signed by the authority, far enough from its end, and good for each host.

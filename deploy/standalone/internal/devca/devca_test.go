@@ -2,15 +2,19 @@ package devca_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devca"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 var start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -138,5 +142,46 @@ func TestEnsureNeverReplacesWhatItCannotRead(t *testing.T) {
 				t.Errorf("content = %q, %v, want %q", got, err, want)
 			}
 		})
+	}
+}
+
+// TestSourceRenews: while a program runs, the certificate that comes close to its end is replaced, and what cannot be read is told of once.
+func TestSourceRenews(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), clock.NewFake(start)
+	first, _ := mustEnsure(t, dir, start, "192.0.2.7")
+	updates := make(chan certfile.Update)
+	var ended sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	source := &devca.Source{Dir: dir, Hosts: []string{"192.0.2.7"}, Clock: now, Look: time.Millisecond}
+	ended.Go(func() {
+		if err := source.Run(ctx, func(_ context.Context, u certfile.Update) { updates <- u }); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { stop(); ended.Wait() })
+	if u := <-updates; len(u.Pairs) != 1 || !u.Pairs[0].Equal(first.Pair()) || !u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) {
+		t.Errorf("got %+v", u)
+	}
+	now.Advance(61 * day)
+	u := <-updates
+	if u.Refusal != nil || u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) || u.Pairs[0].Leaf().CheckSignatureFrom(first.Authority) != nil {
+		t.Errorf("got %+v, want another one by the same authority", u)
+	}
+	if _, err := tls.X509KeyPair(u.Pairs[0].Chain, []byte(u.Pairs[0].Key.Reveal())); err != nil {
+		t.Errorf("the pair in PEM: %v", err)
+	}
+	path := filepath.Join(dir, "server-with-key.pem")
+	if err := os.WriteFile(path, []byte("spilt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if u := <-updates; u.Refusal == nil {
+		t.Errorf("got %+v, want a refusal", u)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if u := <-updates; u.Refusal != nil || len(u.Pairs) != 1 { // not the refusal again
+		t.Errorf("got %+v, want a new one", u)
 	}
 }

@@ -1,0 +1,184 @@
+package edge_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/deploy/edge"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// source tells what it is sent.
+type source chan certfile.Update
+
+func (s source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case u := <-s:
+			tell(ctx, u)
+		}
+	}
+}
+
+// stage is a keeper under way, whose clock stands still.
+type stage struct {
+	*edge.Story
+	source source
+	clock  *clock.Fake
+
+	mu     sync.Mutex
+	served *certfile.Pair // guarded by mu
+	fail   int            // guarded by mu; how many times Serve fails
+	failed chan struct{}  // closed when it did for the last time
+}
+
+func (s *stage) Serve(_ context.Context, pairs []*certfile.Pair) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail > 0 {
+		if s.fail--; s.fail == 0 {
+			close(s.failed)
+		}
+		return errors.New("not yet")
+	}
+	s.served = pairs[0]
+	return nil
+}
+
+func start(t *testing.T, first *certfile.Pair, ahead time.Duration) *stage {
+	t.Helper()
+	c := clock.NewFake(clock.System().Now())
+	story, err := edge.OpenTrust(edge.Trust{Folder: t.TempDir(), Hosts: []string{"localhost"}, URL: "https://localhost", Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{Story: story, source: make(source), clock: c, failed: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	k := &edge.Keeper{Source: s.source, Story: story, Serve: s.Serve, Ahead: ahead, Clock: c}
+	ended.Go(func() {
+		if err := k.Run(ctx, []*certfile.Pair{first}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { stop(); ended.Wait() })
+	return s
+}
+
+func (s *stage) told(t *testing.T) (out v1.TrustFingerprints) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/v1/trust/fingerprints", nil))
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// until waits until what is told has these serial numbers, now and next, and then wants the first to be served.
+func (s *stage) until(t *testing.T, current, next *certfile.Pair) {
+	t.Helper()
+	serials := func(list []v1.TrustCertificate) (out string) {
+		for _, c := range list {
+			out += strings.TrimLeft(strings.ToLower(c.SerialNumber), "0")
+		}
+		return out
+	}
+	want := current.Leaf().SerialNumber.Text(16) + "/"
+	if next != nil {
+		want += next.Leaf().SerialNumber.Text(16)
+	}
+	deadline, tick := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)
+	defer tick.Stop()
+	for {
+		got := s.told(t)
+		now := serials(got.Current) + "/" + serials(got.Next)
+		if now == want {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("told: got %s, want %s", now, want)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.served.Equal(current) {
+		t.Errorf("served: got %s, want %s", s.served.Leaf().SerialNumber.Text(16), current.Leaf().SerialNumber.Text(16))
+	}
+}
+
+func TestKeeper(t *testing.T) {
+	t.Parallel()
+	ca := certtest.Root(t)
+	pair := func() *certfile.Pair { return ca.Issue(t).Pair(t) }
+	tell := func(s *stage, u certfile.Update) { s.source <- u }
+
+	t.Run("published ahead, then served", func(t *testing.T) {
+		t.Parallel()
+		a, b := pair(), pair()
+		s := start(t, a, time.Hour)
+		s.until(t, a, nil)
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		s.until(t, a, b)
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		tell(s, certfile.Update{Refusal: errors.New("a key of another certificate")})
+		s.until(t, a, b)
+		s.clock.Advance(time.Hour)
+		s.until(t, b, nil)
+	})
+	t.Run("taken back", func(t *testing.T) {
+		t.Parallel()
+		a, b := pair(), pair()
+		s := start(t, a, time.Hour)
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		s.until(t, a, b)
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{a}})
+		s.until(t, a, nil)
+		s.clock.Advance(2 * time.Hour)
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{a}})
+		s.until(t, a, nil)
+	})
+	t.Run("at once where the present one ends before", func(t *testing.T) {
+		t.Parallel()
+		a, b := pair(), pair()
+		s := start(t, a, 365*24*time.Hour)
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		s.until(t, b, nil)
+	})
+	t.Run("again when it could not be served", func(t *testing.T) {
+		t.Parallel()
+		a, b := pair(), pair()
+		s := start(t, a, 0)
+		s.until(t, a, nil)
+		s.mu.Lock()
+		s.fail = 1
+		s.mu.Unlock()
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		<-s.failed
+		s.until(t, a, nil)
+		s.clock.Advance(10 * time.Second)
+		s.until(t, b, nil)
+	})
+}
+
+func TestPolicyOf(t *testing.T) {
+	t.Parallel()
+	if got := edge.PolicyOf(tlspolicy.Policy{}); len(got.Versions) != 2 || len(got.CipherSuites) != 9 || len(got.SignatureAlgorithms) == 0 {
+		t.Errorf("got %+v", got)
+	}
+}
