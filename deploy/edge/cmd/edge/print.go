@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/check"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
 	"github.com/causeway-pay/causeway/shared/certfile"
-	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 // check has read the file, which was the most of it. What it comes to is checked with the certificates that are there, or without.
@@ -25,7 +25,11 @@ func (m *Main) check(context.Context, *flags) error {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
 	if m.config.Certificates.Folder != "" {
-		pairs, warnings, err := folder(m.config, clock.System(), nil).Load()
+		policy, err := m.config.Policy()
+		if err != nil {
+			return err
+		}
+		pairs, warnings, err := folder(m.config, policy, slog.New(slog.DiscardHandler)).Load()
 		if err != nil {
 			return err
 		}

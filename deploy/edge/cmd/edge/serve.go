@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,11 +12,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/expiry"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/program"
-	"github.com/causeway-pay/causeway/shared/socket"
 )
 
 // edge is the program while it serves.
@@ -30,6 +31,10 @@ type edge struct {
 	rollout *rollout.Rollout
 	counts  *rollout.Metrics
 	story   *trust.Story
+	alarm   *expiry.Alarm
+
+	from      certfile.Source
+	authority *acme.Source // nil for a folder
 }
 
 // serve serves until ctx ends.
@@ -43,16 +48,18 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	if err := e.open(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	from, err := source(m.config, frame.Log)
-	if err != nil {
-		return err
-	}
 	running, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	failed := make(chan error, 1)
-	wg.Go(func() { failed <- e.rollout.Run(running, from) })
+	failed := make(chan error, 2)
+	wg.Go(func() { failed <- e.rollout.Run(running, e.from) })
+	wg.Go(func() {
+		if err := e.challenges(running); err != nil {
+			failed <- err
+		}
+	})
+	wg.Go(func() { e.alarm.Run(running, 0) })
 	wg.Go(func() { e.reload(running) })
 	wg.Go(func() { e.story.Run(running) })
 	if m.Ready != nil {
@@ -71,14 +78,23 @@ func (e *edge) open(ctx context.Context) error {
 	if err := os.MkdirAll(e.config.Data, 0o700); err != nil {
 		return err
 	}
-	if err := folders(e.config.XDS.Listen, e.config.HTTP); err != nil {
-		return err
+	if path, unix := strings.CutPrefix(e.config.HTTP, "unix:"); unix {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return err
+		}
 	}
 	metrics := serve.NewMetrics()
 	e.counts = rollout.NewMetrics()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(metrics, e.counts)
+	e.alarm = expiry.New(clock.System(), e.frame.Log)
+	registry.MustRegister(metrics, e.counts, e.alarm)
 	var err error
+	if e.from, e.authority, err = e.source(); err != nil {
+		return err
+	}
+	if e.authority != nil {
+		registry.MustRegister(e.authority)
+	}
 	if e.server, err = serve.New(ctx, serve.Config{Cluster: e.config.XDS.Cluster, Metrics: metrics, Log: e.frame.Log}); err != nil {
 		return err
 	}
@@ -88,7 +104,7 @@ func (e *edge) open(ctx context.Context) error {
 	}
 	cfg := rollout.Config{
 		Plane: e.plane, Server: e.server, Story: e.story, Folder: e.config.Data, Ahead: e.config.Certificates.PublishAhead,
-		Probe: e.probe(), Log: e.frame.Log, Metrics: e.counts, Look: e.Look,
+		Probe: e.probe(), Log: e.frame.Log, Metrics: e.counts, Alarm: e.alarm, Look: e.Look,
 	}
 	if e.rollout, err = rollout.New(ctx, cfg); err != nil {
 		return err
@@ -106,15 +122,10 @@ func (e *edge) open(ctx context.Context) error {
 func (e *edge) listen(ctx context.Context) error {
 	x := e.config.XDS
 	var policy *tls.Config
-	var l net.Listener
-	var err error
-	if path, unix := strings.CutPrefix(x.Listen, "unix:"); unix {
-		l, err = socket.Listen(ctx, path)
-	} else {
+	if !strings.HasPrefix(x.Listen, "unix:") {
 		policy = serve.MutualTLS(x.Certificate, x.PrivateKey, x.ClientCA)
-		var lc net.ListenConfig
-		l, err = lc.Listen(ctx, "tcp", x.Listen)
 	}
+	l, err := listenOn(ctx, x.Listen)
 	if err != nil {
 		return fmt.Errorf("xds.listen: %w", err)
 	}
@@ -126,20 +137,3 @@ func (e *edge) listen(ctx context.Context) error {
 	})
 	return nil
 }
-
-// folders makes those of sockets.
-func folders(addresses ...string) error {
-	for _, a := range addresses {
-		path, unix := strings.CutPrefix(a, "unix:")
-		if !unix {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// handler is what Envoy passes to this program.
-func (e *edge) handler() http.Handler { return e.story.Handler() }

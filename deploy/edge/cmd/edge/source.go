@@ -1,24 +1,93 @@
 package main
 
 import (
+	"context"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/shared/certfile"
-	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/socket"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-var errACME = errors.New("certificates.acme: this release gets certificates from a folder alone")
-
-// source is where certificates come from.
-func source(c config.Config, log *slog.Logger) (certfile.Source, error) {
-	if c.Certificates.ACME != nil {
-		return nil, errACME
+// source is where certificates come from; authority is nil unless that is one by ACME.
+func (e *edge) source() (from certfile.Source, authority *acme.Source, err error) {
+	c := e.config
+	policy, err := c.Policy()
+	if err != nil {
+		return nil, nil, err
 	}
-	return folder(c, clock.System(), log), nil
+	if c.Certificates.ACME == nil {
+		return folder(c, policy, e.frame.Log), nil, nil
+	}
+	a := c.Certificates.ACME
+	settings := acme.Settings{
+		Directory: a.Directory, Email: a.Email, Hosts: c.Names(), Policy: policy, Folder: filepath.Join(c.Data, "acme"), RenewAfter: a.RenewAfter,
+		HTTP01: a.Uses(config.ChallengeHTTP), TLSALPN01: a.Uses(config.ChallengeTLSALPN), Log: e.frame.Log,
+	}
+	if a.CA != "" {
+		text, err := os.ReadFile(a.CA)
+		if err != nil {
+			return nil, nil, err
+		}
+		settings.Trust = x509.NewCertPool()
+		if !settings.Trust.AppendCertsFromPEM(text) {
+			return nil, nil, errors.New("certificates.acme.ca: no certificate in " + a.CA)
+		}
+	}
+	authority, err = acme.New(settings)
+	return authority, authority, err
 }
 
-func folder(c config.Config, now clock.Clock, log *slog.Logger) *certfile.Watcher {
-	return &certfile.Watcher{Path: c.Certificates.Folder, Rules: certfile.Rules{Hosts: c.Names(), OpenRoot: true}, Clock: now, Log: log}
+func folder(c config.Config, policy tlspolicy.Policy, log *slog.Logger) *certfile.Watcher {
+	return &certfile.Watcher{Path: c.Certificates.Folder, Rules: certfile.Rules{Hosts: c.Names(), Policy: policy, OpenRoot: true}, Log: log}
+}
+
+// handler is what Envoy passes to this program: what is told of certificates, and challenges by HTTP-01.
+func (e *edge) handler() http.Handler {
+	if e.authority == nil {
+		return e.story.Handler()
+	}
+	challenges, rest := e.authority.Handler(), e.story.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, acme.ChallengePath) {
+			challenges.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
+}
+
+// challenges answers TLS-ALPN-01, until ctx ends, where that is used.
+func (e *edge) challenges(ctx context.Context) error {
+	a := e.config.Certificates.ACME
+	if !a.Uses(config.ChallengeTLSALPN) {
+		return nil
+	}
+	l, err := listenOn(ctx, a.Listen)
+	if err != nil {
+		return fmt.Errorf("certificates.acme.listen: %w", err)
+	}
+	return e.authority.ServeTLS(ctx, l)
+}
+
+// listenOn listens on unix:PATH or host:port.
+func listenOn(ctx context.Context, address string) (net.Listener, error) {
+	if path, unix := strings.CutPrefix(address, "unix:"); unix {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return nil, err
+		}
+		return socket.Listen(ctx, path)
+	}
+	var lc net.ListenConfig
+	return lc.Listen(ctx, "tcp", address)
 }

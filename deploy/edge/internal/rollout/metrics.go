@@ -5,7 +5,6 @@ import "github.com/prometheus/client_golang/prometheus"
 // Metrics are what is counted.
 type Metrics struct {
 	certificates *prometheus.CounterVec
-	end          prometheus.Gauge
 	reloads      *prometheus.CounterVec
 }
 
@@ -15,9 +14,6 @@ func NewMetrics() *Metrics {
 		certificates: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_certificates_total", Help: "Certificates by what became of them: pushed, live or refused.",
 		}, []string{"result"}),
-		end: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "causeway_edge_certificate_end_timestamp_seconds", Help: "When the first of the certificates that are served ends.",
-		}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_config_reloads_total", Help: "Configurations that were read again, by result: ok or refused.",
 		}, []string{"result"}),
@@ -38,13 +34,11 @@ func (m *Metrics) Reloaded(err error) {
 // Describe is for a registry.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	m.certificates.Describe(to)
-	m.end.Describe(to)
 	m.reloads.Describe(to)
 }
 
 // Collect is for a registry.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.certificates.Collect(to)
-	m.end.Collect(to)
 	m.reloads.Collect(to)
 }

@@ -22,11 +22,18 @@ type Story interface {
 	Live(ctx context.Context, pairs ...*certfile.Pair) error
 }
 
+// Alarm is told what is served, and whether what was found last was refused. It is package expiry's.
+type Alarm interface {
+	Serve(ctx context.Context, pairs ...*certfile.Pair)
+	Refused(is bool)
+}
+
 // Config is what a Rollout is made of. All but Probe, Clock, Log, Metrics and Look are required.
 type Config struct {
 	Plane  *Plane
 	Server *serve.Server
 	Story  Story
+	Alarm  Alarm
 	Folder string        // of what must outlive a restart
 	Ahead  time.Duration // how long a new certificate is published before it is served
 	// Probe shakes hands with an Envoy and fails while it shows none of the pairs. Nil where none can be reached from here.
@@ -80,7 +87,7 @@ func New(ctx context.Context, cfg Config) (*Rollout, error) {
 	if err := cfg.Plane.Certify(ctx, r.live); err != nil {
 		return nil, fmt.Errorf("rollout: the certificate that was served: %w", err)
 	}
-	r.show()
+	r.cfg.Alarm.Serve(ctx, r.live...)
 	return r, nil
 }
 
@@ -120,6 +127,7 @@ func (r *Rollout) Run(ctx context.Context, source certfile.Source) error {
 
 // take decides what becomes of an update.
 func (r *Rollout) take(ctx context.Context, u certfile.Update) {
+	r.cfg.Alarm.Refused(u.Refusal != nil)
 	if u.Refusal != nil {
 		r.cfg.Metrics.certificate("refused")
 		r.cfg.Log.ErrorContext(ctx, "edge: certificate refused, the present one stays", slog.Any("error", u.Refusal))
@@ -192,12 +200,13 @@ func (r *Rollout) push(ctx context.Context) {
 	}
 	r.told, r.before = false, before
 	r.cfg.Metrics.certificate("pushed")
-	r.show()
+	r.cfg.Alarm.Serve(ctx, r.live...)
 }
 
 // refuse drops what was next.
 func (r *Rollout) refuse(ctx context.Context, err error) {
 	r.next, r.at = nil, time.Time{}
+	r.cfg.Alarm.Refused(true)
 	r.cfg.Metrics.certificate("refused")
 	r.cfg.Log.ErrorContext(ctx, "edge: certificate refused, the present one stays", slog.Any("error", errors.Join(err, r.cfg.Story.Next(ctx, time.Time{}))))
 }
@@ -244,7 +253,7 @@ func (r *Rollout) takeBack(ctx context.Context, why error) {
 	err := errors.Join(why, r.save(), r.cfg.Plane.Certify(ctx, r.live))
 	r.told, r.before = false, nil
 	r.refuse(ctx, err)
-	r.show()
+	r.cfg.Alarm.Serve(ctx, r.live...)
 }
 
 // say logs how something went.
@@ -255,8 +264,6 @@ func (r *Rollout) say(ctx context.Context, what string, err error, more ...any) 
 	}
 	r.cfg.Log.InfoContext(ctx, what, more...) //nolint:sloglint // the words are those of this package
 }
-
-func (r *Rollout) show() { r.cfg.Metrics.end.Set(float64(end(r.live).Unix())) }
 
 // end is when the first of the pairs ends.
 func end(pairs []*certfile.Pair) time.Time {
