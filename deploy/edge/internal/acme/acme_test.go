@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,9 +18,40 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/acme/acmetest"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
+
+const patience = 60 * time.Second
+
+// world is an authority with the ports where it looks for the hosts.
+type world struct {
+	*acmetest.Pebble
+
+	httpPort net.Listener // what the world takes for port 80 of the hosts
+	tlsPort  net.Listener // and 443
+}
+
+// newWorld has an authority whose certificates live that long.
+func newWorld(t *testing.T, life time.Duration, environment ...string) *world {
+	t.Helper()
+	w := &world{httpPort: listen(t), tlsPort: listen(t)}
+	w.Pebble = acmetest.New(t, acmetest.Options{Life: life, Environment: environment, HTTP: port(w.httpPort), TLS: port(w.tlsPort)})
+	return w
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 // run is a source that runs.
 type run struct {
@@ -34,11 +66,11 @@ type run struct {
 var hosts = []string{"api.example.test", "trust.example.test"}
 
 // start runs a source on an authority. Its clock stands until it is moved, and it looks at it all the time.
-func start(t *testing.T, p *pebble, folder string, change func(*acme.Settings)) *run {
+func start(t *testing.T, p *world, folder string, change func(*acme.Settings)) *run {
 	t.Helper()
 	r := &run{updates: make(chan certfile.Update, 100), clock: &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &lines{}}
 	settings := acme.Settings{
-		Directory: p.directory(), Email: "ops@example.test", Trust: p.https.Pool(), Roots: x509.NewCertPool(), Hosts: hosts, HTTP01: true, TLSALPN01: true,
+		Directory: p.Directory(), Email: "ops@example.test", Trust: p.Trust(), Roots: x509.NewCertPool(), Hosts: hosts, HTTP01: true, TLSALPN01: true,
 		Folder: folder, Clock: r.clock, Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
@@ -66,7 +98,7 @@ func start(t *testing.T, p *pebble, folder string, change func(*acme.Settings)) 
 }
 
 // open lets challenges in, as Envoy would: plain HTTP of the hosts, and TLS of theirs.
-func (r *run) open(t *testing.T, p *pebble) {
+func (r *run) open(t *testing.T, p *world) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle(acme.ChallengePath, r.source.Handler())
@@ -140,13 +172,13 @@ func (c *seenClock) Now() time.Time {
 }
 
 // wantIssued wants a certificate for all hosts by the authority, on P-256.
-func wantIssued(t *testing.T, p *pebble, pair *certfile.Pair) {
+func wantIssued(t *testing.T, p *world, pair *certfile.Pair) {
 	t.Helper()
 	leaf := pair.Leaf()
 	above := x509.NewCertPool()
 	above.AppendCertsFromPEM(pair.Chain)
 	for _, host := range hosts {
-		if _, err := leaf.Verify(x509.VerifyOptions{Roots: p.roots(t), Intermediates: above, DNSName: host}); err != nil {
+		if _, err := leaf.Verify(x509.VerifyOptions{Roots: p.Roots(t), Intermediates: above, DNSName: host}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -165,7 +197,7 @@ func TestIssues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join(t.TempDir(), "acme")
-			p := newPebble(t, 90*24*time.Hour)
+			p := newWorld(t, 90*24*time.Hour)
 			r := start(t, p, folder, only)
 			r.open(t, p)
 			pair := r.pair(t)
@@ -205,7 +237,7 @@ func wantPrivate(t *testing.T, folder string) {
 // TestNonces has the authority refuse every second nonce.
 func TestNonces(t *testing.T) {
 	t.Parallel()
-	p := newPebble(t, 90*24*time.Hour, "PEBBLE_WFE_NONCEREJECT=50")
+	p := newWorld(t, 90*24*time.Hour, "PEBBLE_WFE_NONCEREJECT=50")
 	r := start(t, p, t.TempDir(), nil)
 	r.open(t, p)
 	wantIssued(t, p, r.pair(t))
@@ -214,7 +246,7 @@ func TestNonces(t *testing.T) {
 // TestRenews moves the clock past two thirds of the life of a certificate of one hour.
 func TestRenews(t *testing.T) {
 	t.Parallel()
-	p := newPebble(t, time.Hour)
+	p := newWorld(t, time.Hour)
 	r := start(t, p, t.TempDir(), nil)
 	r.open(t, p)
 	first := r.pair(t)
@@ -234,11 +266,11 @@ func TestRenews(t *testing.T) {
 // TestRenewalWaitsForTheAuthority takes the authority away when the renewal is due.
 func TestRenewalWaitsForTheAuthority(t *testing.T) {
 	t.Parallel()
-	p, folder := newPebble(t, time.Hour), t.TempDir()
+	p, folder := newWorld(t, time.Hour), t.TempDir()
 	r := start(t, p, folder, nil)
 	r.open(t, p)
 	first := r.pair(t)
-	p.stop()
+	p.Stop()
 	r.clock.Advance(45 * time.Minute)
 	r.failure(t, "connection refused")
 	status := r.source.Status()
@@ -250,7 +282,7 @@ func TestRenewalWaitsForTheAuthority(t *testing.T) {
 	}
 	r.clock.Advance(2 * time.Minute)
 	r.failure(t, "attempt 2")
-	p.start(t) // it has forgotten our account, which is made anew
+	p.Start(t) // it has forgotten our account, which is made anew
 	r.clock.Advance(5 * time.Minute)
 	second := r.pair(t)
 	wantIssued(t, p, second)
@@ -266,14 +298,14 @@ func TestAuthorityRefuses(t *testing.T) {
 	t.Parallel()
 	t.Run("Name", func(t *testing.T) {
 		t.Parallel()
-		p := newPebble(t, time.Hour)
-		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.Hosts = []string{"api.example.test", "blocked.test"} })
+		p := newWorld(t, time.Hour)
+		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.Hosts = []string{"api.example.test", acmetest.Blocked} })
 		r.open(t, p)
-		r.failure(t, "blocked.test")
+		r.failure(t, acmetest.Blocked)
 	})
 	t.Run("Challenge", func(t *testing.T) {
 		t.Parallel()
-		p := newPebble(t, time.Hour)
+		p := newWorld(t, time.Hour)
 		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.TLSALPN01 = false })
 		_ = p.httpPort.Close() // nobody is there to answer
 		r.failure(t, "refused")
@@ -287,11 +319,11 @@ func TestAuthorityRefuses(t *testing.T) {
 // TestAuthorityWantsItRenewed has the authority advise against a certificate long before it is due, as before it revokes one.
 func TestAuthorityWantsItRenewed(t *testing.T) {
 	t.Parallel()
-	p := newPebble(t, 90*24*time.Hour)
+	p := newWorld(t, 90*24*time.Hour)
 	r := start(t, p, t.TempDir(), nil)
 	r.open(t, p)
 	first := r.pair(t)
-	p.advise(t, first, r.clock.Fake.Now().Add(-2*time.Hour), r.clock.Fake.Now().Add(-time.Hour))
+	p.Advise(t, first, r.clock.Fake.Now().Add(-2*time.Hour), r.clock.Fake.Now().Add(-time.Hour))
 	r.clock.Advance(25 * time.Hour) // so it is asked again
 	second := r.pair(t)
 	wantIssued(t, p, second)
@@ -302,13 +334,13 @@ func TestAuthorityWantsItRenewed(t *testing.T) {
 
 func TestRestartKeepsWhatItHas(t *testing.T) {
 	t.Parallel()
-	p, folder := newPebble(t, 90*24*time.Hour), t.TempDir()
+	p, folder := newWorld(t, 90*24*time.Hour), t.TempDir()
 	r := start(t, p, folder, nil)
 	r.open(t, p)
 	first := r.pair(t)
 	r.stop()
 	account := mustGlob(t, folder, "acme/*/users/*/*.key")
-	p.stop() // so nothing can be ordered
+	p.Stop() // so nothing can be ordered
 
 	again := start(t, p, folder, nil)
 	if got := again.pair(t); !got.Equal(first) {
@@ -323,7 +355,7 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 	more.failure(t, "connection refused") // one host more: what is kept does not do
 	more.stop()
 
-	p.start(t)
+	p.Start(t)
 	soon := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hosts...) })
 	soon.open(t, p)
 	soon.nothing(t) // not right after an attempt that failed
@@ -334,7 +366,7 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 // TestAnotherAuthority takes a source to another authority: what the first one issued is served until the other has issued its own.
 func TestAnotherAuthority(t *testing.T) {
 	t.Parallel()
-	folder, one, other := t.TempDir(), newPebble(t, 90*24*time.Hour), newPebble(t, 90*24*time.Hour)
+	folder, one, other := t.TempDir(), newWorld(t, 90*24*time.Hour), newWorld(t, 90*24*time.Hour)
 	r := start(t, one, folder, nil)
 	r.open(t, one)
 	first := r.pair(t)

@@ -1,11 +1,13 @@
-package acme_test
+package acmetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -27,21 +29,35 @@ import (
 const (
 	pebbleModule  = "github.com/letsencrypt/pebble/v2/cmd/pebble"
 	pebbleVersion = "v2.10.1"
-	cacheFolder   = "../../../../.cache/sdk"
 	patience      = 60 * time.Second
 )
 
-var (
-	installing sync.Mutex
-	loopback   = net.IPv4(127, 0, 0, 1)
-)
+var installing sync.Mutex
 
-// installPebble returns the program of the authority, which is built into the repository's .cache/sdk once, so that a second run needs no network.
-func installPebble(t *testing.T) string {
+// cacheFolder is the repository's, wherever in it the test stands.
+func cacheFolder() (string, error) {
+	at, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(at, "go.work")); err == nil {
+			return filepath.Join(at, ".cache", "sdk"), nil
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return "", errors.New("no go.work above the test")
+		}
+		at = above
+	}
+}
+
+// install returns the program of the authority, which is built into the repository's .cache/sdk once, so that a second run needs no network.
+func install(t *testing.T) string {
 	t.Helper()
 	installing.Lock()
 	defer installing.Unlock()
-	cache, err := filepath.Abs(cacheFolder)
+	cache, err := cacheFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,34 +89,47 @@ func installPebble(t *testing.T) string {
 	return program
 }
 
-// pebble is an authority that validates for real: it finds the hosts by a DNS server of the test, which sends it to ports of the test.
-type pebble struct {
+// Options are how an authority is. The zero value gives certificates of 90 days.
+type Options struct {
+	Life        time.Duration // of certificates
+	Environment []string      // Pebble's own switches, NAME=value
+	// Where it looks for the hosts, all of which its DNS finds at this address: what the world knows as ports 80 and 443.
+	Address   net.IP // nil: 127.0.0.1
+	HTTP, TLS int
+}
+
+// Blocked is a host that the authority refuses.
+const Blocked = "blocked.test"
+
+// Pebble is an authority that validates for real: it finds the hosts by a DNS server of the test.
+type Pebble struct {
 	program, config, dns string
 	environment          []string
 	address, management  string
 	https                *certtest.Authority // of its own HTTPS
 	client               *http.Client
 
-	httpPort net.Listener // what the world takes for port 80 of the hosts
-	tlsPort  net.Listener // and 443
-	process  *exec.Cmd
-	output   bytes.Buffer
+	process *exec.Cmd
+	output  bytes.Buffer
 }
 
-// newPebble prepares an authority whose certificates live that long, and starts it. The environment holds Pebble's own switches, NAME=value.
-func newPebble(t *testing.T, life time.Duration, environment ...string) *pebble {
+// New makes an authority, and starts it until the test ends.
+func New(t *testing.T, o Options) *Pebble {
 	t.Helper()
-	p := &pebble{
-		program: installPebble(t), environment: append([]string{"PEBBLE_VA_NOSLEEP=1", "PEBBLE_AUTHZREUSE=0"}, environment...),
-		https: certtest.Root(t), httpPort: listen(t), tlsPort: listen(t), dns: serveDNS(t), address: free(t), management: free(t),
+	if o.Address == nil {
+		o.Address = net.IPv4(127, 0, 0, 1)
+	}
+	p := &Pebble{
+		program: install(t), environment: append([]string{"PEBBLE_VA_NOSLEEP=1", "PEBBLE_AUTHZREUSE=0"}, o.Environment...),
+		https: certtest.Root(t), dns: serveDNS(t, o.Address), address: free(t), management: free(t),
 	}
 	folder := t.TempDir()
 	files := p.https.Issue(t).Write(t, folder, "pebble")
 	settings := map[string]any{"pebble": map[string]any{
 		"listenAddress": p.address, "managementListenAddress": p.management, "certificate": files.Chain, "privateKey": files.Key,
-		"httpPort": port(p.httpPort), "tlsPort": port(p.tlsPort), "domainBlocklist": []string{"blocked.test"}, "keyAlgorithm": "ecdsa",
+		"httpPort": o.HTTP, "tlsPort": o.TLS, "domainBlocklist": []string{Blocked}, "keyAlgorithm": "ecdsa",
 		"retryAfter": map[string]int{"authz": 1, "order": 1},
-		"profiles":   map[string]any{"default": map[string]any{"description": "default", "validityPeriod": int(life.Seconds())}},
+		"profiles":   map[string]any{"default": map[string]any{"description": "default", "validityPeriod": int(cmp.Or(o.Life, 90*24*time.Hour).Seconds())}},
 	}}
 	text, err := json.Marshal(settings)
 	if err != nil {
@@ -110,9 +139,9 @@ func newPebble(t *testing.T, life time.Duration, environment ...string) *pebble 
 	certtest.Replace(t, p.config, text)
 	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.https.Pool()}}}
 	t.Cleanup(p.client.CloseIdleConnections)
-	p.start(t)
+	p.Start(t)
 	t.Cleanup(func() {
-		p.stop()
+		p.Stop()
 		if t.Failed() {
 			t.Logf("Pebble:\n%s", p.output.String())
 		}
@@ -120,10 +149,13 @@ func newPebble(t *testing.T, life time.Duration, environment ...string) *pebble 
 	return p
 }
 
-func (p *pebble) directory() string { return "https://" + p.address + "/dir" }
+// Directory is its URL for clients.
+func (p *Pebble) Directory() string { return "https://" + p.address + "/dir" }
 
-func (p *pebble) start(t *testing.T) {
+// Start starts it again, with nothing that it knew before.
+func (p *Pebble) Start(t *testing.T) {
 	t.Helper()
+	//nolint:gosec // the program is ours to choose
 	p.process = exec.CommandContext(context.WithoutCancel(t.Context()), p.program, "-config", p.config, "-dnsserver", p.dns)
 	p.process.Env = append(os.Environ(), p.environment...)
 	p.process.Stdout, p.process.Stderr = &p.output, &p.output
@@ -135,7 +167,7 @@ func (p *pebble) start(t *testing.T) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, err := p.get(ctx, p.directory()); err == nil {
+		if _, err := p.get(ctx, p.Directory()); err == nil {
 			if _, err = p.get(ctx, "https://"+p.management+"/roots/0"); err == nil {
 				return
 			}
@@ -143,14 +175,14 @@ func (p *pebble) start(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			p.stop()
+			p.Stop()
 			t.Fatalf("Pebble does not start:\n%s", p.output.String())
 		}
 	}
 }
 
-// stop ends the authority, which forgets all that it knew.
-func (p *pebble) stop() {
+// Stop ends the authority, which forgets all that it knew.
+func (p *Pebble) Stop() {
 	if p.process == nil {
 		return
 	}
@@ -160,7 +192,7 @@ func (p *pebble) stop() {
 	p.client.CloseIdleConnections()
 }
 
-func (p *pebble) get(ctx context.Context, url string) ([]byte, error) {
+func (p *Pebble) get(ctx context.Context, url string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -176,8 +208,14 @@ func (p *pebble) get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(answer.Body)
 }
 
-// roots is what a client of its certificates trusts.
-func (p *pebble) roots(t *testing.T) *x509.CertPool {
+// Trust is what clients of its HTTPS trust.
+func (p *Pebble) Trust() *x509.CertPool { return p.https.Pool() }
+
+// TrustPEM is the same as a file's content.
+func (p *Pebble) TrustPEM() []byte { return certtest.PEM(p.https.Certificate) }
+
+// Roots is what clients of its certificates trust.
+func (p *Pebble) Roots(t *testing.T) *x509.CertPool {
 	t.Helper()
 	text, err := p.get(t.Context(), "https://"+p.management+"/roots/0")
 	if err != nil {
@@ -190,8 +228,8 @@ func (p *pebble) roots(t *testing.T) *x509.CertPool {
 	return pool
 }
 
-// advise sets when the authority wants the certificate renewed.
-func (p *pebble) advise(t *testing.T, pair *certfile.Pair, from, to time.Time) {
+// Advise sets when the authority wants the certificate renewed.
+func (p *Pebble) Advise(t *testing.T, pair *certfile.Pair, from, to time.Time) {
 	t.Helper()
 	window, err := json.Marshal(map[string]any{"suggestedWindow": map[string]time.Time{"start": from, "end": to}})
 	if err != nil {
@@ -215,14 +253,14 @@ func (p *pebble) advise(t *testing.T, pair *certfile.Pair, from, to time.Time) {
 	}
 }
 
-// serveDNS answers 127.0.0.1 for whatever is asked.
-func serveDNS(t *testing.T) string {
+// serveDNS answers one address for whatever is asked.
+func serveDNS(t *testing.T, at net.IP) string {
 	t.Helper()
-	at := listen(t) // Pebble asks by TCP
-	server := &dns.Server{Listener: at, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+	l := listen(t) // Pebble asks by TCP
+	server := &dns.Server{Listener: l, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		answer := new(dns.Msg).SetReply(q)
 		if name := q.Question[0]; name.Qtype == dns.TypeA {
-			answer.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: name.Name, Rrtype: dns.TypeA, Class: dns.ClassINET}, A: loopback}}
+			answer.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: name.Name, Rrtype: dns.TypeA, Class: dns.ClassINET}, A: at}}
 		}
 		_ = w.WriteMsg(answer) // whoever asks, asks again
 	})}
@@ -232,10 +270,10 @@ func serveDNS(t *testing.T) string {
 		_ = server.ActivateAndServe() // it ends when the socket is closed
 	}()
 	t.Cleanup(func() {
-		_ = at.Close()
+		_ = l.Close()
 		<-done
 	})
-	return at.Addr().String()
+	return l.Addr().String()
 }
 
 func listen(t *testing.T) net.Listener {
@@ -247,8 +285,6 @@ func listen(t *testing.T) net.Listener {
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
-
-func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 // free is an address where nobody listens. Pebble does not say which port it took, so one has to be chosen for it.
 func free(t *testing.T) string {
