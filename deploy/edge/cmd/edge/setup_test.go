@@ -48,6 +48,7 @@ const (
 type bed struct {
 	dir         string
 	https, http string
+	xds         string // of the configuration
 	core        *standIn
 	compat      *standIn
 	filter      *filter
@@ -67,6 +68,7 @@ func newBed(t *testing.T) *bed {
 		dir: dir, https: at + ":8443", http: at + ":8080", core: newStandIn(t, "core"), compat: newStandIn(t, "compat"),
 		filter: newFilter(t, filepath.Join(dir, "mle.sock")), authority: certtest.Root(t).Intermediate(t),
 	}
+	b.xds = `{listen: "unix:` + b.path("x.sock") + `"}`
 	if err := os.Mkdir(b.path("certs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -92,13 +94,13 @@ func (b *bed) configure(t *testing.T, more string) {
 trust: {url: https://trust.example.com}
 data: %[2]s/data
 listen: {https: "%[3]s", http: "%[4]s"}
-xds: {listen: "unix:%[2]s/x.sock"}
+xds: %[8]s
 http: unix:%[2]s/h.sock
 certificates: {folder: %[2]s/certs, publish_ahead: 0s}
 extproc: {address: "unix:%[2]s/mle.sock"}
 upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address: "unix:%[2]s/gone"}}
 %[7]s
-`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more)
+`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds)
 	if !strings.Contains(more, "routes:") {
 		text += routes
 	}
@@ -184,7 +186,7 @@ func (b *bed) envoy(t *testing.T) *envoytest.Envoy {
 	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
-	if err := m.Command(t.Context(), []string{"bootstrap", "--config", b.path("edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0"}); err != nil {
+	if err := m.Command(t.Context(), []string{"bootstrap", "--config", b.path("edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0", "--tls", b.dir}); err != nil {
 		t.Fatal(err)
 	}
 	file := b.path("bootstrap.yaml")

@@ -102,9 +102,13 @@ func (b *builder) xdsCluster(n Node) *clusterv3.Cluster {
 	}
 	// Files, which Envoy watches: a static cluster cannot have its certificate from the control plane that it leads to.
 	in := func(name string) string { return n.TLS + "/" + name }
+	sni := at.Host
+	if at.IsIP() {
+		sni = "" // it has none
+	}
 	folder := &corev3.WatchedDirectory{Path: n.TLS}
 	out.TransportSocket = b.socket(&tlsv3.UpstreamTlsContext{
-		Sni: at.Host,
+		Sni: sni,
 		CommonTlsContext: &tlsv3.CommonTlsContext{
 			TlsParams: &tlsv3.TlsParameters{
 				TlsMinimumProtocolVersion: tlsv3.TlsParameters_TLSv1_3, TlsMaximumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,

@@ -29,8 +29,11 @@ type Plane struct {
 	pairs []*certfile.Pair // guarded by mu; none until there is a certificate
 }
 
-// NewPlane pushes nothing until there is a certificate.
+// NewPlane pushes nothing until there is a certificate. log may be nil.
 func NewPlane(server *serve.Server, cfg config.Config, log *slog.Logger) *Plane {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	return &Plane{server: server, cfg: cfg, log: log}
 }
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+)
+
+// TestNACK: what passes every check of ours and is refused by an Envoy is seen in metrics and log, taken back, and nothing stops.
+func TestNACK(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	admin := ownAddress() + ":9084"
+	b.configure(t, "admin: "+admin)
+	b.run(t)
+	e := b.envoy(t)
+	e.Listeners(t)
+	b.logged(t, e, "certificate is live")
+	mine := b.https
+	b.https = "203.0.113.1:8443" // nobody's here: Envoy cannot listen there
+	b.configure(t, "admin: "+admin)
+	b.logged(t, e, "node refused configuration")
+	b.logged(t, e, "configuration refused, the present one stays")
+	b.https = mine
+	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := fetched(t, "http://"+admin+"/metrics"); !strings.Contains(got, `causeway_edge_xds_answers_total{answer="nack",node="envoy-1",type="Listener"} 1`) {
+		t.Errorf("got %s", got)
+	}
+	e.Wait(t, "does not take back what it refused", func() bool {
+		return strings.Contains(fetched(t, "http://"+admin+"/ready"), `{"current":true,"id":"envoy-1","refused":""}`)
+	})
+	if got := fetched(t, "http://"+admin+"/config"); !strings.Contains(got, mine[:strings.Index(mine, ":")]) || strings.Contains(got, "PRIVATE KEY") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func fetched(t *testing.T, url string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestRate: an address that asks too often is told so, in v1's words.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.configure(t, "limits: {rate: 1, burst: 3}")
+	b.run(t)
+	b.envoy(t).Listeners(t)
+	for range 10 {
+		got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", "")
+		if got.status == 200 {
+			continue
+		}
+		if got.status != 429 || !strings.Contains(got.body, "rate_limited") || got.header.Get("Retry-After") != "1" ||
+			got.header.Get("Strict-Transport-Security") == "" {
+			t.Errorf("got %d %v %s", got.status, got.header, got.body)
+		}
+		if _, n := b.core.last(); n < 3 {
+			t.Errorf("core got %d, want the burst", n)
+		}
+		return
+	}
+	t.Error("ten requests at once were taken")
+}
+
+// TestMutualTLS: an Envoy elsewhere asks by an address, with a certificate that names it.
+func TestMutualTLS(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	xds := ownAddress()
+	server := b.authority.Issue(t, certtest.Hosts(xds)).Write(t, b.dir, "xds")
+	client := b.authority.Issue(t, certtest.Hosts("envoy-1"), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
+	for name, text := range map[string][]byte{
+		"certificate.pem": client.ChainPEM(), "private_key.pem": client.KeyPEM(t),
+		"xds_ca.pem": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.authority.Certificate.Raw}),
+	} {
+		if err := os.WriteFile(b.path(name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.xds = fmt.Sprintf(`{listen: "%s", certificate: %s, private_key: %s, client_ca: %s}`,
+		net.JoinHostPort(xds, "18000"), server.Chain, server.Key, b.path("xds_ca.pem"))
+	b.configure(t, "")
+	b.run(t)
+	b.envoy(t).Listeners(t)
+	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}

@@ -1,0 +1,130 @@
+package rollout_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/certfile"
+)
+
+func found(p *certfile.Pair) certfile.Update { return certfile.Update{Pairs: []*certfile.Pair{p}} }
+
+// TestRollout: the first certificate is served at once; the next one is published first, served when its time has come, and then told.
+func TestRollout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.finds(found(two))
+	due := w.clock.Now().Add(ahead)
+	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(two) && s.at.Equal(due) })
+	w.clock.Set(due.Add(-time.Second))
+	w.finds(certfile.Update{Refusal: errors.New("no chain")}) // changes nothing; and by now it was looked at the clock
+	w.wait("the first stays until then", live(one))
+	w.clock.Set(due)
+	w.wait("the next is live", live(one, two))
+	w.wait("nothing is announced", func(s *story) bool { return len(s.next) == 0 })
+}
+
+// TestNobody: without an Envoy nothing is told to be live.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stop := w.start(false)
+	one := w.pair()
+	w.finds(found(one))
+	w.finds(found(one)) // the first was taken, and looked after
+	w.wait("nothing is live", live())
+	stop()
+	w.start(true) // without the source: it is on the disk
+	w.wait("it is live once an Envoy has it", live(one))
+}
+
+// TestRestartAhead: a restart before the time neither puts it off nor brings it forward, and serves what was served although its files are gone.
+func TestRestartAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stop := w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.finds(found(two))
+	due := w.clock.Now().Add(ahead)
+	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	stop()
+	w.clock.Advance(ahead / 2)
+	w.story.mu.Lock()
+	w.story.next = nil // as if the process had died before it was told
+	w.story.mu.Unlock()
+	w.start(true)
+	w.finds(found(two))
+	w.wait("it is published again, for the same time", func(s *story) bool { return len(s.next) == 1 && s.at.Equal(due) })
+	w.wait("the first is live", live(one))
+	w.clock.Set(due)
+	w.wait("the next is live", live(one, two))
+}
+
+// TestTellsAgain: what could not be told is told later.
+func TestTellsAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.story.fail = true
+	stop := w.start(true)
+	one := w.pair()
+	w.finds(found(one))
+	w.finds(found(one))
+	w.wait("nothing is told", live())
+	stop() // it died between the push and the word
+	w.story.fail = false
+	w.start(true)
+	w.wait("it is told", live(one))
+}
+
+// TestEndsSooner: what ends before the next one has been published for long enough is replaced before its end.
+func TestEndsSooner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	end := w.clock.Now().Add(3 * time.Hour)
+	one, two := w.pair(func(lives *[2]time.Time) { lives[1] = end }), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.finds(found(two))
+	w.wait("the next comes an hour before", func(s *story) bool { return len(s.next) == 1 && s.at.Equal(one.Leaf().NotAfter.Add(-time.Hour)) })
+	w.clock.Set(end)
+	w.wait("the next is live", live(one, two))
+	w.finds(found(one)) // somebody puts the old one back: it has ended, but that is the source's to refuse
+	w.wait("it is only published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(one) })
+	w.finds(found(two))
+	w.wait("and taken back", func(s *story) bool { return len(s.next) == 0 })
+}
+
+// TestRefusedByEnvoy: what an Envoy does not take is taken back, and is never told to be live.
+func TestRefusedByEnvoy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.mu.Lock()
+	w.refuse = true
+	w.mu.Unlock()
+	w.finds(found(two))
+	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.clock.Advance(ahead)
+	w.wait("what was announced is taken back", func(s *story) bool { return len(s.next) == 0 })
+	w.mu.Lock()
+	w.refuse = false
+	w.mu.Unlock()
+	w.finds(certfile.Update{Refusal: errors.New("no chain")})
+	w.wait("the first stays", live(one))
+	three := w.pair()
+	w.finds(found(three))
+	w.wait("a better one is published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
+	w.clock.Advance(ahead)
+	w.wait("a better one is taken", live(one, three))
+}

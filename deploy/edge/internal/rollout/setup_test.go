@@ -1,0 +1,236 @@
+package rollout_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	statusv3 "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+const (
+	patience = 20 * time.Second
+	ahead    = 24 * time.Hour
+)
+
+// world is a rollout with stand-ins around it. It can be stopped and started again on the same folder.
+type world struct {
+	t      *testing.T
+	folder string
+	clock  *clock.Fake
+	story  *story
+	source *source
+	ca     *certtest.Authority
+
+	mu      sync.Mutex
+	refuse  bool     // the node refuses secrets
+	served  []string // the chains that the node took, in order
+	changed chan struct{}
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{
+		t: t, folder: t.TempDir(), clock: clock.NewFake(clock.System().Now()), story: &story{}, source: &source{updates: make(chan certfile.Update)},
+		ca: certtest.Root(t).Intermediate(t), changed: make(chan struct{}, 1),
+	}
+}
+
+func (w *world) pair(changes ...func(lives *[2]time.Time)) *certfile.Pair {
+	w.t.Helper()
+	lives := [2]time.Time{w.clock.Now().Add(-time.Hour), w.clock.Now().AddDate(0, 0, 90)}
+	for _, c := range changes {
+		c(&lives)
+	}
+	return w.ca.Issue(w.t, certtest.Hosts("a.example"), certtest.Lives(lives[0], lives[1])).Pair(w.t)
+}
+
+// start runs a rollout, with a node if wanted, until the returned function is called.
+func (w *world) start(node bool) (stop func()) {
+	w.t.Helper()
+	c, err := config.Decode("c", []byte("hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	server, err := serve.New(w.t.Context(), serve.Config{Cluster: c.XDS.Cluster})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(w.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	server.Start(l, nil)
+	r, err := rollout.New(w.t.Context(), rollout.Config{
+		Plane: rollout.NewPlane(server, c, nil), Server: server, Story: w.story, Alarm: quiet{}, Folder: w.folder, Ahead: ahead, Clock: w.clock,
+		Look: 5 * time.Millisecond,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := r.Run(ctx, w.source); err != nil {
+			w.t.Error(err)
+		}
+	})
+	if node {
+		all.Go(func() { w.node(ctx, l.Addr().String(), c.XDS.Cluster) })
+	}
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			all.Wait()
+			if err := server.Stop(context.WithoutCancel(ctx)); err != nil {
+				w.t.Error(err)
+			}
+		})
+	}
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// node is an Envoy that takes what it is given, and comes again when its stream ends.
+func (w *world) node(ctx context.Context, at, cluster string) {
+	conn, err := grpc.NewClient(at, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	defer conn.Close() //nolint:errcheck // the test is over
+	for ctx.Err() == nil {
+		stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
+		if err != nil {
+			continue
+		}
+		for _, url := range snapshot.Types {
+			_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{ // the stream says below that it has ended
+				Node: &corev3.Node{Id: "n1", Cluster: cluster}, TypeUrl: url, ResourceNamesSubscribe: []string{"*"},
+			})
+		}
+		for {
+			r, err := stream.Recv()
+			if err != nil {
+				break
+			}
+			_ = stream.Send(w.answer(r))
+		}
+	}
+}
+
+func (w *world) answer(r *discoveryv3.DeltaDiscoveryResponse) *discoveryv3.DeltaDiscoveryRequest {
+	out := &discoveryv3.DeltaDiscoveryRequest{TypeUrl: r.GetTypeUrl(), ResponseNonce: r.GetNonce()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, resource := range r.GetResources() {
+		if resource.GetName() != "edge-cert" {
+			continue
+		}
+		if w.refuse {
+			out.ErrorDetail = &statusv3.Status{Message: "no"}
+			continue
+		}
+		w.served = append(w.served, string(resource.GetResource().GetValue()))
+	}
+	return out
+}
+
+// source is told by the test what it finds.
+type source struct{ updates chan certfile.Update }
+
+func (s *source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+	for {
+		select {
+		case u := <-s.updates:
+			tell(ctx, u)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *world) finds(u certfile.Update) {
+	w.t.Helper()
+	select {
+	case w.source.updates <- u:
+	case <-time.After(patience):
+		w.t.Fatal("nobody takes what the source has found")
+	}
+}
+
+// story remembers what it was told.
+type story struct {
+	mu    sync.Mutex
+	lives []*certfile.Pair
+	next  []*certfile.Pair
+	at    time.Time
+	fail  bool
+}
+
+func (s *story) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next, s.at = pairs, at
+	return nil
+}
+
+func (s *story) Live(_ context.Context, pairs ...*certfile.Pair) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail {
+		return errors.New("the disk is full")
+	}
+	if len(s.lives) == 0 || !s.lives[len(s.lives)-1].Equal(pairs[0]) {
+		s.lives = append(s.lives, pairs[0])
+	}
+	return nil
+}
+
+// wait waits until the story is as wanted.
+func (w *world) wait(what string, done func(*story) bool) {
+	w.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(patience)
+	for {
+		w.story.mu.Lock()
+		ok := done(w.story)
+		w.story.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			w.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func live(pairs ...*certfile.Pair) func(*story) bool {
+	return func(s *story) bool { return slices.EqualFunc(s.lives, pairs, (*certfile.Pair).Equal) }
+}
+
+type quiet struct{}
+
+func (quiet) Serve(context.Context, ...*certfile.Pair) {}
+func (quiet) Refused(bool)                             {}
