@@ -9,28 +9,33 @@ import (
 	"github.com/causeway-pay/causeway/shared/announce"
 )
 
-// look is how often it is looked for what is due, beside what is told at once.
-const look = 5 * time.Second
+const (
+	look   = 5 * time.Second // how often it is looked for what is due, beside what is told at once
+	replan = time.Minute     // how often it is looked whether what was planned came
+)
 
 // Run tells core what there is to tell, and has the calendar put off what did not come, until ctx ends.
 func (s *Story) Run(ctx context.Context) {
-	tick := time.NewTicker(look)
+	tick, late := time.NewTicker(look), time.NewTicker(replan)
 	defer tick.Stop()
+	defer late.Stop()
 	for {
 		s.Deliver(ctx)
-		if err := s.update(func(h *history, now time.Time) error { s.plan(h, now); return nil }); err != nil {
-			s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.news:
 		case <-tick.C:
+		case <-late.C:
+			if err := s.update(func(h *history, now time.Time) error { s.plan(h, now); return nil }); err != nil {
+				s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
+			}
 		}
 	}
 }
 
-// Deliver tries all that is due, each once, in the order in which it happened. What core does not take is due again later.
+// Deliver tries all that is due, each once, in the order in which it happened, as long as core can be reached. What core does not take is due
+// again later.
 func (s *Story) Deliver(ctx context.Context) {
 	if s.cfg.Port == nil {
 		return
@@ -46,6 +51,10 @@ func (s *Story) Deliver(ctx context.Context) {
 		if err := s.told(n.Name, err); err != nil { // it is sent again, and core knows it
 			s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
 			return
+		}
+		var refused *announce.RefusedError
+		if err != nil && !errors.As(err, &refused) {
+			return // core cannot be reached: not for the next one either
 		}
 	}
 }
