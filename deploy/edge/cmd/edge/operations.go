@@ -26,7 +26,7 @@ func (e *edge) operations(registry *prometheus.Registry) http.Handler {
 
 func (e *edge) ready(w http.ResponseWriter, r *http.Request) {
 	status, word := http.StatusOK, "ok"
-	if e.server.Current() == nil {
+	if !e.plane.Certified() {
 		status, word = http.StatusServiceUnavailable, "waiting for a certificate"
 	}
 	nodes := []map[string]any{}

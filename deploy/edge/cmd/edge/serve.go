@@ -53,7 +53,11 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	defer wg.Wait()
 	defer stop()
 	failed := make(chan error, 2)
-	wg.Go(func() { failed <- e.rollout.Run(running, e.from) })
+	from := e.from
+	if e.authority != nil {
+		from = behindEnvoy{Source: e.authority, envoys: e.server.Wait}
+	}
+	wg.Go(func() { failed <- e.rollout.Run(running, from) })
 	wg.Go(func() {
 		if err := e.challenges(running); err != nil {
 			failed <- err

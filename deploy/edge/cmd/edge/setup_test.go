@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -53,6 +54,8 @@ type bed struct {
 	compat      *standIn
 	filter      *filter
 	authority   *certtest.Authority
+
+	certificates string // the setting; "": the folder
 }
 
 // newBed has one certificate in its folder, and nothing running.
@@ -96,11 +99,11 @@ data: %[2]s/data
 listen: {https: "%[3]s", http: "%[4]s"}
 xds: %[8]s
 http: unix:%[2]s/h.sock
-certificates: {folder: %[2]s/certs, publish_ahead: 0s}
+certificates: %[9]s
 extproc: {address: "unix:%[2]s/mle.sock"}
 upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address: "unix:%[2]s/gone"}}
 %[7]s
-`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds)
+`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds, cmp.Or(b.certificates, "{folder: "+b.path("certs")+", publish_ahead: 0s}"))
 	if !strings.Contains(more, "routes:") {
 		text += routes
 	}

@@ -32,7 +32,7 @@ func (e *edge) source() (from certfile.Source, authority *acme.Source, err error
 	a := c.Certificates.ACME
 	settings := acme.Settings{
 		Directory: a.Directory, Email: a.Email, Hosts: c.Names(), Policy: policy, Folder: filepath.Join(c.Data, "acme"), RenewAfter: a.RenewAfter,
-		HTTP01: a.Uses(config.ChallengeHTTP), TLSALPN01: a.Uses(config.ChallengeTLSALPN), Log: e.frame.Log,
+		HTTP01: a.Uses(config.ChallengeHTTP), TLSALPN01: a.Uses(config.ChallengeTLSALPN), Look: e.Look, Log: e.frame.Log,
 	}
 	if a.CA != "" {
 		text, err := os.ReadFile(a.CA)
@@ -50,6 +50,24 @@ func (e *edge) source() (from certfile.Source, authority *acme.Source, err error
 
 func folder(c config.Config, policy tlspolicy.Policy, log *slog.Logger) *certfile.Watcher {
 	return &certfile.Watcher{Path: c.Certificates.Folder, Rules: certfile.Rules{Hosts: c.Names(), Policy: policy, OpenRoot: true}, Log: log}
+}
+
+// behindEnvoy runs an authority's source once an Envoy has what it needs to let challenges in: an order before that would only fail, and authorities
+// count failures. What was served before a restart is served meanwhile.
+type behindEnvoy struct {
+	certfile.Source
+	envoys func(context.Context) error
+}
+
+// Run is Source's.
+func (b behindEnvoy) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+	_ = b.envoys(ctx) // one that refuses what it got does not keep the others from asking
+	select {
+	case <-ctx.Done():
+		return nil
+	default:
+		return b.Source.Run(ctx, tell)
+	}
 }
 
 // handler is what Envoy passes to this program: what is told of certificates, and challenges by HTTP-01.

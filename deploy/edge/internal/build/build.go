@@ -36,7 +36,8 @@ const (
 // Input is what resources are made of.
 type Input struct {
 	Config config.Config
-	// Certificates are one, or one of ECDSA and then one of RSA.
+	// Certificates are one, or one of ECDSA and then one of RSA. None, where an authority is still to issue the first one: what is built then lets its
+	// challenges in, and nothing else by HTTPS.
 	Certificates []Certificate
 	// Static leaves out the control plane: routes stand in their listeners.
 	Static bool
@@ -56,18 +57,23 @@ func Build(in Input) (Resources, error) {
 	if err != nil {
 		return Resources{}, fmt.Errorf("build: tls: %w", err)
 	}
-	if len(in.Certificates) == 0 || len(in.Certificates) > 2 {
+	bare := len(in.Certificates) == 0
+	if bare && (in.Static || in.Config.Certificates.ACME == nil) || len(in.Certificates) > 2 {
 		return Resources{}, errors.New("build: one certificate is needed, or one of ECDSA and one of RSA")
 	}
 	b := &builder{Input: in, policy: policy}
 	out := Resources{Secrets: b.secrets(), Clusters: b.clusters()}
 	https, redirect := b.httpsRoutes(), b.httpRoutes()
-	out.Listeners = append(out.Listeners, b.httpsListener(https))
+	if !bare || in.Config.Certificates.ACME.Uses(config.ChallengeTLSALPN) {
+		out.Listeners = append(out.Listeners, b.httpsListener(https))
+	}
 	if in.Config.Listen.HTTP != "" {
 		out.Listeners = append(out.Listeners, b.httpListener(redirect))
 	}
 	if !in.Static {
-		out.Routes = append(out.Routes, https)
+		if !bare {
+			out.Routes = append(out.Routes, https)
+		}
 		if in.Config.Listen.HTTP != "" {
 			out.Routes = append(out.Routes, redirect)
 		}

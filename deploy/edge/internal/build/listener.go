@@ -45,10 +45,12 @@ func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.
 	at, _ := b.address(b.Config.Listen.HTTPS)
 	l := &listenerv3.Listener{
 		Name: ListenerHTTPS, Address: at, PerConnectionBufferLimitBytes: u32(bufferLimit),
-		FilterChains: []*listenerv3.FilterChain{{
+	}
+	if len(b.Certificates) > 0 {
+		l.FilterChains = []*listenerv3.FilterChain{{
 			Name: "https", TransportSocket: b.downstream(), TransportSocketConnectTimeout: duration(10 * time.Second),
 			Filters: []*listenerv3.Filter{b.network("http", b.manager(routes, "edge", true))},
-		}},
+		}}
 	}
 	if b.Config.Certificates.ACME.Uses(config.ChallengeTLSALPN) {
 		l.ListenerFilters = []*listenerv3.ListenerFilter{{

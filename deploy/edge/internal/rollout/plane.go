@@ -29,7 +29,7 @@ type Plane struct {
 	pairs []*certfile.Pair // guarded by mu; none until there is a certificate
 }
 
-// NewPlane pushes nothing until there is a certificate. log may be nil.
+// NewPlane pushes nothing until there is a certificate, or Certify is called with none. log may be nil.
 func NewPlane(server *serve.Server, cfg config.Config, log *slog.Logger) *Plane {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -60,6 +60,13 @@ func Snapshot(cfg config.Config, pairs []*certfile.Pair) (*snapshot.Snapshot, er
 	return snapshot.New(made)
 }
 
+// Certified reports whether there is a certificate to serve by.
+func (p *Plane) Certified() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pairs) > 0
+}
+
 // Certify pushes certificates, checked by their source. On an error what was there stays.
 func (p *Plane) Certify(ctx context.Context, pairs []*certfile.Pair) error {
 	p.mu.Lock()
@@ -78,7 +85,7 @@ func (p *Plane) Configure(ctx context.Context, cfg config.Config) error {
 	if fixed := startOnly(p.cfg, cfg); len(fixed) > 0 {
 		return fmt.Errorf("%s changed: that takes a restart of this program", strings.Join(fixed, ", "))
 	}
-	if len(p.pairs) > 0 {
+	if p.server.Current() != nil {
 		if err := p.push(ctx, cfg, p.pairs); err != nil {
 			return err
 		}

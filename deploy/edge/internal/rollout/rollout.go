@@ -79,7 +79,7 @@ func New(ctx context.Context, cfg Config) (*Rollout, error) {
 		return nil, err
 	}
 	if len(r.live) == 0 {
-		return r, nil
+		return r, r.admit(ctx)
 	}
 	if !r.cfg.Clock.Now().Before(end(r.live)) {
 		r.cfg.Log.WarnContext(ctx, "edge: the certificate that was served has ended")
@@ -89,6 +89,17 @@ func New(ctx context.Context, cfg Config) (*Rollout, error) {
 	}
 	r.cfg.Alarm.Serve(ctx, r.live...)
 	return r, nil
+}
+
+// admit has Envoys let an authority's challenges in before there is a certificate: there would never be one otherwise.
+func (r *Rollout) admit(ctx context.Context) error {
+	if r.cfg.Plane.Config().Certificates.ACME == nil {
+		return nil
+	}
+	if err := r.cfg.Plane.Certify(ctx, nil); err != nil {
+		return fmt.Errorf("rollout: before the first certificate: %w", err)
+	}
+	return nil
 }
 
 // Run takes from the source until ctx ends.
