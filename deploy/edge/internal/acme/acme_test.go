@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -62,15 +64,20 @@ type run struct {
 	stop    func()
 }
 
-// hosts are names of the test's DNS.
-var hosts = []string{"api.example.test", "trust.example.test"}
+// hostsOf are names that no other test orders for: certmagic keeps challenges for the whole process, by name.
+func hostsOf(t *testing.T) []string {
+	t.Helper()
+	sum := sha256.Sum256([]byte(t.Name()))
+	domain := "." + hex.EncodeToString(sum[:4]) + ".test"
+	return []string{"api" + domain, "trust" + domain}
+}
 
 // start runs a source on an authority. Its clock stands until it is moved, and it looks at it all the time.
 func start(t *testing.T, p *world, folder string, change func(*acme.Settings)) *run {
 	t.Helper()
 	r := &run{updates: make(chan certfile.Update, 100), clock: &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &lines{}}
 	settings := acme.Settings{
-		Directory: p.Directory(), Email: "ops@example.test", Trust: p.Trust(), Roots: x509.NewCertPool(), Hosts: hosts, HTTP01: true, TLSALPN01: true,
+		Directory: p.Directory(), Email: "ops@example.test", Trust: p.Trust(), Roots: x509.NewCertPool(), Hosts: hostsOf(t), HTTP01: true, TLSALPN01: true,
 		Folder: folder, Clock: r.clock, Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
@@ -177,7 +184,7 @@ func wantIssued(t *testing.T, p *world, pair *certfile.Pair) {
 	leaf := pair.Leaf()
 	above := x509.NewCertPool()
 	above.AppendCertsFromPEM(pair.Chain)
-	for _, host := range hosts {
+	for _, host := range hostsOf(t) {
 		if _, err := leaf.Verify(x509.VerifyOptions{Roots: p.Roots(t), Intermediates: above, DNSName: host}); err != nil {
 			t.Error(err)
 		}
@@ -299,7 +306,7 @@ func TestAuthorityRefuses(t *testing.T) {
 	t.Run("Name", func(t *testing.T) {
 		t.Parallel()
 		p := newWorld(t, time.Hour)
-		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.Hosts = []string{"api.example.test", acmetest.Blocked} })
+		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.Hosts = []string{hostsOf(t)[0], acmetest.Blocked} })
 		r.open(t, p)
 		r.failure(t, acmetest.Blocked)
 	})
@@ -351,12 +358,12 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 		t.Error("the account has another key")
 	}
 
-	more := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hosts...) })
+	more := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hostsOf(t)...) })
 	more.failure(t, "connection refused") // one host more: what is kept does not do
 	more.stop()
 
 	p.Start(t)
-	soon := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hosts...) })
+	soon := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hostsOf(t)...) })
 	soon.open(t, p)
 	soon.nothing(t) // not right after an attempt that failed
 	soon.clock.Advance(2 * time.Minute)

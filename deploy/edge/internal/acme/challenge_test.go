@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,13 +14,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// idle is a host that no other test of this process orders for: certmagic keeps challenges for the whole process.
+// idle is a host that no test orders for.
 const idle = "idle.example.test"
 
 func settings(t *testing.T) acme.Settings {
 	t.Helper()
 	return acme.Settings{
-		Directory: "https://acme.example.test/dir", Hosts: []string{idle}, HTTP01: true, TLSALPN01: true, Folder: t.TempDir(), Roots: x509.NewCertPool(),
+		Directory: "https://acme.example.test/dir", Hosts: []string{idle}, HTTP01: true, TLSALPN01: true, Folder: t.TempDir(), Roots: x509.NewCertPool(), Log: slog.New(slog.DiscardHandler),
 	}
 }
 
