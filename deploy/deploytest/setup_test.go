@@ -43,3 +43,25 @@ func mustAbsolute(path string) string {
 	}
 	return path
 }
+
+// mustRead returns a file of the repository.
+func mustRead(tb testing.TB, path string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// mustRun runs a command and returns what it prints.
+func mustRun(tb testing.TB, dir, name string, args ...string) string {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		tb.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}

@@ -3,23 +3,28 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/probe"
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
 func main() {
 	m := NewMain()
+	if code, asked := operators.Command(context.Background(), os.Args[1:], m.Stdout, m.Stderr); asked {
+		os.Exit(code)
+	}
 	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))
 }
 
 const name = "edge"
+
+// operators is where operators look, and what container runtimes ask.
+var operators = probe.Program{Name: name, Admin: "127.0.0.1:9084", Path: "/health"}
 
 const usage = `edge configures the Envoys in front of the service, keeps their certificates, and tells the world about these.
 
@@ -28,6 +33,7 @@ Usage:
   edge check --config FILE               say everything that is wrong with a configuration, and with the certificates in its folder
   edge bootstrap --config FILE [flags]   print the file to start an Envoy by that asks this program
   edge static --config FILE [flags]      print a file to start an Envoy by that asks nobody
+  edge health [--admin ADDR]             ask a running one whether it lives, on its port for operators (127.0.0.1:9084)
   edge version
 
 Examples:
@@ -81,13 +87,9 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	}
 	run, known := map[string]func(context.Context, *flags) error{
 		"": m.serve, "serve": m.serve, "check": m.check, "bootstrap": m.bootstrap, "static": m.static,
-		"version": func(context.Context, *flags) error { return m.version() },
 	}[word]
 	if !known {
 		return program.Misused(m.Stderr, name, "%q is no command", word)
-	}
-	if word == "version" {
-		return run(ctx, f)
 	}
 	if f.config == "" {
 		return program.Misused(m.Stderr, name, "--config is required")
@@ -102,8 +104,8 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 
 // flags are those of all commands.
 type flags struct {
-	config, node, admin, tls string
-	certificate, key         string
+	config, node, admin, stats, tls string
+	certificate, key                string
 }
 
 func (f *flags) set(out io.Writer) *flag.FlagSet {
@@ -111,22 +113,9 @@ func (f *flags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.config, "config", "", "configuration `file`; every key in it is explained in configs/edge.yaml")
 	fs.StringVar(&f.node, "node", "edge-1", "bootstrap, static: the `id` of the Envoy; with mutual TLS, a name of its certificate")
 	fs.StringVar(&f.admin, "admin", "127.0.0.1:9901", "bootstrap, static: `address` of Envoy's administration; never one that others reach")
+	fs.StringVar(&f.stats, "stats", "", "bootstrap, static: `address` where Envoy shows operators /stats/prometheus and /ready, and nothing else (default none)")
 	fs.StringVar(&f.tls, "tls", "/etc/causeway/xds", "bootstrap: `folder` of certificate.pem, private_key.pem and xds_ca.pem, where xds.listen is an address")
 	fs.StringVar(&f.certificate, "certificate", "data/edge/certificates/edge.crt", "static: PEM `file` of the certificate, with its chain")
 	fs.StringVar(&f.key, "key", "data/edge/certificates/edge.key", "static: PEM `file` of its key")
 	return fs
-}
-
-func (m *Main) version() error {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				version += " " + s.Value
-			}
-		}
-	}
-	_, err := fmt.Fprintln(m.Stdout, name, version)
-	return err
 }

@@ -64,7 +64,9 @@ func (m *Main) static(_ context.Context, f *flags) error {
 		"# What leads to the edge program (/v1/trust, the calendar, challenges) answers 503 without it.\n", "static", made)
 }
 
-func (m *Main) envoy(f *flags) build.Node { return build.Node{ID: f.node, Admin: f.admin, TLS: f.tls} }
+func (m *Main) envoy(f *flags) build.Node {
+	return build.Node{ID: f.node, Admin: f.admin, Stats: f.stats, TLS: f.tls}
+}
 
 func (m *Main) print(what, command string, made proto.Message) error {
 	text, err := check.YAML(made)

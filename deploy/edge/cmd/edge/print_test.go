@@ -82,7 +82,7 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int{
 		"": program.ExitUsage, "nonsense --config x": program.ExitUsage, "check": program.ExitUsage, "--help": program.ExitDone,
-		"version": program.ExitDone, "check --config none.yaml": program.ExitFailed,
+		"check --config none.yaml": program.ExitFailed,
 	} {
 		_, err := said(t, strings.Fields(args)...)
 		if got := program.ExitCode(name, io.Discard, err); got != want {

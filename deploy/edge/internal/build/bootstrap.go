@@ -30,6 +30,7 @@ const (
 type Node struct {
 	ID    string
 	Admin string // host:port of its administration; empty for 127.0.0.1:9901
+	Stats string // host:port where it shows what it counts, and whether it is ready, and nothing else; empty for nowhere
 	// TLS is the folder that holds certificate.pem, private_key.pem and xds_ca.pem, for a control plane that is an address.
 	TLS string
 }
@@ -47,7 +48,8 @@ func Bootstrap(c config.Config, n Node) (*bootstrapv3.Bootstrap, error) {
 		},
 		LdsConfig: ads(), CdsConfig: ads(),
 	}
-	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Clusters: []*clusterv3.Cluster{b.xdsCluster(n)}}
+	listeners, clusters := b.withStats(n, nil, []*clusterv3.Cluster{b.xdsCluster(n)})
+	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Listeners: listeners, Clusters: clusters}
 	if b.err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", b.err)
 	}
@@ -62,7 +64,8 @@ func Static(c config.Config, n Node, certificates []Certificate) (*bootstrapv3.B
 	}
 	b := &builder{Input: Input{Config: c}}
 	out := b.bootstrap(n)
-	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Listeners: made.Listeners, Clusters: made.Clusters, Secrets: made.Secrets}
+	listeners, clusters := b.withStats(n, made.Listeners, made.Clusters)
+	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Listeners: listeners, Clusters: clusters, Secrets: made.Secrets}
 	if b.err != nil {
 		return nil, fmt.Errorf("static: %w", b.err)
 	}
@@ -71,10 +74,7 @@ func Static(c config.Config, n Node, certificates []Certificate) (*bootstrapv3.B
 
 // bootstrap is what is the same in both.
 func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
-	if n.Admin == "" {
-		n.Admin = "127.0.0.1:9901"
-	}
-	admin := b.tcp(n.Admin)
+	admin := b.tcp(n.admin())
 	return &bootstrapv3.Bootstrap{
 		Node:            &corev3.Node{Id: n.ID, Cluster: b.Config.XDS.Cluster},
 		Admin:           &bootstrapv3.Admin{Address: admin},
