@@ -167,6 +167,18 @@ func (r *Rollout) withdraw(ctx context.Context) {
 	r.say(ctx, "edge: the next certificate was taken back", errors.Join(r.save(), r.cfg.Story.Next(ctx, time.Time{})))
 }
 
+// covers reports whether what is live is good for all hosts: after a restart there may be more of them.
+func (r *Rollout) covers() bool {
+	for _, name := range r.cfg.Plane.Config().Names() {
+		for _, p := range r.live {
+			if p.Leaf().VerifyHostname(name) != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // announce publishes what is next, from the disk on: a restart must not put its time off.
 func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 	now := r.cfg.Clock.Now()
@@ -174,7 +186,7 @@ func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 	if at.After(latest) {
 		at = latest
 	}
-	if at.Before(now) {
+	if at.Before(now) || !r.covers() {
 		at = now
 	}
 	r.next, r.at = pairs, at

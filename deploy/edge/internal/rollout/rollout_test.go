@@ -128,3 +128,19 @@ func TestRefusedByEnvoy(t *testing.T) {
 	w.clock.Advance(ahead)
 	w.wait("a better one is taken", live(one, three))
 }
+
+// TestMoreHosts: what is not good for a host that came with a restart is not served for a day more.
+func TestMoreHosts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stop := w.start(true)
+	one := w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	stop()
+	w.hosts = append(w.hosts, "b.example")
+	w.start(true)
+	two := w.pair()
+	w.finds(found(two))
+	w.wait("the next is live at once", live(one, two))
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -37,18 +38,18 @@ type world struct {
 	story  *story
 	source *source
 	ca     *certtest.Authority
+	hosts  []string // of the configuration, and of pairs
 
-	mu      sync.Mutex
-	refuse  bool     // the node refuses secrets
-	served  []string // the chains that the node took, in order
-	changed chan struct{}
+	mu     sync.Mutex
+	refuse bool     // the node refuses secrets
+	served []string // the chains that the node took, in order
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return &world{
 		t: t, folder: t.TempDir(), clock: clock.NewFake(clock.System().Now()), story: &story{}, source: &source{updates: make(chan certfile.Update)},
-		ca: certtest.Root(t).Intermediate(t), changed: make(chan struct{}, 1),
+		ca: certtest.Root(t).Intermediate(t), hosts: []string{"a.example"},
 	}
 }
 
@@ -58,13 +59,13 @@ func (w *world) pair(changes ...func(lives *[2]time.Time)) *certfile.Pair {
 	for _, c := range changes {
 		c(&lives)
 	}
-	return w.ca.Issue(w.t, certtest.Hosts("a.example"), certtest.Lives(lives[0], lives[1])).Pair(w.t)
+	return w.ca.Issue(w.t, certtest.Hosts(w.hosts...), certtest.Lives(lives[0], lives[1])).Pair(w.t)
 }
 
 // start runs a rollout, with a node if wanted, until the returned function is called.
 func (w *world) start(node bool) (stop func()) {
 	w.t.Helper()
-	c, err := config.Decode("c", []byte("hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"))
+	c, err := config.Decode("c", []byte("hosts: ["+strings.Join(w.hosts, ", ")+"]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
