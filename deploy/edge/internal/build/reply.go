@@ -36,7 +36,7 @@ var replies = []reply{
 // fromFilter is true of an answer that mle-filter had Envoy give: it has an id of a request, which Envoy gives none of its own.
 const fromFilter = "'request-id' in response.headers"
 
-// localReplies gives Envoy's own answers a body of v1's errors, and HSTS to those that no filter sees: what is not even HTTP has no route.
+// localReplies gives Envoy's own answers a body of v1's errors, and HSTS once more: Envoy 1.40 has the filter of headers see all of them, and others did not.
 func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 	fields := []*corev3.HeaderValueOption{overwrite("X-Content-Type-Options", "nosniff"), overwrite("Cache-Control", "no-store")}
 	if https {

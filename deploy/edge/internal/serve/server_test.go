@@ -61,7 +61,7 @@ func TestNothingNew(t *testing.T) {
 	set(t, s, snap)
 	first := connect(t, at, "n1", nil)
 	first.all()
-	if err := s.Wait(t.Context()); err != nil {
+	if err := waited(t, s); err != nil {
 		t.Fatal(err)
 	}
 	first.close()
@@ -84,7 +84,7 @@ func TestNothingNew(t *testing.T) {
 		}
 		c.ack(r)
 	}
-	if err := again.Wait(t.Context()); err != nil {
+	if err := waited(t, again); err != nil {
 		t.Error(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestWait(t *testing.T) {
 	one, two := connect(t, at, "n1", nil), connect(t, at, "n2", nil)
 	one.all()
 	two.all()
-	if err := s.Wait(t.Context()); err != nil {
+	if err := waited(t, s); err != nil {
 		t.Fatal(err)
 	}
 	set(t, s, made(t, "two"))
@@ -114,7 +114,7 @@ func TestWait(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	result := make(chan error)
-	go func() { result <- s.Wait(t.Context()) }()
+	go func() { result <- waited(t, s) }()
 	two.ack(r)
 	if err := <-result; err != nil {
 		t.Error(err)
@@ -123,7 +123,7 @@ func TestWait(t *testing.T) {
 	set(t, s, made(t, "three"))
 	one.ack(one.receive())
 	two.close()
-	if err := s.Wait(t.Context()); err != nil {
+	if err := waited(t, s); err != nil {
 		t.Error(err)
 	}
 }
@@ -138,13 +138,13 @@ func TestNack(t *testing.T) {
 	set(t, s, made(t, "one"))
 	c := connect(t, at, "n1", nil)
 	c.all()
-	if err := s.Wait(t.Context()); err != nil {
+	if err := waited(t, s); err != nil {
 		t.Fatal(err)
 	}
 	set(t, s, made(t, "two"))
 	c.nack(c.receive(), "no such thing\nas this")
 	var refused *serve.RefusedError
-	if err := s.Wait(t.Context()); !errors.As(err, &refused) || refused.Node != "n1" || refused.Reason != "Secret: no such thing?as this" {
+	if err := waited(t, s); !errors.As(err, &refused) || refused.Node != "n1" || refused.Reason != "Secret: no such thing?as this" {
 		t.Errorf("got %v", err)
 	}
 	if got := counted(t, registry, "causeway_edge_xds_answers_total", "nack"); got != 1 {
@@ -152,7 +152,7 @@ func TestNack(t *testing.T) {
 	}
 	set(t, s, made(t, "one")) // taken back
 	c.ack(c.receive())
-	if err := s.Wait(t.Context()); err != nil {
+	if err := waited(t, s); err != nil {
 		t.Error(err)
 	}
 }

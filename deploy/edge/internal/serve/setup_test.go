@@ -186,3 +186,11 @@ func connectMaybe(t *testing.T, at string, with *tls.Config) *client {
 	}
 	return &client{t: t, stream: stream, node: &corev3.Node{Id: "n1", Cluster: cluster}, close: cancel}
 }
+
+// waited is Wait, which does not last for ever.
+func waited(t *testing.T, s *serve.Server) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return s.Wait(ctx)
+}
