@@ -24,40 +24,14 @@ func TestRotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	var done, failed atomic.Int64
-	for i := range 4 {
-		client := b.client(nil)
-		if i%2 == 1 {
-			client = b.http2()
-		}
-		all.Go(func() {
-			for !closed(stop) {
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/v1/x", http.NoBody)
-				if err != nil {
-					failed.Add(1)
-					return
-				}
-				got, err := client.Do(r)
-				done.Add(1)
-				if err != nil || got.StatusCode != http.StatusOK {
-					failed.Add(1)
-					continue
-				}
-				_ = got.Body.Close()
-			}
-		})
-	}
+	stop := b.load(t)
 	var last *certtest.Issued
 	for range 3 {
 		last = b.install(t)
 		b.shows(t, e, last)
 	}
-	close(stop)
-	all.Wait()
-	if done.Load() < 100 || failed.Load() != 0 {
-		t.Errorf("got %d failures of %d", failed.Load(), done.Load())
+	if done, failed := stop(); done < 100 || failed != 0 {
+		t.Errorf("got %d failures of %d", failed, done)
 	}
 	if _, err := kept.Write([]byte("GET /v1/x HTTP/1.1\r\nHost: " + host + "\r\n\r\n")); err != nil {
 		t.Error(err)
@@ -82,6 +56,41 @@ func TestRotation(t *testing.T) {
 		}
 		return got.status == 200 && json.Unmarshal([]byte(got.body), &said) == nil && strings.Contains(strings.ToLower(got.body), serial)
 	})
+}
+
+// load has four clients ask as fast as they can, two of them by HTTP/2, until the returned function is called.
+func (b *bed) load(t *testing.T) (stop func() (done, failed int64)) {
+	t.Helper()
+	ended := make(chan struct{})
+	var all sync.WaitGroup
+	var done, failed atomic.Int64
+	for i := range 4 {
+		client := b.client(nil)
+		if i%2 == 1 {
+			client = b.http2()
+		}
+		all.Go(func() {
+			for !closed(ended) {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/v1/x", http.NoBody)
+				if err != nil {
+					failed.Add(1)
+					return
+				}
+				got, err := client.Do(r)
+				done.Add(1)
+				if err != nil || got.StatusCode != http.StatusOK {
+					failed.Add(1)
+					continue
+				}
+				_ = got.Body.Close()
+			}
+		})
+	}
+	return func() (int64, int64) {
+		close(ended)
+		all.Wait()
+		return done.Load(), failed.Load()
+	}
 }
 
 // TestRefusedCertificate: one that is not good leaves the present one.
