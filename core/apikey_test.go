@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -132,7 +131,7 @@ func TestNoSecretIsStored(t *testing.T) {
 	}
 	b.clock.Advance(time.Minute)
 	b.restart(t)
-	for path, content := range coretest.Files(t, b.dir) {
+	for path, content := range b.database.Files(t, b.dir) {
 		for _, secret := range []string{k.Secret.Reveal(), next.Secret.Reveal(), unkeyed, b.key} {
 			if bytes.Contains(content, []byte(secret)) || bytes.Contains(content, []byte(secret[8:40])) {
 				t.Errorf("%s holds a key", path)

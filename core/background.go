@@ -17,8 +17,10 @@ func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	for {
-		sweep(ctx, cfg.Log, "settled", eng.SettleDue)
-		sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
+		if eng.Peers.Leads() {
+			sweep(ctx, cfg.Log, "settled", eng.SettleDue)
+			sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -40,12 +42,22 @@ func sweep(ctx context.Context, log *slog.Logger, what string, pass func(context
 // broadcastEvery is how often it is looked for a broadcast that an earlier process, or a failure, left open.
 const broadcastEvery = 15 * time.Second
 
+// peersEvery is how often that is where another core may have accepted it.
+const peersEvery = time.Second
+
 // keepBroadcasting tells merchants what all are to be told: what is left open at once, then whenever it is woken.
 func keepBroadcasting(ctx context.Context, eng *engine.Engine, cfg Config) {
-	tick := time.NewTicker(broadcastEvery)
+	every := broadcastEvery
+	if eng.Peers != nil {
+		every = peersEvery
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		n, err := eng.BroadcastDue(ctx)
+		n, err := 0, error(nil)
+		if eng.Peers.Leads() {
+			n, err = eng.BroadcastDue(ctx)
+		}
 		if n > 0 {
 			cfg.Log.InfoContext(ctx, "broadcast", slog.Int("merchants", n))
 		}

@@ -94,8 +94,8 @@ func (l *till) answered() []string {
 	return slices.Clone(l.acked)
 }
 
-// TestBackupUnderLoad takes a backup beside 32 writers: all that was answered before it began is in it, and a service goes on from there.
-func TestBackupUnderLoad(t *testing.T) {
+// TestBackupUnderLoadSQLite takes a backup beside 32 writers: all that was answered before it began is in it, and a service goes on from there.
+func TestBackupUnderLoadSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	l := b.openTill(t, 32)
@@ -126,8 +126,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	t.Logf("%d of %d payments were answered before the backup", len(before), len(l.answered()))
 }
 
-// TestBackupIsThePrivateWhole: what a backup is made of, and who can read it.
-func TestBackupIsThePrivateWhole(t *testing.T) {
+// TestBackupIsThePrivateWholeSQLite: what a backup is made of, and who can read it.
+func TestBackupIsThePrivateWholeSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustCreate(t, 5, "")
@@ -156,7 +156,7 @@ func TestBackupIsThePrivateWhole(t *testing.T) {
 	}
 }
 
-func TestBackupsThatAreRefused(t *testing.T) {
+func TestBackupsThatAreRefusedSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	taken := b.MustBackup(t)
@@ -217,8 +217,8 @@ func harms() map[string]func(dir string) error {
 	}
 }
 
-// TestRestoresThatAreRefused: a backup that is not as it was made, or a folder with something in it; and then nothing is left behind.
-func TestRestoresThatAreRefused(t *testing.T) {
+// TestRestoresThatAreRefusedSQLite: a backup that is not as it was made, or a folder with something in it; and then nothing is left behind.
+func TestRestoresThatAreRefusedSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustCreate(t, 5, "")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -100,7 +99,7 @@ func TestCVCOfAStoredCardIsNowhere(t *testing.T) {
 			fmt.Fprintln(&said, a.header, string(a.body))
 		}
 	}
-	places := coretest.Files(t, b.dir)
+	places := b.database.Files(t, b.dir)
 	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -254,7 +253,7 @@ func TestClientSecretIsShownOnceAndKeptNowhere(t *testing.T) {
 		t.Errorf("replay after a restart: got %s, want %s", again.body, first.body)
 	}
 	b.restart(t)
-	found := coretest.Files(t, b.dir)
+	found := b.database.Files(t, b.dir)
 	found["log"] = []byte(b.logs.String())
 	for path, content := range found {
 		if strings.Contains(string(content), proof) {

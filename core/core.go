@@ -25,6 +25,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
@@ -48,10 +49,10 @@ const (
 	startPatience = 10 * time.Second
 )
 
-// Config says where core lives and what it stands on. Only Data is required.
+// Config says where core lives and what it stands on. Only Data is required, or Database and VaultKEK.
 type Config struct {
-	Data string // folder of the store, made with mode 0700 when missing
-	// Database opens the store, where it is not a file in Data: package postgres makes one.
+	Data string // folder of the store, made with mode 0700 when missing; unused with a Database
+	// Database opens the store, where it is one that several cores share: package core/postgres makes it.
 	Database  Database
 	Simulator string       // path of the simulator's catalogue; "" for the built-in one
 	Clock     clock.Clock  // nil for the system's
@@ -83,11 +84,12 @@ type Config struct {
 // Database opens a store that several processes share.
 type Database func(context.Context, clock.Clock) (*store.DB, error)
 
-// Core is the open service. Two cannot be open on one folder.
+// Core is the open service. Two cannot be open on one folder; on one database, any number.
 type Core struct {
 	*Admin
 	sim     *simulator.Simulator
-	lock    *os.File
+	peers   *engine.Peers // nil with a store of its own
+	unlock  func() error
 	handler http.Handler
 	filter  secret.String // Config.FilterSecret
 	metrics *metrics.Metrics
@@ -107,23 +109,35 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if err := cfg.makeFolder(); err != nil {
 		return nil, err
 	}
-	lock, err := lockFolder(filepath.Join(cfg.Data, lockFile))
+	unlock, err := cfg.lock()
 	if err != nil {
 		return nil, err
 	}
-	sim, err := openSimulator(cfg)
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
 	admin, err := openAdmin(ctx, cfg)
 	if err != nil {
-		return nil, errors.Join(err, sim.Close(), lock.Close())
+		return nil, errors.Join(err, unlock())
 	}
-	c := &Core{Admin: admin, sim: sim, lock: lock}
+	sim, err := openSimulator(cfg, admin.db)
+	if err != nil {
+		return nil, errors.Join(err, admin.Close(), unlock())
+	}
+	c := &Core{Admin: admin, sim: sim, unlock: unlock}
 	if err := c.start(ctx, cfg); err != nil {
 		return nil, errors.Join(store.Explain(err, filepath.Join(cfg.Data, databaseFile)), c.Close())
 	}
 	return c, nil
+}
+
+// lock keeps a second service off a folder. A database is for any number of them.
+func (cfg Config) lock() (unlock func() error, err error) {
+	if cfg.Database != nil {
+		return func() error { return nil }, nil
+	}
+	lock, err := lockFolder(filepath.Join(cfg.Data, lockFile))
+	if err != nil {
+		return nil, err
+	}
+	return lock.Close, nil
 }
 
 func (cfg Config) withDefaults() Config {
@@ -144,7 +158,7 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 	return ratelimit.New(cmp.Or(cfg.RateLimit, DefaultRateLimit))
 }
 
-func openSimulator(cfg Config) (*simulator.Simulator, error) {
+func openSimulator(cfg Config, db *store.DB) (*simulator.Simulator, error) {
 	var catalogue []byte
 	if cfg.Simulator != "" {
 		var err error
@@ -152,9 +166,11 @@ func openSimulator(cfg Config) (*simulator.Simulator, error) {
 			return nil, fmt.Errorf("simulator catalogue: %w", err)
 		}
 	}
-	sim, err := simulator.Open(simulator.Config{
-		Catalogue: catalogue, Journal: filepath.Join(cfg.Data, journalFile), Clock: cfg.Clock,
-	})
+	memory := simulator.Config{Catalogue: catalogue, Journal: filepath.Join(cfg.Data, journalFile), Clock: cfg.Clock}
+	if cfg.Database != nil {
+		memory.Journal, memory.Book = "", simulatorBook{db}
+	}
+	sim, err := simulator.Open(memory)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
@@ -201,13 +217,16 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if err := c.join(ctx, cfg); err != nil {
+		return err
+	}
 	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock})
 	c.db.Observe(series.Group)
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
 		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer,
-		Observer: series,
+		Observer: series, Peers: c.peers,
 	})
 	recovery := eng.NewRecovery()
 	if err := recovery.CatchUp(ctx, startPatience); err != nil {
@@ -229,13 +248,26 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })
-	c.ended.Go(func() { keepPurging(background, c.db, series, cfg) })
+	c.ended.Go(func() { keepPurging(background, c.db, c.peers, series, cfg) })
+	if c.peers != nil {
+		c.ended.Go(func() { c.peers.Run(background) })
+	}
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
 	c.ended.Go(func() { keepBroadcasting(background, eng, cfg) })
 	c.ended.Go(func() { hooks.Run(background) })
 	return nil
+}
+
+// join has a core known to those that share its database, and what it begins known as its own.
+func (c *Core) join(ctx context.Context, cfg Config) error {
+	if cfg.Database == nil {
+		return nil
+	}
+	c.peers = &engine.Peers{ID: id.NewGenerator(clock.System()).Next(), Store: c.db, Log: cfg.Log}
+	c.db.WorkAs(c.peers.ID)
+	return c.peers.Beat(ctx)
 }
 
 // openWebhooks returns the deliverer, with what a dead process was at due again.
@@ -246,7 +278,7 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine,
 	}
 	hooks := webhook.New(webhook.Config{
 		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: series, Secrets: webhook.NewSecrets(secrets),
-		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint,
+		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint, Leads: eng.Peers.Leads,
 	})
 	return hooks, hooks.TakeOver(ctx)
 }
@@ -271,7 +303,7 @@ func (c *Core) Close() error {
 			c.stop()
 		}
 		c.ended.Wait()
-		c.err = errors.Join(c.Admin.Close(), c.sim.Close(), c.lock.Close())
+		c.err = errors.Join(c.Admin.Close(), c.sim.Close(), c.unlock())
 	})
 	return c.err
 }

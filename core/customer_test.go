@@ -1,9 +1,7 @@
 package core_test
 
 import (
-	"database/sql"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,14 +23,7 @@ func (b *bundle) MustCustomer(t *testing.T, body string) v1.Customer {
 // write changes the database past the service.
 func (b *bundle) write(t *testing.T, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(b.dir, "causeway.db"))+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }() // its one statement has reported
-	if _, err := db.ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
+	b.database.MustExec(t, statement)
 }
 
 // numberOf is the integer in an id.

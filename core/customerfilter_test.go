@@ -69,8 +69,8 @@ func TestCustomerFilters(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/customers?phone=1"), invalid("unknown_parameter", "phone"))
 }
 
-// TestCustomersAreLookedUp: by an index, not by reading all of them.
-func TestCustomersAreLookedUp(t *testing.T) {
+// TestCustomersAreLookedUpSQLite: by an index, not by reading all of them.
+func TestCustomersAreLookedUpSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for column, index := range map[string]string{"reference": "customers_by_reference", "email": "customers_by_email"} {

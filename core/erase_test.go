@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -41,7 +40,7 @@ func (b *bundle) wantForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.stop(t)
-	for place, text := range coretest.Files(t, b.dir) {
+	for place, text := range b.database.Files(t, b.dir) {
 		for _, word := range words {
 			if i := bytes.Index(text, []byte(word)); i >= 0 {
 				t.Errorf("%s still has %q: …%q…", place, word, text[max(0, i-60):min(len(text), i+60)])

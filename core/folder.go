@@ -28,11 +28,8 @@ var (
 // whose store is one folder below: a second store beside it would never be looked at.
 func (cfg Config) makeFolder() error {
 	data := cfg.Data
-	if cfg.Database != nil { // whose store is not in the folder
-		if err := os.MkdirAll(data, 0o700); err != nil {
-			return fmt.Errorf("data folder: %w", err)
-		}
-		return nil
+	if cfg.Database != nil {
+		return nil // nothing is kept in a folder
 	}
 	if err := wantStore(data); errors.Is(err, ErrLost) || err != nil && hasStore(standaloneStore(data)) {
 		return err
@@ -91,6 +88,9 @@ func wantNothingLost(data string) error {
 
 // loadRoot reads the root secret, and makes it for a store that has nothing yet that depends on it.
 func loadRoot(ctx context.Context, cfg Config, db *store.DB) (auth.Root, error) {
+	if cfg.Database != nil {
+		return loadSharedRoot(ctx, cfg, db)
+	}
 	path := filepath.Join(cfg.Data, rootFile)
 	root, err := auth.ReadRoot(path)
 	if !errors.Is(err, fs.ErrNotExist) {

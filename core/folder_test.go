@@ -54,9 +54,9 @@ func openings() map[string]func(context.Context, string) error {
 	}
 }
 
-// TestLostFiles: a file that is gone from a folder that needs it is not made anew: the error names it, nothing is changed, and with the file
+// TestLostFilesSQLite: a file that is gone from a folder that needs it is not made anew: the error names it, nothing is changed, and with the file
 // back all is as it was.
-func TestLostFiles(t *testing.T) {
+func TestLostFilesSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	method := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
@@ -93,8 +93,8 @@ func TestLostFiles(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, method, ""), 201)
 }
 
-// TestLostKeysetIsNotBackedUp: a backup that no card could be read from is none.
-func TestLostKeysetIsNotBackedUp(t *testing.T) {
+// TestLostKeysetIsNotBackedUpSQLite: a backup that no card could be read from is none.
+func TestLostKeysetIsNotBackedUpSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustToken(t, visa)
@@ -136,8 +136,8 @@ func TestFirstStartThatDied(t *testing.T) {
 	}
 }
 
-// TestKeysetOfAMerchantWithoutCards: a merchant that is made before the first start needs no keyset yet.
-func TestKeysetOfAMerchantWithoutCards(t *testing.T) {
+// TestKeysetOfAMerchantWithoutCardsSQLite: a merchant that is made before the first start needs no keyset yet.
+func TestKeysetOfAMerchantWithoutCardsSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.stop(t)

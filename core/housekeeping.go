@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
@@ -18,12 +19,15 @@ const (
 )
 
 // keepPurging removes what has expired, at once and from time to time.
-func keepPurging(ctx context.Context, db *store.DB, series *metrics.Metrics, cfg Config) {
+func keepPurging(ctx context.Context, db *store.DB, peers *engine.Peers, series *metrics.Metrics, cfg Config) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		n, err := db.PurgeIdempotencyKeys(ctx, cfg.Clock.Now())
-		series.KeysPurged(n, err)
+		n, err := int64(0), error(nil)
+		if peers.Leads() {
+			n, err = db.PurgeIdempotencyKeys(ctx, cfg.Clock.Now())
+			series.KeysPurged(n, err)
+		}
 		switch {
 		case err != nil && ctx.Err() == nil:
 			cfg.Log.ErrorContext(ctx, "purge failed", slog.Any("error", err))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -128,7 +127,7 @@ func TestIdempotencyKeyWithACardNumber(t *testing.T) {
 		t.Errorf("again: got %s, want %s", again.ID, made.ID)
 	}
 	b.stop(t)
-	for path, text := range coretest.Files(t, b.dir) {
+	for path, text := range b.database.Files(t, b.dir) {
 		if bytes.Contains(text, []byte(key)) {
 			t.Errorf("%s has it in the clear", path)
 		}

@@ -174,7 +174,7 @@ func TestLiveKeys(t *testing.T) {
 func TestKeyMadeBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a, err := core.OpenAdmin(t.Context(), core.Config{Data: b.dir})
+	a, err := core.OpenAdmin(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
+func TestOpenSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	if c, err := core.Open(t.Context(), core.Config{Data: b.dir}); err == nil {

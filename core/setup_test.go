@@ -1,7 +1,9 @@
 package core_test
 
 import (
+	"bytes"
 	"database/sql"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -76,14 +79,9 @@ func openBundle(t *testing.T, b *bundle) *bundle {
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	cfg := core.Config{
-		Data: b.dir, Simulator: b.catalogue, Clock: b.clock, Log: log, RateLimit: b.rateLimit, WebhooksAllowPrivate: b.private,
-		Concurrency: b.atOnce, Tracer: b.tracer,
-		OperatorToken: secret.New(b.token), FilterSecret: secret.New(b.filter),
-	}
-	if coretest.Shared() {
-		cfg.Database = b.database.Open
-	}
+	cfg := b.place()
+	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
+	cfg.Tracer, cfg.OperatorToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
 	c, err := core.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +92,15 @@ func (b *bundle) start(t *testing.T) {
 		b.server.Config.Handler = c.Inner()
 	}
 	b.client = &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
+}
+
+// place is where the bundle's store is, as its commands are told.
+func (b *bundle) place() core.Config {
+	cfg := core.Config{Data: b.dir, Clock: b.clock}
+	if coretest.Shared() {
+		cfg.Database, cfg.VaultKEK = b.database.Open, secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
+	}
+	return cfg
 }
 
 func (b *bundle) stop(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -190,7 +189,7 @@ func TestSourceSecretsAreNotKept(t *testing.T) {
 		}
 	}
 	b.restart(t)
-	found := coretest.Files(t, b.dir)
+	found := b.database.Files(t, b.dir)
 	found["log"] = []byte(b.logs.String())
 	for path, content := range found {
 		for _, secret := range []string{cavv, cryptogram, account, token} {

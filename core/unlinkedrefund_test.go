@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -212,7 +211,7 @@ func TestUnlinkedRefundsShowNothing(t *testing.T) {
 	if got := len(MustDecode[v1.RefundList](t, b.get(t, "/v1/refunds"), 200).Data); got != len(numbers) {
 		t.Errorf("got %d refunds, want %d", got, len(numbers))
 	}
-	places := coretest.Files(t, b.dir)
+	places := b.database.Files(t, b.dir)
 	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 }

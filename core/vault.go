@@ -52,10 +52,13 @@ func (a *Admin) openVault(ctx context.Context, cfg Config) (*vault.Vault, error)
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Database != nil {
+		return vault.Load(sharedKeyset{a.db}, kek)
+	}
 	if err := wantKeyset(ctx, cfg.Data, a.db); err != nil {
 		return nil, err
 	}
-	return vault.Load(filepath.Join(cfg.Data, vaultFile), kek)
+	return vault.Load(vault.File(filepath.Join(cfg.Data, vaultFile)), kek)
 }
 
 func kekBytes(text secret.String, root auth.Root) ([]byte, error) {
@@ -67,6 +70,33 @@ func kekBytes(text secret.String, root auth.Root) ([]byte, error) {
 		return nil, errors.New("the vault's key-encryption key is not 32 bytes in base64") // the cause would quote it
 	}
 	return kek, nil
+}
+
+// lockVault keeps every other rotation away.
+func (a *Admin) lockVault(ctx context.Context) (release func() error, err error) {
+	if a.cfg.Database != nil {
+		release, err := a.db.Hold(ctx, vaultLock)
+		return release, held(err)
+	}
+	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "another rotation or a backup runs on this data folder")
+	if err != nil {
+		return nil, err
+	}
+	return lock.Close, nil
+}
+
+// RewrapVault is Admin.RewrapVault for whoever has not opened the store: on a database, what opening needs is encrypted by the old key.
+func RewrapVault(ctx context.Context, cfg Config, old secret.String) (err error) {
+	cfg = cfg.withDefaults()
+	if cfg.Database != nil {
+		return rewrapShared(ctx, cfg, old)
+	}
+	a, err := OpenAdmin(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.RewrapVault(ctx, old)
 }
 
 // RewrapVault encrypts the vault's keys by Config.VaultKEK, which until now were encrypted by another key-encryption key; the zero old is
@@ -94,11 +124,11 @@ func (a *Admin) RewrapVault(ctx context.Context, old secret.String) (err error) 
 // RotateVault encrypts all card data anew by a fresh key, and with drop removes the old keys then; what an earlier rotation left
 // unfinished is finished first. It tells its progress in lines. It works beside a running service, and one that was killed is run again.
 func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
-	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "another rotation or a backup runs on this data folder")
+	release, err := a.lockVault(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() { err = errors.Join(err, release()) }()
 	v, err := a.openVault(ctx, a.cfg)
 	if err != nil {
 		return err
@@ -121,8 +151,10 @@ func keepSweeping(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		if err := eng.SweepTokens(ctx); err != nil && ctx.Err() == nil {
-			cfg.Log.ErrorContext(ctx, "sweep failed", slog.Any("error", err))
+		if eng.Peers.Leads() {
+			if err := eng.SweepTokens(ctx); err != nil && ctx.Err() == nil {
+				cfg.Log.ErrorContext(ctx, "sweep failed", slog.Any("error", err))
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -22,7 +21,7 @@ import (
 // rotateTelling rotates the vault as another process would.
 func (b *bundle) rotateTelling(t *testing.T, drop bool, told *bytes.Buffer) error {
 	t.Helper()
-	a, err := core.OpenAdmin(t.Context(), core.Config{Data: b.dir, Clock: b.clock})
+	a, err := core.OpenAdmin(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +43,7 @@ func (b *bundle) MustRotate(t *testing.T, drop bool) string {
 func (b *bundle) keys(t *testing.T) int64 {
 	t.Helper()
 	return b.number(t, `SELECT COUNT(*) FROM (SELECT vault_key FROM tokens WHERE number IS NOT NULL
-		UNION SELECT vault_key FROM payment_methods WHERE number IS NOT NULL)`)
+		UNION SELECT vault_key FROM payment_methods WHERE number IS NOT NULL) AS used`)
 }
 
 // TestRotateVaultBesideTheService: payments, tokens and attachments go on while the keys change under them, and nothing is left that only
@@ -178,8 +177,8 @@ func TestVaultKEK(t *testing.T) {
 	}
 }
 
-// TestRewrapVault moves a vault from the derived key to one of its own, and on to another.
-func TestRewrapVault(t *testing.T) {
+// TestRewrapVaultSQLite moves a vault from the derived key to one of its own, and on to another.
+func TestRewrapVaultSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.MustToken(t, visa).ID
@@ -266,9 +265,9 @@ func TestVaultShowsNothing(t *testing.T) {
 	var said bytes.Buffer
 	numbers, codes := cards(50)
 	b.sendCards(t, &said, numbers, codes)
-	places := coretest.Files(t, b.dir)
+	places := b.database.Files(t, b.dir)
 	b.MustRotate(t, true)
-	for path, text := range coretest.Files(t, b.dir) {
+	for path, text := range b.database.Files(t, b.dir) {
 		places[path+", rotated"] = text
 	}
 	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
@@ -282,7 +281,7 @@ func TestVaultShowsNothing(t *testing.T) {
 		}
 	}
 	b.stop(t)
-	wantNoCards(t, coretest.Files(t, b.dir), numbers, codes)
+	wantNoCards(t, b.database.Files(t, b.dir), numbers, codes)
 	wantNoCards(t, map[string][]byte{"the spans": spans.all(t)}, numbers, codes)
 	b.start(t)
 }

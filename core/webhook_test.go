@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -216,7 +215,7 @@ func TestWebhookSecretsAreReplayedAndNotStored(t *testing.T) {
 // wantAbsent looks for texts in the logs and in every file of the folder.
 func (b *bundle) wantAbsent(t *testing.T, texts []string) {
 	t.Helper()
-	places := coretest.Files(t, b.dir)
+	places := b.database.Files(t, b.dir)
 	places["the log"] = []byte(b.logs.String())
 	for name, content := range places {
 		for i, text := range texts {

@@ -14,7 +14,7 @@ import (
 )
 
 func (m *Main) merchants(ctx context.Context, args []string) error {
-	f, data := m.flags("merchants")
+	f, at := m.flags("merchants")
 	change := changeFlags(f)
 	words, err := m.words(f, args)
 	if err != nil {
@@ -27,17 +27,17 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 	verb := strings.Join(words[:min(len(words), 1)], "")
 	switch {
 	case verb == "list" && len(words) == 1 && c.Same():
-		return m.listMerchants(ctx, *data)
+		return m.listMerchants(ctx, at)
 	case verb == "create" && len(words) == 2 && c.Name == "":
 		c.Name = words[1]
-		return m.administerBy(ctx, core.MakeAdmin, *data, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
+		return m.administerBy(ctx, core.MakeAdmin, at, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
 	case verb == "update" && len(words) == 2:
 		if c.Same() {
 			return m.misused("merchants update needs --name, --time-zone, --cutoff or --unlinked-refunds")
 		}
-		return m.administer(ctx, *data, func(a *core.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
+		return m.administer(ctx, at, func(a *core.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
 	case (verb == "disable" || verb == "enable") && len(words) == 2 && c.Same():
-		return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
 			return words[1], a.DisableMerchant(ctx, words[1], verb == "disable")
 		})
 	}
@@ -59,12 +59,16 @@ func verbLast(args []string, verbs ...string) []string {
 type opener func(context.Context, core.Config) (*core.Admin, error)
 
 // administer runs fn on the store, which must be there, and prints its result.
-func (m *Main) administer(ctx context.Context, data string, fn func(*core.Admin) (string, error)) error {
-	return m.administerBy(ctx, core.OpenAdmin, data, fn)
+func (m *Main) administer(ctx context.Context, at *place, fn func(*core.Admin) (string, error)) error {
+	return m.administerBy(ctx, core.OpenAdmin, at, fn)
 }
 
-func (m *Main) administerBy(ctx context.Context, open opener, data string, fn func(*core.Admin) (string, error)) (err error) {
-	a, err := open(ctx, core.Config{Data: data})
+func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func(*core.Admin) (string, error)) (err error) {
+	cfg, err := at.config()
+	if err != nil {
+		return err
+	}
+	a, err := open(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -77,8 +81,8 @@ func (m *Main) administerBy(ctx context.Context, open opener, data string, fn fu
 	return err
 }
 
-func (m *Main) listMerchants(ctx context.Context, data string) error {
-	return m.look(ctx, data, func(a *core.Admin, w io.Writer) error {
+func (m *Main) listMerchants(ctx context.Context, at *place) error {
+	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
 		found, err := a.ListMerchants(ctx)
 		if err != nil {
 			return err
@@ -102,8 +106,12 @@ func (m *Main) listMerchants(ctx context.Context, data string) error {
 }
 
 // look runs fn on the opened store with a writer that aligns what tabs separate.
-func (m *Main) look(ctx context.Context, data string, fn func(*core.Admin, io.Writer) error) (err error) {
-	a, err := core.OpenAdmin(ctx, core.Config{Data: data})
+func (m *Main) look(ctx context.Context, at *place, fn func(*core.Admin, io.Writer) error) (err error) {
+	cfg, err := at.config()
+	if err != nil {
+		return err
+	}
+	a, err := core.OpenAdmin(ctx, cfg)
 	if err != nil {
 		return err
 	}

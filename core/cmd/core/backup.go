@@ -8,7 +8,7 @@ import (
 )
 
 func (m *Main) backup(ctx context.Context, args []string) error {
-	f, data := m.flags("backup")
+	f, at := m.flags("backup")
 	to := f.String("to", "", "the folder to make")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
@@ -16,15 +16,19 @@ func (m *Main) backup(ctx context.Context, args []string) error {
 	if *to == "" {
 		return m.misused("backup wants --to, the folder to make")
 	}
-	if err := core.Backup(ctx, core.Config{Data: *data}, *to); err != nil {
+	cfg, err := at.folder()
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(m.Stdout, *to)
+	if err := core.Backup(ctx, cfg, *to); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(m.Stdout, *to)
 	return err
 }
 
 func (m *Main) restore(ctx context.Context, args []string) error {
-	f, data := m.flags("restore")
+	f, at := m.flags("restore")
 	from := f.String("from", "", "the backup's folder")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
@@ -32,9 +36,13 @@ func (m *Main) restore(ctx context.Context, args []string) error {
 	if *from == "" {
 		return m.misused("restore wants --from, the backup's folder")
 	}
-	if err := core.Restore(ctx, core.Config{Data: *data}, *from); err != nil {
+	cfg, err := at.folder()
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(m.Stdout, *data)
+	if err := core.Restore(ctx, cfg, *from); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(m.Stdout, cfg.Data)
 	return err
 }

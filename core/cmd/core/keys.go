@@ -21,7 +21,7 @@ type keyFlags struct {
 }
 
 func (m *Main) keys(ctx context.Context, args []string) error {
-	f, data := m.flags("keys")
+	f, at := m.flags("keys")
 	var k keyFlags
 	f.StringVar(&k.spec.Merchant, "merchant", "", "merchant id")
 	f.StringVar(&k.spec.Mode, "mode", "test", "test or live")
@@ -36,34 +36,34 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 	}
 	switch verb := strings.Join(words[:min(len(words), 1)], ""); {
 	case verb == "create" && len(words) == 1:
-		return m.createKey(ctx, *data, k)
+		return m.createKey(ctx, at, k)
 	case verb == "list" && len(words) == 1:
-		return m.listKeys(ctx, *data, k.spec.Merchant)
+		return m.listKeys(ctx, at, k.spec.Merchant)
 	case verb == "roll" && len(words) == 2:
-		return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
 			key, err := a.RollKey(ctx, words[1], k.overlap)
 			return key.Reveal(), err
 		})
 	case verb == "revoke" && len(words) == 2:
-		return m.administer(ctx, *data, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
 			return "revoked " + words[1], a.RevokeKey(ctx, words[1], k.force)
 		})
 	}
 	return m.misused("keys takes create, list, roll key_… or revoke key_…")
 }
 
-func (m *Main) createKey(ctx context.Context, data string, k keyFlags) error {
+func (m *Main) createKey(ctx context.Context, at *place, k keyFlags) error {
 	if k.scopes != "" {
 		k.spec.Scopes = strings.Split(k.scopes, ",")
 	}
-	return m.administer(ctx, data, func(a *core.Admin) (string, error) {
+	return m.administer(ctx, at, func(a *core.Admin) (string, error) {
 		key, err := a.CreateKey(ctx, k.spec)
 		return key.Reveal(), err
 	})
 }
 
-func (m *Main) listKeys(ctx context.Context, data, merchant string) error {
-	return m.look(ctx, data, func(a *core.Admin, w io.Writer) error {
+func (m *Main) listKeys(ctx context.Context, at *place, merchant string) error {
+	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
 		found, err := a.ListKeys(ctx, merchant)
 		if err != nil {
 			return err

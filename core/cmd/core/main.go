@@ -53,7 +53,7 @@ Usage:
 
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
-                                               what root.secret gives
+                                               what root.secret gives; with --store the old one must be given
   core backup --to BACKUP                      copy the data folder into a new folder, beside a running service
   core restore --from BACKUP                   make the data folder, empty or missing, of a backup, after checking it
 
@@ -61,9 +61,14 @@ Every command takes --data DIR, the data folder (./data; of a standalone with da
 words. merchants, keys, vault and backup work beside a running service on the same folder, which notices within a second. Only serve,
 migrate, restore and merchants create make a store where there is none.
 
+--store URL in the place of --data keeps all of it on a PostgreSQL server instead: postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts with
+commas between them. Any number of cores may serve one. It needs CAUSEWAY_VAULT_KEK, the same for every core and command. A command line can be seen
+by others: rather set CAUSEWAY_STORE.
+
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which
                             is for development
+  CAUSEWAY_STORE            the URL of --store
   CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
   CAUSEWAY_FILTER_SECRET    what the filter in front sends with every request; all others are refused, but for health. The same as its own
                             secret: openssl rand -base64 32
@@ -134,10 +139,10 @@ func (m *Main) misused(why string) error {
 }
 
 // flags returns a flag set that explains itself by the usage text.
-func (m *Main) flags(name string) (*flag.FlagSet, *string) {
+func (m *Main) flags(name string) (*flag.FlagSet, *place) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	return f, f.String("data", "./data", "data folder")
+	return f, placeFlags(f)
 }
 
 // parse reads args and returns what is left, wanting exactly n.

@@ -18,7 +18,7 @@ import (
 const drain = 10 * time.Second
 
 func (m *Main) serve(ctx context.Context, args []string) (err error) {
-	f, data := m.flags("serve")
+	f, at := m.flags("serve")
 	listen := f.String("listen", "127.0.0.1:8080", "address")
 	catalogue := f.String("simulator", "", "the simulator's catalogue")
 	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
@@ -33,7 +33,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if *limit == 0 {
 		*limit = -1 // which is how core says no limit
 	}
-	kek, err := core.VaultKEK(os.Getenv)
+	cfg, err := at.config()
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,9 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer traces.Close(ctx)
-	c, err := core.Open(ctx, core.Config{
-		Data: *data, Simulator: *catalogue, Log: log, RateLimit: *limit, VaultKEK: kek, WebhooksAllowPrivate: *private, Tracer: traces.Tracer("core"),
-		OperatorToken: token, FilterSecret: filter,
-	})
+	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
+	cfg.OperatorToken, cfg.FilterSecret = token, filter
+	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -87,11 +86,15 @@ func serveAdmin(addr string, c *core.Core, log *slog.Logger) (*httpx.Server, err
 }
 
 func (m *Main) migrate(ctx context.Context, args []string) error {
-	f, data := m.flags("migrate")
+	f, at := m.flags("migrate")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
-	a, err := core.MakeAdmin(ctx, core.Config{Data: *data})
+	cfg, err := at.config()
+	if err != nil {
+		return err
+	}
+	a, err := core.MakeAdmin(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (m *Main) vault(ctx context.Context, args []string) (err error) {
-	f, data := m.flags("vault")
+	f, at := m.flags("vault")
 	drop := f.Bool("drop-old", false, "remove the old keys once nothing is encrypted by them")
 	words, err := m.parse(f, verbLast(args, "rotate", "rewrap"), 1)
 	if err != nil {
@@ -19,21 +19,21 @@ func (m *Main) vault(ctx context.Context, args []string) (err error) {
 	if words[0] != "rotate" && (words[0] != "rewrap" || *drop) {
 		return m.misused(fmt.Sprintf("vault cannot %q like that", words[0]))
 	}
-	kek, err := core.VaultKEK(os.Getenv)
+	cfg, err := at.config()
 	if err != nil {
 		return err
 	}
-	a, err := core.OpenAdmin(ctx, core.Config{Data: *data, VaultKEK: kek})
+	if words[0] == "rewrap" {
+		old, err := core.OldVaultKEK(os.Getenv)
+		if err != nil {
+			return err
+		}
+		return core.RewrapVault(ctx, cfg, old)
+	}
+	a, err := core.OpenAdmin(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if words[0] == "rotate" {
-		return a.RotateVault(ctx, *drop, m.Stderr)
-	}
-	old, err := core.OldVaultKEK(os.Getenv)
-	if err != nil {
-		return err
-	}
-	return a.RewrapVault(ctx, old)
+	return a.RotateVault(ctx, *drop, m.Stderr)
 }

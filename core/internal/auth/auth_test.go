@@ -66,7 +66,7 @@ func TestExpiry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	coretest.MustExec(t, s.Dir, "UPDATE api_keys SET expires_at = ?", s.Clock.Now().Add(time.Hour).UnixMilli())
+	s.MustExec(t, "UPDATE api_keys SET expires_at = ?", s.Clock.Now().Add(time.Hour).UnixMilli())
 	s.Clock.Advance(time.Hour - time.Millisecond)
 	if _, err := a.Authenticate(t.Context(), key.Reveal()); err != nil {
 		t.Errorf("before it expires: %v", err)

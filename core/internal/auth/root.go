@@ -40,6 +40,18 @@ func LoadRoot(path string) (Root, error) {
 	return newRoot(path, b)
 }
 
+// MakeRoot returns a fresh root secret, and its bytes to be kept.
+func MakeRoot() (Root, []byte, error) {
+	b := make([]byte, rootSize)
+	if _, err := rand.Read(b); err != nil {
+		return Root{}, nil, fmt.Errorf("make root secret: %w", err)
+	}
+	return Root{b}, b, nil
+}
+
+// RootOf is the root secret of its bytes, which were kept in a place.
+func RootOf(place string, b []byte) (Root, error) { return newRoot(place, b) }
+
 func newRoot(path string, b []byte) (Root, error) {
 	if len(b) != rootSize {
 		return Root{}, fmt.Errorf("root secret %s: %d bytes, want %d", path, len(b), rootSize)

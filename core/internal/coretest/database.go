@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/stdlib"
@@ -35,12 +36,15 @@ func NewDatabase(tb testing.TB, dir string) *Database {
 	return &Database{Path: filepath.Join(dir, databaseFile)}
 }
 
+// patient is a URL for a machine that is busy with many tests: what is to be seen here is not how fast it is.
+func patient(url string) string { return url + "&patience=30s&pool_max_conns=6" }
+
 // Open opens the store.
 func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	if d.url == "" {
 		return store.Open(ctx, d.Path, c)
 	}
-	return postgres.Open(ctx, d.url, c)
+	return postgres.Open(ctx, patient(d.url), c)
 }
 
 // MustInspect opens the database to look at it past the store. Questions are asked in the words of SQLite.
@@ -57,6 +61,71 @@ func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	db.SetMaxOpenConns(1)
 	tb.Cleanup(func() { _ = db.Close() }) // it wrote nothing
 	return db
+}
+
+// MustExec writes past the store. Statements are in the words of SQLite.
+func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
+	tb.Helper()
+	db := d.mustWrite(tb)
+	defer func() { _ = db.Close() }() // the statement below has reported
+	if _, err := db.ExecContext(tb.Context(), statement, args...); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (d *Database) mustWrite(tb testing.TB) *sql.DB {
+	tb.Helper()
+	if d.url != "" {
+		return d.MustInspect(tb)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(d.Path)+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+// Files is all that the store has written: the files of its folder, and on a server the rows of each table as text.
+func (d *Database) Files(tb testing.TB, dir string) map[string][]byte {
+	tb.Helper()
+	out := Files(tb, dir)
+	if d.url == "" {
+		return out
+	}
+	db, err := sql.Open("pgx", d.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // it wrote nothing
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(tb.Context(), "SET bytea_output = 'escape'"); err != nil { // what can be read stays readable
+		tb.Fatal(err)
+	}
+	for _, table := range mustTexts(tb, db, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1", d.schema()) {
+		out["the table "+table] = []byte(strings.Join(mustTexts(tb, db, "SELECT t::text FROM "+table+" t"), "\n"))
+	}
+	return out
+}
+
+func mustTexts(tb testing.TB, db *sql.DB, query string, args ...any) []string {
+	tb.Helper()
+	rows, err := db.QueryContext(tb.Context(), query, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	var out []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, text)
+	}
+	if err := rows.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return out
 }
 
 // wordy puts what is asked of it into PostgreSQL's words.

@@ -110,7 +110,7 @@ func (s *Service) open(tb testing.TB) {
 // MustVault opens the service's vault once more, as another process would.
 func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	tb.Helper()
-	v, err := vault.Load(filepath.Join(s.Dir, keysetFile), pepper()[:vault.KEKSize])
+	v, err := vault.Load(vault.File(filepath.Join(s.Dir, keysetFile)), pepper()[:vault.KEKSize])
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -133,7 +133,12 @@ func MustInspect(tb testing.TB, path string) *sql.DB {
 func (s *Service) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	for _, name := range []string{keysetFile, databaseFile, databaseFile + "-wal"} { // not -shm: it dies with the process
+	s.Database.copyTo(tb, dir)
+	names := []string{keysetFile, databaseFile, databaseFile + "-wal"} // not -shm: it dies with the process
+	if s.Database.Path == "" {
+		names = names[:1]
+	}
+	for _, name := range names {
 		b, err := os.ReadFile(filepath.Join(s.Dir, name))
 		if err != nil && (name != databaseFile+"-wal" || !os.IsNotExist(err)) {
 			tb.Fatal(err)
@@ -153,7 +158,7 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	tb.Helper()
 	next := *s
 	next.Dir, next.Log = dir, &Log{}
-	next.Database = &Database{Path: filepath.Join(dir, databaseFile)}
+	next.Database = copied(tb, dir)
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
 		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),
@@ -307,14 +312,7 @@ func (l *Log) String() string {
 }
 
 // MustExec writes past the store, for what the store has no method for yet.
-func MustExec(tb testing.TB, dir, statement string, args ...any) {
+func (s *Service) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, databaseFile))+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = db.Close() }() // the statement below has reported
-	if _, err := db.ExecContext(tb.Context(), statement, args...); err != nil {
-		tb.Fatal(err)
-	}
+	s.Database.MustExec(tb, statement, args...)
 }

@@ -59,7 +59,7 @@ func TestSealedAnswersStayInTheirPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	coretest.MustExec(t, s.Dir, `UPDATE idempotency_keys SET answer = (SELECT answer FROM idempotency_keys WHERE key = 'yours') WHERE key = 'mine'`)
+	s.MustExec(t, `UPDATE idempotency_keys SET answer = (SELECT answer FROM idempotency_keys WHERE key = 'yours') WHERE key = 'mine'`)
 	if a, err := ask("mine"); err == nil {
 		t.Errorf("got %d %s", a.Status, a.Body)
 	}

@@ -56,7 +56,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
 	})
 	if err != nil || replay != nil {
-		return value(replay), err
+		return value(replay), e.abandon(err, authorizationReference(t))
 	}
 	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
@@ -70,7 +70,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 		return e.authorized(ctx, r.ID, t, answer), nil
 	case errors.Is(err, acquirer.ErrUnavailable):
 		if err := e.takeBack(ctx, t, p.Drawn.secrets, nil); err != nil {
-			return Answer{}, err
+			return Answer{}, e.abandon(err, authorizationReference(t))
 		}
 		return Answer{}, ErrAcquirerUnavailable
 	default:
@@ -98,7 +98,7 @@ func (e *Engine) authorized(ctx context.Context, requestID string, open *payment
 	if err != nil {
 		// Either recovery was there first or the store is in trouble. What stands is in the store, and the key leads to it.
 		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
-		e.givenUp.Store(authorizationReference(open), nil)
+		e.giveUp(authorizationReference(open))
 		if a.Approved && errors.Is(err, store.ErrConflict) {
 			e.oweLate(ctx, &t)
 		}
@@ -183,7 +183,7 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transaction) Answer {
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t) })
 	if err != nil {
-		e.givenUp.Store(authorizationReference(t), nil)
+		e.giveUp(authorizationReference(t))
 		e.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(t)), slog.Any("error", err))
 	}
 	t.Status = payment.Unknown

@@ -22,7 +22,9 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 		created := errors.Is(err, store.ErrNotFound)
 		if created {
 			b = &store.Broadcast{Type: kind, Name: name, Data: object}
-			err = tx.InsertBroadcast(b)
+			if err = tx.InsertBroadcast(b); errors.Is(err, store.ErrDuplicate) {
+				err = fmt.Errorf("a broadcast of that name: %w", store.ErrChanged) // another process was faster
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -86,6 +88,9 @@ func (e *Engine) broadcast(ctx context.Context, pass *tracedPass, b *store.Broad
 			}
 			return tx.MoveBroadcast(b, place, int64(n))
 		})
+		if errors.Is(err, store.ErrConflict) {
+			return told, nil // another process is at it
+		}
 		if err != nil {
 			return told, err
 		}

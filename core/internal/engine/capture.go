@@ -20,14 +20,14 @@ func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int
 	c := &payment.Capture{Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		c.Claim = claim
-		err := e.insertNew(func(id int64) error { c.ID = id; return tx.BeginCapture(c) })
+		err := e.insertNew(func(id int64) error { c.ID, c.Amount = id, amount; return tx.BeginCapture(c) })
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoCapture(amount) })
 		}
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), err
+		return value(done), e.abandon(err, captureReference(c))
 	}
 	return e.askCapture(ctx, origin{request: r.ID}, acq, c)
 }
@@ -136,7 +136,7 @@ func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answ
 
 // lostStep answers a follow-up whose outcome is not known or not committed; recovery will ask again.
 func (e *Engine) lostStep(ctx context.Context, requestID string, s step, cause error) (Answer, error) {
-	e.givenUp.Store(s.reference, nil)
+	e.giveUp(s.reference)
 	e.Log.ErrorContext(ctx, "follow-up: outcome open", slog.String("reference", s.reference), slog.Any("error", cause))
 	t, err := s.follows(func(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
 		return e.Store.Transaction(context.WithoutCancel(ctx), tenant, id)

@@ -64,7 +64,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
 	})
 	if err != nil || done != nil {
-		return value(done), err
+		return value(done), e.abandon(err, authorizationReference(&t))
 	}
 	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
@@ -77,7 +77,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		return e.authorized(ctx, r.ID, &t, answer), nil
 	case errors.Is(err, acquirer.ErrUnavailable):
 		if err := e.withdraw(ctx, &t, p.Drawn.secrets, nil); err != nil {
-			return Answer{}, err
+			return Answer{}, e.abandon(err, authorizationReference(&t))
 		}
 		return Answer{}, ErrAcquirerUnavailable
 	default:

@@ -55,9 +55,10 @@ func MustOccupy(t *testing.T, s *coretest.Service, table string, txn int64) {
 	t.Helper()
 	columns := map[string]string{"captures": ", final", "refunds": ""}[table]
 	values := map[string]string{"captures": ", 0", "refunds": ""}[table]
-	coretest.MustExec(t, s.Dir, fmt.Sprintf(`WITH RECURSIVE n (id) AS (SELECT %d UNION ALL SELECT id + 1 FROM n LIMIT 64)
+	first := s.IDs.Next() + 1
+	s.MustExec(t, fmt.Sprintf(`WITH RECURSIVE n (id) AS (SELECT CAST(%d AS BIGINT) UNION ALL SELECT id + 1 FROM n WHERE id < %d)
 		INSERT INTO %s (id, transaction_id, merchant_id, live, state, amount, currency, created_at, updated_at%s)
-		SELECT id, %d, 1, 0, 'failed', 1, 'usd', 0, 0%s FROM n`, s.IDs.Next()+1, table, columns, txn, values))
+		SELECT id, %d, 1, 0, 'failed', 1, 'usd', 0, 0%s FROM n`, first, first+63, table, columns, txn, values))
 }
 
 // TestIDsThatAreTaken: another process drew the same number. The step draws again and takes its amount once.

@@ -37,7 +37,7 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error
 		return nil, e.beginCredit(tx, f, c.Drawn)
 	})
 	if err != nil || done != nil {
-		return value(done), err
+		return value(done), e.abandon(err, refundReference(f))
 	}
 	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Credit(ctx, acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source})
@@ -90,7 +90,7 @@ func (e *Engine) takeBackCredit(ctx context.Context, f *payment.Refund, c Credit
 		})
 	})
 	if err != nil {
-		return err
+		return e.abandon(err, refundReference(f))
 	}
 	return ErrAcquirerUnavailable
 }

@@ -185,6 +185,8 @@ func (e *Engine) useToken(tx *store.Tx, tenant payment.Tenant, token, by int64) 
 		return err
 	case t.UsedBy != 0:
 		return ErrTokenUsed
+	case t.ExpiresAt.After(tx.Now):
+		return fmt.Errorf("a token that can be used: %w", store.ErrChanged) // it was used, and came back
 	}
 	return ErrTokenExpired
 }

@@ -118,13 +118,14 @@ type Config struct {
 	Live    acquirer.Acquirer // serves live mode; nil refuses it
 
 	Observer Observer // nil: nobody is told
+	Peers    *Peers   // nil: no other process works on what is in the store
 }
 
 // Engine carries out use-cases. It is safe for concurrent use.
 type Engine struct {
 	Config
 	running running
-	givenUp sync.Map // references of requests whose caller here has given up, until they are finished
+	givenUp sync.Map // references of requests whose caller here has given up, and when, until they are finished
 
 	broadcasts chan struct{} // of one place
 }
@@ -212,4 +213,25 @@ func voidReference(t *payment.Transaction) string {
 // partReference names the reversal of an authorization of less than its payment may be taken for.
 func partReference(t *payment.Transaction) string {
 	return "part_" + authorizationReference(t)[4:]
+}
+
+// giveUp has recovery take up at once what nobody here works on any more.
+func (e *Engine) giveUp(reference string) { e.givenUp.Store(reference, e.Clock.Now()) }
+
+// abandon gives up an intent of which it is not known whether it was committed. It returns err.
+func (e *Engine) abandon(err error, reference string) error {
+	if errors.Is(err, store.ErrUnavailable) {
+		e.giveUp(reference)
+	}
+	return err
+}
+
+// forgetGivenUp forgets what was never finished because it was never there: after Patience anything open is taken up.
+func (e *Engine) forgetGivenUp(now time.Time) {
+	e.givenUp.Range(func(reference, at any) bool {
+		if now.Sub(at.(time.Time)) > 2*Patience {
+			e.givenUp.Delete(reference)
+		}
+		return true
+	})
 }

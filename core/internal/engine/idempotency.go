@@ -167,7 +167,7 @@ func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*pa
 	}
 	refusal := why(t)
 	if refusal == nil {
-		return nil, errors.New("engine: the store refused a step that the rules allow")
+		return nil, fmt.Errorf("the store refused a step that the rules allow: %w", store.ErrChanged)
 	}
 	a := e.Present.Refused(r.ID, refusal, t)
 	if refusal.Code == payment.OperationInProgress {

@@ -21,9 +21,13 @@ type task struct {
 
 // collect hands every open step that nobody works on to add.
 func (r *Recovery) collect(ctx context.Context, add func(task)) error {
-	e, now := r.e, r.e.Clock.Now()
-	orphan := func(reference string, begun time.Time) bool {
+	e, now, leads := r.e, r.e.Clock.Now(), r.e.Peers.Leads()
+	e.forgetGivenUp(now)
+	orphan := func(reference string, core int64, begun time.Time) bool {
 		_, left := e.givenUp.Load(reference)
+		if e.Peers != nil {
+			return e.Peers.mayTakeUp(core, left, now.Sub(begun))
+		}
 		return !r.serving || left || begun.Before(r.born) || now.Sub(begun) >= Patience
 	}
 	cut := int64(math.MaxInt64)
@@ -46,27 +50,27 @@ func (r *Recovery) collect(ctx context.Context, add func(task)) error {
 				step, reference = StepVoid, voidReference(t)
 			}
 			addOne(task{t.Tenant, step, t.UpdatedAt, t.ID, reference, func(ctx context.Context) error { return e.reconcileTransaction(ctx, t) }},
-				t.Status == payment.Unknown || orphan(reference, t.UpdatedAt))
+				t.Status == payment.Unknown && leads || orphan(reference, t.Core, t.UpdatedAt))
 			return t.ID
 		}),
 		each(ctx, since(e.Store.OpenCaptures, cut), func(c *payment.Capture) int64 {
 			reference := captureReference(c)
 			addOne(task{c.Tenant, StepCapture, c.UpdatedAt, c.ID, reference, func(ctx context.Context) error { return e.reconcileCapture(ctx, c) }},
-				orphan(reference, c.UpdatedAt))
+				orphan(reference, c.Core, c.UpdatedAt))
 			return c.ID
 		}),
 		each(ctx, since(e.Store.OpenRefunds, cut), func(f *payment.Refund) int64 {
 			reference := refundReference(f)
 			addOne(task{f.Tenant, StepRefund, f.UpdatedAt, f.ID, reference, func(ctx context.Context) error { return e.reconcileRefund(ctx, f) }},
-				orphan(reference, f.UpdatedAt))
+				orphan(reference, f.Core, f.UpdatedAt))
 			return f.ID
 		}),
 		each(ctx, since(e.Store.DueReversals, now), func(o *payment.Reversal) int64 {
-			addOne(task{tenant: o.Tenant, step: StepReversal, since: o.DueAt, id: o.Transaction, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, true)
+			addOne(task{tenant: o.Tenant, step: StepReversal, since: o.DueAt, id: o.Transaction, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, leads)
 			return o.ID
 		}),
 	)
-	if err == nil {
+	if err == nil && leads {
 		e.Observer.RecoveryLooked(open, oldest)
 	}
 	return err

@@ -80,8 +80,8 @@ func keyState(t *testing.T, s *coretest.Service) func(objects []int64) string {
 	t.Helper()
 	return func(objects []int64) string {
 		key := objects[0]
-		return fmt.Sprintf("%d successors, revoked %t", s.Number(t, "SELECT replaced_by IS NOT NULL FROM api_keys WHERE id = ?", key),
-			s.Number(t, "SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = ?", key) == 1)
+		return fmt.Sprintf("%d successors, revoked %t", s.Number(t, "SELECT CASE WHEN replaced_by IS NULL THEN 0 ELSE 1 END FROM api_keys WHERE id = ?", key),
+			s.Number(t, "SELECT CASE WHEN revoked_at IS NULL THEN 0 ELSE 1 END FROM api_keys WHERE id = ?", key) == 1)
 	}
 }
 

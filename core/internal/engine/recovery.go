@@ -31,7 +31,8 @@ const (
 // tenant's in a lane of its own (lane.go); what is done to one step is in reconcile.go, and in reversal.go for what is owed of a closed payment.
 //
 // What nobody works on any more is taken up at once: `unknown` payments, steps whose caller has given up, and all that a dead process left.
-// What a request may still be working on is left alone for Patience. Each tenant's lane has its own pauses, so that one acquirer that cannot be
+// What a request may still be working on is left alone for Patience. Where several cores share the store, what a dead process left is what is of a
+// core that is known to be gone, and one of them takes it up for all (Peers). Each tenant's lane has its own pauses, so that one acquirer that cannot be
 // reached delays nobody else.
 type Recovery struct {
 	e     *Engine

@@ -24,7 +24,7 @@ func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capt
 	defer e.enter(ctx, r)()
 	f := &payment.Refund{Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
-		f.Claim = claim
+		f.Claim, f.Capture, f.Amount = claim, capture, amount
 		err := e.beginRefund(tx, f)
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuseRefund(tx, r, f, amount)
@@ -32,7 +32,7 @@ func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capt
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), err
+		return value(done), e.abandon(err, refundReference(f))
 	}
 	return e.askRefund(ctx, origin{request: r.ID}, acq, f)
 }
@@ -40,7 +40,7 @@ func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capt
 // beginRefund reserves the amount, resolves "all that is left", and announces the refund.
 func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	if f.Amount == 0 {
-		t, err := tx.Transaction(f.Tenant, f.Transaction)
+		t, err := tx.TransactionForUpdate(f.Tenant, f.Transaction)
 		if errors.Is(err, store.ErrNotFound) {
 			return store.ErrConflict
 		}

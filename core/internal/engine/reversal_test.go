@@ -171,7 +171,7 @@ func TestKilledWhileLettingGo(t *testing.T) {
 					if asked++; asked != d.nth {
 						return nil
 					}
-					dir = s.Snapshot(t)
+					dir = s.Snapshot(t) //nolint:contextcheck // it is the test's, whose the snapshot is
 					return acquirer.ErrUnknown
 				}
 				s.Acquirer.Before = die

@@ -17,8 +17,9 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	}
 	defer e.enter(ctx, r)()
 	var t *payment.Transaction
+	void := e.IDs.Next()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
-		err := tx.BeginVoid(r.Tenant, transaction, e.IDs.Next(), claim)
+		err := tx.BeginVoid(r.Tenant, transaction, void, claim)
 		if errors.Is(err, store.ErrConflict) {
 			return e.voidOther(tx, r, transaction)
 		}
@@ -29,7 +30,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), err
+		return value(done), e.abandon(err, voidReference(&payment.Transaction{OperationID: void}))
 	}
 	return e.askVoid(ctx, origin{request: r.ID}, acq, t)
 }

@@ -60,7 +60,9 @@ type Transaction struct {
 	Version int64 // counts the announced transitions
 
 	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late answer under it.
-	Claim     int64
+	Claim int64
+	// Core is the process that works on the open request, 0 where there is only one.
+	Core      int64
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -139,6 +141,7 @@ type Capture struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
+	Core           int64 // as of a transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
@@ -164,6 +167,7 @@ type Refund struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
+	Core           int64 // as of a transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }

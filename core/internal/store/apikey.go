@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,8 +116,8 @@ func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
 
 // TouchKeys writes when keys were last used, by id. An earlier time than the stored one changes nothing.
 func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
-	for id, at := range used {
-		err := tx.exec(`UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`, toMillis(at), id)
+	for _, id := range slices.Sorted(maps.Keys(used)) { // in one order, so that two processes do not wait for each other
+		err := tx.exec(`UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`, toMillis(used[id]), id)
 		if err != nil {
 			return err
 		}

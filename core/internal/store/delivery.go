@@ -126,9 +126,11 @@ type Lease struct {
 // until. An attempt that never ended, because its process died, counts among the attempts.
 func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lease, error) {
 	var out []Lease
-	err := tx.each(`UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
-		WHERE id IN (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+	// Materialized, for a list with a limit that is made once for each row meets more than the limit.
+	err := tx.each(`WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4`+tx.s.Dialect().Skip+`)
+		UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
+		WHERE id IN (SELECT id FROM due)
 		RETURNING id, event_id, attempts, created_at`, func(row Scanner) error {
 		var l Lease
 		var created int64

@@ -10,7 +10,7 @@ import (
 )
 
 const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount, currency, details,
-	failure_code, failure_message, claim, created_at, updated_at`
+	failure_code, failure_message, claim, created_at, updated_at, core_id`
 
 // BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. A refund that
 // names no capture is of the only one, where there is only one. ErrConflict when the amount may not be refunded, ErrDuplicate when the id
@@ -39,10 +39,10 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	}
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(`INSERT INTO refunds
-		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at, core_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
-		toMillis(r.CreatedAt), toMillis(r.UpdatedAt))
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process)
 }
 
 // reserveOfCapture takes a refund's amount out of what is left of its capture.
@@ -65,10 +65,10 @@ func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 // InsertCredit writes the intent of a refund that is of no transaction. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertCredit(r *payment.Refund) error {
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
-	return tx.insert(`INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.insert(`INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at, core_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
-		toMillis(r.CreatedAt), toMillis(r.UpdatedAt))
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process)
 }
 
 // EndRefund writes the acquirer's word on a pending refund, which r.State, FailureCode and FailureMessage hold.
@@ -87,17 +87,16 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
 	}
-	if r.Capture != 0 {
-		err := tx.change(`UPDATE captures SET amount_refund_pending = amount_refund_pending - ?,
-			amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`, r.Amount, given, toMillis(tx.Now), r.Capture)
-		if err != nil {
-			return err
-		}
-	}
-	return tx.change(`UPDATE transactions SET amount_refund_pending = amount_refund_pending - ?,
+	// The transaction before its captures, as everywhere: two commands that lock them the other way round would wait for each other.
+	err = tx.change(`UPDATE transactions SET amount_refund_pending = amount_refund_pending - ?,
 			amount_refunded = amount_refunded + ?, updated_at = ?
 		WHERE id = ?`,
 		r.Amount, given, toMillis(tx.Now), r.Transaction)
+	if err != nil || r.Capture == 0 {
+		return err
+	}
+	return tx.change(`UPDATE captures SET amount_refund_pending = amount_refund_pending - ?,
+		amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`, r.Amount, given, toMillis(tx.Now), r.Capture)
 }
 
 // Refund reads one refund of the tenant, else ErrNotFound.
@@ -133,7 +132,7 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 		created, updated int64
 	)
 	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
-		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated)
+		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

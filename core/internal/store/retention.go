@@ -24,14 +24,11 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 			return purged, err
 		}
 		if w.expired > 0 {
-			err = db.Update(ctx, func(tx *Tx) error {
-				n, err := tx.purgeKeys(after, w.last, now)
-				purged += n
-				return err
-			})
-			if err != nil {
+			n := int64(0)
+			if err = db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(after, w.last, now); return err }); err != nil {
 				return purged, fmt.Errorf("purge idempotency keys: %w", err)
 			}
+			purged += n
 		}
 		if w.alive > 0 || w.rows < purgeBatch {
 			return purged, nil
@@ -51,7 +48,7 @@ type window struct{ rows, expired, alive, last int64 }
 func (db *DB) expiredWindow(ctx context.Context, after int64, now time.Time) (window, error) {
 	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
-		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?2 ORDER BY id LIMIT ?3)`)
+		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?2 ORDER BY id LIMIT ?3) AS next`)
 	if err != nil {
 		return window{}, err
 	}

@@ -119,10 +119,11 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 	return nil
 }
 
-// MarkSettled writes down how far a tenant is settled.
+// MarkSettled writes down how far a tenant is settled. What another process has settled further stays.
 func (tx *Tx) MarkSettled(tenant payment.Tenant, through time.Time, from int64) error {
 	return tx.exec(`INSERT INTO settlement_marks (merchant_id, live, through, from_id) VALUES (?, ?, ?, ?)
-		ON CONFLICT (merchant_id, live) DO UPDATE SET through = excluded.through, from_id = excluded.from_id`,
+		ON CONFLICT (merchant_id, live) DO UPDATE SET through = excluded.through, from_id = excluded.from_id
+			WHERE excluded.through >= settlement_marks.through`,
 		tenant.Merchant, tenant.Live, toMillis(through), from)
 }
 

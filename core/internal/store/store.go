@@ -23,6 +23,8 @@ var (
 	ErrBusy = errors.New("store: busy")
 	// ErrUnavailable: the database cannot be reached, or takes nothing, just now. What was asked for was not done, or it is not known whether it was.
 	ErrUnavailable = errors.New("store: unavailable")
+	// ErrChanged: what a command decided by was changed by others meanwhile. Returned by a command, it has Update run that again.
+	ErrChanged = errors.New("store: changed meanwhile")
 	// ErrClosed: the store is closing.
 	ErrClosed = errors.New("store: closed")
 )
@@ -35,6 +37,7 @@ type DB struct {
 	targets *targetCache  // nil where others change endpoints too
 	ids     *id.Generator // of deliveries, which nobody else makes
 	due     chan struct{} // deliveries were committed
+	process int64         // who works on what is begun here, 0 where nobody else could
 
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer

@@ -11,11 +11,11 @@ import (
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial`
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id`
 
 const insertTransaction = `INSERT INTO transactions
-	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial)
-	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
+	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const resolveTransaction = `UPDATE transactions
 	SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
@@ -25,7 +25,7 @@ const resolveTransaction = `UPDATE transactions
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 	return tx.insert(insertTransaction,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
-		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Partial)
+		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Partial, tx.db.process)
 }
 
 // ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open, or another attempt is.
@@ -59,11 +59,11 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 
 // BeginVoid locks a transaction for a void that is about to be asked of the acquirer. ErrConflict when it may not be voided.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64) error {
-	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, updated_at = ?
+	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, updated_at = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
 			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,
-		operation, claim, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+		operation, claim, tx.db.process, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
 // EndVoid writes the acquirer's word on a void: done, or refused, which leaves the transaction as it was.
@@ -85,6 +85,16 @@ func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 // Transaction reads one transaction inside the group, so it sees what earlier commands of the same group wrote.
 func (tx *Tx) Transaction(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
 	row, err := tx.row(`SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`,
+		id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanTransaction(row)
+}
+
+// TransactionForUpdate is Transaction for a command that decides by what it and its captures and refunds amount to.
+func (tx *Tx) TransactionForUpdate(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
+	row, err := tx.locked(`SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`,
 		id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -123,7 +133,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	)
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
 		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
-		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial)
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

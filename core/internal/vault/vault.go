@@ -42,15 +42,16 @@ const (
 
 // Vault seals and opens. It is safe for concurrent use.
 type Vault struct {
-	path string
-	kek  tink.AEAD
+	at  Place
+	kek tink.AEAD
 
 	mu   sync.RWMutex // guards keys
 	keys *keys
 }
 
-// keys is one reading of the keyset file.
+// keys is one reading of the keyset.
 type keys struct {
+	read    []byte // as it was kept
 	handle  *keyset.Handle
 	aead    tink.AEAD
 	primary uint32
@@ -69,7 +70,7 @@ func (v *Vault) Seal(o Object, s Secrets) (payment.Sealed, error) {
 	return out, err
 }
 
-// Open decrypts what was sealed for the object. A key it does not know makes it look at the keyset file again: another process may have
+// Open decrypts what was sealed for the object. A key it does not know makes it look at the keyset again: another process may have
 // added one.
 func (v *Vault) Open(o Object, s payment.Sealed) (Secrets, error) {
 	if len(s.Number) == 0 && len(s.CVC) == 0 {
@@ -92,7 +93,7 @@ func (v *Vault) Open(o Object, s payment.Sealed) (Secrets, error) {
 	return Secrets{Number: number, CVC: cvc}, err
 }
 
-// Refresh reads the keyset file again.
+// Refresh reads the keyset again.
 func (v *Vault) Refresh() error {
 	k, err := v.read()
 	if err != nil {
@@ -125,12 +126,12 @@ func (v *Vault) current() *keys {
 	return v.keys
 }
 
-func newKeys(h *keyset.Handle) (*keys, error) {
+func newKeys(h *keyset.Handle, read []byte) (*keys, error) {
 	a, err := aead.New(h)
 	if err != nil {
 		return nil, fmt.Errorf("vault: keyset: %w", err)
 	}
-	k := &keys{handle: h, aead: a, known: map[uint32]bool{}}
+	k := &keys{read: read, handle: h, aead: a, known: map[uint32]bool{}}
 	info := h.KeysetInfo()
 	k.primary = info.GetPrimaryKeyId()
 	for _, key := range info.GetKeyInfo() {
@@ -168,4 +169,26 @@ func place(o Object, field string) []byte {
 		mode = "live"
 	}
 	return []byte(id.Format(id.Merchant, o.Tenant.Merchant) + "/" + mode + "|" + o.ID + "|" + field)
+}
+
+// SealSmall encrypts a small secret by a key-encryption key, KEKSize bytes; OpenSmall opens it. what is what it is: nothing else passes for it.
+func SealSmall(kek, plain []byte, what string) ([]byte, error) {
+	wrap, err := wrapping(kek)
+	if err != nil {
+		return nil, err
+	}
+	return wrap.Encrypt(plain, []byte(what))
+}
+
+// OpenSmall decrypts what SealSmall encrypted.
+func OpenSmall(kek, sealed []byte, what string) ([]byte, error) {
+	wrap, err := wrapping(kek)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := wrap.Decrypt(sealed, []byte(what))
+	if err != nil {
+		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged row", what)
+	}
+	return plain, nil
 }

@@ -27,7 +27,7 @@ var (
 
 func MustLoad(tb testing.TB, path string) *vault.Vault {
 	tb.Helper()
-	v, err := vault.Load(path, kek)
+	v, err := vault.Load(vault.File(path), kek)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -137,10 +137,10 @@ func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "vault.keyset")
 	MustLoad(t, path)
-	if _, err := vault.Load(path, bytes.Repeat([]byte{8}, vault.KEKSize)); err == nil || !strings.Contains(err.Error(), "key-encryption key") {
+	if _, err := vault.Load(vault.File(path), bytes.Repeat([]byte{8}, vault.KEKSize)); err == nil || !strings.Contains(err.Error(), "key-encryption key") {
 		t.Errorf("another key: got %v", err)
 	}
-	if _, err := vault.Load(path, kek[1:]); err == nil {
+	if _, err := vault.Load(vault.File(path), kek[1:]); err == nil {
 		t.Error("a short key was taken")
 	}
 	whole, err := os.ReadFile(path)
@@ -152,7 +152,7 @@ func TestLoadRefuses(t *testing.T) {
 		if err := os.WriteFile(damaged, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := vault.Load(damaged, kek); err == nil {
+		if _, err := vault.Load(vault.File(damaged), kek); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
 		if got, err := os.ReadFile(damaged); err != nil || !bytes.Equal(got, content) {
@@ -170,7 +170,7 @@ func TestFirstLoadIsMadeOnce(t *testing.T) {
 	primaries := make([]uint32, 8)
 	for i := range primaries {
 		wg.Go(func() {
-			if v, err := vault.Load(path, kek); err != nil {
+			if v, err := vault.Load(vault.File(path), kek); err != nil {
 				t.Error(err)
 			} else {
 				primaries[i] = v.Primary()

@@ -48,6 +48,7 @@ type Config struct {
 	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
 	Disable func(*store.Tx, *store.Endpoint, store.EndpointReason) error
 
+	Leads    func() bool       // whether this process removes what is old; nil: it does
 	Observer Observer          // nil: nobody is told
 	Tracer   *telemetry.Tracer // nil: no spans
 	TLS      *tls.Config       // nil: the system's authorities
@@ -232,8 +233,10 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		if err := d.Purge(ctx); err != nil && ctx.Err() == nil {
-			d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
+		if d.Leads == nil || d.Leads() {
+			if err := d.Purge(ctx); err != nil && ctx.Err() == nil {
+				d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -16,6 +16,7 @@ import (
 type behaviour string
 
 const (
+	answersAtOnce behaviour = ""
 	slow          behaviour = "slow"
 	timeoutBefore behaviour = "timeout_before"
 	timeoutAfter  behaviour = "timeout_after"
@@ -46,7 +47,7 @@ func (c card) hold(ctx context.Context) error {
 	case slow:
 		wait(ctx, c.delay)
 		return live(ctx)
-	case timeoutAfter, late:
+	case answersAtOnce, timeoutAfter, late:
 	}
 	return nil
 }

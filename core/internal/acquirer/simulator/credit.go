@@ -14,10 +14,10 @@ func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Ans
 	if err != nil {
 		return acquirer.Answer{}, err
 	}
-	if answer, ok := s.recall(id, credit); ok {
-		return answer, nil
-	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
+	if answer, ok, err := s.recall(ctx, id, credit, card); ok || err != nil {
+		return answer, err
+	}
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
@@ -25,7 +25,7 @@ func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Ans
 		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
 		verdict: firstDecline(card.verdict, s.judgePayee(r), s.catalogue.refusals[step{refund, r.Amount}]),
 	}
-	answer, err := s.commit(effect{id: id, reference: r.Reference, record: rec})
+	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, record: rec})
 	if err == nil && card.behaviour == timeoutAfter {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)

@@ -26,7 +26,7 @@ func (m *memory) apply(e effect) {
 	own, _ := m.get(e.id.key())
 	e.record.voided = own.voided
 	m.put(e.id.key(), e.record)
-	if e.record.kind != void || e.record.verdict != approved || e.authorization == "" {
+	if !e.voids() {
 		return
 	}
 	k := digest(e.authorization).key()
@@ -41,4 +41,9 @@ func (m *memory) put(k key, r record) {
 		clear(m.young)
 	}
 	m.young[k] = r
+}
+
+// voids reports whether e is an approved void of what it names.
+func (e effect) voids() bool {
+	return e.record.kind == void && e.record.verdict == approved && e.authorization != ""
 }

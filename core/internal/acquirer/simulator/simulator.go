@@ -16,6 +16,8 @@ type Config struct {
 	Catalogue []byte
 	// Journal is the path of the file that outlives the process; "" means that nothing does. One process at a time may use it.
 	Journal string
+	// Book is where several processes remember together, in place of a Journal; nil for none.
+	Book Book
 	// Clock dates authorizations and test cards, and tells which cards have expired; nil means the machine's.
 	Clock clock.Clock
 }
@@ -24,6 +26,7 @@ type Config struct {
 type Simulator struct {
 	catalogue *catalogue
 	clock     clock.Clock
+	book      Book // nil where this process remembers by itself
 
 	mu      sync.Mutex // guards what is below, and puts effects in one order
 	memory  *memory
@@ -57,7 +60,7 @@ func open(cfg Config, l limits) (*Simulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: catalogue: %w", err)
 	}
-	s := &Simulator{catalogue: cat, clock: cfg.Clock, memory: newMemory(l.generation)}
+	s := &Simulator{catalogue: cat, clock: cfg.Clock, book: cfg.Book, memory: newMemory(l.generation)}
 	if cfg.Journal == "" {
 		return s, nil
 	}
@@ -90,14 +93,14 @@ func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 	if err != nil {
 		return acquirer.Answer{}, err
 	}
-	if answer, ok := s.recall(id, authorize); ok {
-		return answer, nil // a retry neither waits nor fails again
-	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
+	if answer, ok, err := s.recall(ctx, id, authorize, card); ok || err != nil {
+		return answer, err // a retry neither waits nor fails again
+	}
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
-	answer, err := s.commit(effect{id: id, reference: r.Reference, record: s.judge(r, card)})
+	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, record: s.judge(r, card)})
 	if err == nil && card.loses() {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
@@ -126,9 +129,10 @@ func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Ans
 		return acquirer.Answer{}, err
 	}
 	id := digest(reference)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rec, _ := s.memory.get(id.key())
+	rec, err := s.known(ctx, id.key())
+	if err != nil {
+		return acquirer.Answer{}, err
+	}
 	if rec.kind == none || s.underway(rec) {
 		return acquirer.Answer{}, fmt.Errorf("simulator: inquire: %w", acquirer.ErrNotFound)
 	}
@@ -154,18 +158,19 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow) (acqu
 		return acquirer.Answer{}, err
 	}
 	rec := record{kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}]}
-	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, record: rec})
+	return s.commit(ctx, effect{id: id, reference: r.Reference, authorization: r.Authorization, record: rec})
 }
 
-// recall returns the answer that a request of a kind has had.
-func (s *Simulator) recall(id identity, k kind) (acquirer.Answer, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rec, _ := s.memory.get(id.key())
-	if rec.kind != k || s.underway(rec) {
-		return acquirer.Answer{}, false
+// recall returns the answer that a request of a kind has had. Where the card answers at once, it is left to commit to find that out.
+func (s *Simulator) recall(ctx context.Context, id identity, k kind, c card) (acquirer.Answer, bool, error) {
+	if s.book != nil && c.behaviour == answersAtOnce {
+		return acquirer.Answer{}, false, nil
 	}
-	return rec.answer(id), true
+	rec, err := s.known(ctx, id.key())
+	if err != nil || rec.kind != k || s.underway(rec) {
+		return acquirer.Answer{}, false, err
+	}
+	return rec.answer(id), true, nil
 }
 
 // effect is a request about to happen, with the answer it gets unless an earlier request says otherwise.
@@ -177,24 +182,24 @@ type effect struct {
 }
 
 // commit makes the effect happen once: it answers a repeated reference as before, and otherwise writes the journal before it answers.
-func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
+func (s *Simulator) commit(ctx context.Context, e effect) (acquirer.Answer, error) {
+	if s.book != nil {
+		return s.share(ctx, e)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return acquirer.Answer{}, fmt.Errorf("simulator: closed: %w", acquirer.ErrUnavailable)
 	}
 	own, _ := s.memory.get(e.id.key())
-	switch own.kind {
-	case none:
-	case e.record.kind:
-		return own.answer(e.id), nil
-	case authorize, capture, void, refund, credit:
-		return acquirer.Answer{}, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
+	var named record
+	known := false
+	if e.authorization != "" {
+		named, known = s.memory.get(digest(e.authorization).key())
 	}
-	if s.passes(e) {
-		e.authorization = "" // nobody remembers it
+	if answer, ended, err := s.decide(&e, own, named, known); ended || err != nil {
+		return answer, err
 	}
-	s.reconsider(&e, own)
 	if s.journal != nil {
 		if err := s.journal.append(e); err != nil {
 			return acquirer.Answer{}, fmt.Errorf("simulator: journal: %w: %w", acquirer.ErrUnavailable, err)
@@ -204,13 +209,25 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	return e.record.answer(e.id), nil
 }
 
-// reconsider changes the answer of e where an earlier void, or the lack of an earlier request, decides it.
-func (s *Simulator) reconsider(e *effect, own record) {
-	var followed record
-	known := false
-	if e.authorization != "" {
-		followed, known = s.memory.get(digest(e.authorization).key())
+// decide judges e by what is remembered of its own reference, and of the one that it names if that is known. It has ended when that was answered
+// before.
+func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acquirer.Answer, ended bool, err error) {
+	switch own.kind {
+	case none:
+	case e.record.kind:
+		return own.answer(e.id), true, nil
+	case authorize, capture, void, refund, credit:
+		return acquirer.Answer{}, true, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
 	}
+	if e.record.kind == void && s.underway(named) {
+		e.authorization, named, known = "", record{}, false // it comes before the late request it names, and does not stop it: nobody remembers it
+	}
+	s.reconsider(e, own, named, known)
+	return acquirer.Answer{}, false, nil
+}
+
+// reconsider changes the answer of e where an earlier void, or the lack of an earlier request, decides it.
+func (s *Simulator) reconsider(e *effect, own, followed record, known bool) {
 	switch {
 	case e.record.kind == void && !known:
 		e.record.verdict = approved
@@ -218,15 +235,6 @@ func (s *Simulator) reconsider(e *effect, own record) {
 	case own.voided, e.record.kind == capture && followed.voided:
 		e.record.verdict, e.record.network = s.catalogue.voided, false
 	}
-}
-
-// passes reports whether e is a void that comes before the late request it names, and does not stop it.
-func (s *Simulator) passes(e effect) bool {
-	if e.record.kind != void {
-		return false
-	}
-	named, _ := s.memory.get(digest(e.authorization).key())
-	return s.underway(named)
 }
 
 // live turns a context that has ended into ErrUnknown: the caller can no longer be told what happened.

@@ -31,6 +31,8 @@ func explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, store.ErrChanged):
+		return fmt.Errorf("%w: %w", store.ErrBusy, err) // again and again
 	case unavailable(err):
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}

@@ -20,24 +20,26 @@ import (
 const (
 	// maxQueue bounds the commands that run or wait for a connection.
 	maxQueue = 4096
-	// patience is how long a command or a read may take, from the wait for a connection to its end. Clients hear that the store is unavailable
-	// then, and that within two seconds.
-	patience = 1800 * time.Millisecond
-	// attempts is how often a command is run that PostgreSQL takes back because of others.
-	attempts = 4
+	// defaultPatience is how long a command or a read may take, from the wait for a connection to its end, unless the URL says otherwise with
+	// patience=5s. Clients hear that the store is unavailable then, and that within two seconds.
+	defaultPatience = 1800 * time.Millisecond
+	// attempts is how often a command is run that is taken back because of others.
+	attempts = 8
 	// writers and readers bound the connections of one process.
 	writers, readers = 16, 8
 )
 
 // engine is PostgreSQL, as one of its processes sees it.
 type engine struct {
-	db      *store.DB
-	clock   clock.Clock
-	write   *pgxpool.Pool
-	read    *pgxpool.Pool
-	d       dialect
-	waiting atomic.Int64
-	observe atomic.Pointer[func(store.Group)]
+	db    *store.DB
+	clock clock.Clock
+	write *pgxpool.Pool
+	read  *pgxpool.Pool
+	d     dialect
+	// patience is how long a command or a read may take.
+	patience time.Duration
+	waiting  atomic.Int64
+	observe  atomic.Pointer[func(store.Group)]
 
 	mu     sync.RWMutex // guards closed against a command that begins
 	closed bool
@@ -50,10 +52,10 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 	return store.New(c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c}
 		var err error
-		if e.write, err = open(ctx, source, writers); err != nil {
+		if e.write, err = e.open(ctx, source, writers); err != nil {
 			return nil, err
 		}
-		if e.read, err = open(ctx, source, readers); err != nil {
+		if e.read, err = e.open(ctx, source, readers); err != nil {
 			e.write.Close()
 			return nil, err
 		}
@@ -65,7 +67,7 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 	})
 }
 
-func open(ctx context.Context, source string, connections int32) (*pgxpool.Pool, error) {
+func (e *engine) open(ctx context.Context, source string, connections int32) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(source)
 	if err != nil {
 		return nil, errors.New("store: the URL of the database cannot be read: postgres://user:password@host:port/database") // the text holds a password
@@ -77,8 +79,13 @@ func open(ctx context.Context, source string, connections int32) (*pgxpool.Pool,
 	if !strings.Contains(source, "target_session_attrs") {
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > patience {
-		conn.ConnectTimeout = time.Second
+	e.patience = defaultPatience
+	if own, err := time.ParseDuration(conn.RuntimeParams["patience"]); err == nil {
+		e.patience = own
+	}
+	delete(conn.RuntimeParams, "patience")
+	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
+		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
 	}
 	for name, value := range map[string]string{
 		"application_name": "causeway-core", "TimeZone": "UTC",
@@ -107,7 +114,7 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 		return store.ErrBusy
 	}
 	defer e.waiting.Add(-1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // a command that has begun ends by itself
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // a command that has begun ends by itself
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		o, err := e.run(ctx, c)
@@ -117,7 +124,7 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 			}
 			return nil
 		}
-		if takenBack(err) && attempt < attempts {
+		if (takenBack(err) || errors.Is(err, store.ErrChanged)) && attempt < attempts {
 			continue
 		}
 		err = explain(err)

@@ -34,7 +34,7 @@ func (a asked) Scan(dest ...any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), patience) // to give up halfway costs the connection
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.e.patience) // to give up halfway costs the connection
 	defer cancel()
 	err = columns{a.e.read.QueryRow(ctx, put, values...), a}.Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -49,7 +49,7 @@ func (q query) Each(ctx context.Context, scan func(store.Scanner) error, args ..
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.e.patience)
 	defer cancel()
 	rows, err := q.e.read.Query(ctx, put, values...)
 	return explain(each(rows, err, q, scan))

@@ -1,0 +1,84 @@
+package coretest
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// urlFile names, in the folder of a copy, the database on a server that it is of.
+const urlFile = "database.url"
+
+// copyTo copies what is committed on a server at this moment into a database of its own, for the folder dir. A file is copied with its folder.
+func (d *Database) copyTo(tb testing.TB, dir string) {
+	tb.Helper()
+	if d.url == "" {
+		return
+	}
+	to := &Database{url: pgtest.Schema(tb)}
+	made, err := to.Open(tb.Context(), clock.System()) // which makes the tables
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := made.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	db, err := sql.Open("pgx", d.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()                                                       // the statement below has reported
+	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // which sees one moment
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := tx.ExecContext(tb.Context(), fmt.Sprintf(copySchema, d.schema(), to.schema())); err != nil {
+		tb.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, urlFile), []byte(to.url), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// copied is the database of a folder that a copy was made for.
+func copied(tb testing.TB, dir string) *Database {
+	tb.Helper()
+	url, err := os.ReadFile(filepath.Join(dir, urlFile))
+	if err == nil {
+		return &Database{url: string(url)}
+	}
+	if !os.IsNotExist(err) {
+		tb.Fatal(err)
+	}
+	return &Database{Path: filepath.Join(dir, databaseFile)}
+}
+
+// schema is what the database's tables are in.
+func (d *Database) schema() string {
+	_, name, _ := strings.Cut(d.url, "search_path=")
+	name, _, _ = strings.Cut(name, "&")
+	return name
+}
+
+// copySchema copies the rows of all tables of one schema into those of another, and goes on counting where they stopped.
+const copySchema = `DO $$
+DECLARE t record; n bigint;
+BEGIN
+	FOR t IN SELECT table_name FROM information_schema.tables WHERE table_schema = '%[1]s' AND table_name NOT IN ('core_schema', 'lead')
+			ORDER BY CASE table_name WHEN 'merchants' THEN 0 WHEN 'customers' THEN 1 WHEN 'transactions' THEN 1 ELSE 2 END LOOP
+		EXECUTE format('INSERT INTO %[2]s.%%I OVERRIDING SYSTEM VALUE SELECT * FROM %[1]s.%%I', t.table_name, t.table_name);
+	END LOOP;
+	FOR t IN SELECT table_name FROM information_schema.columns WHERE table_schema = '%[2]s' AND column_name = 'id' AND is_identity = 'YES' LOOP
+		EXECUTE format('SELECT COALESCE(MAX(id), 0) + 1 FROM %[2]s.%%I', t.table_name) INTO n;
+		EXECUTE format('ALTER TABLE %[2]s.%%I ALTER COLUMN id RESTART WITH %%s', t.table_name, n);
+	END LOOP;
+END $$`

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+const (
+	// beatEvery is how often a core says that it lives.
+	beatEvery = time.Second
+	// leadTerm is how long the lead lasts unless it is taken again: so long nobody leads after a leader was killed.
+	leadTerm = 5 * time.Second
+	// goneAfter is how many beats of its own a core must have made, without one of another's in between, to take that one for dead. It counts
+	// beats and not time, so that a server that stood still makes nobody look dead.
+	goneAfter = 5
+	// forgottenAfter is when it forgets it: Patience is long over then.
+	forgottenAfter = 600
+)
+
+// Peers knows the cores that share a store. Each makes payments; one leads, and does for all what is to be done once: it takes up what others have
+// left, settles, expires, purges and broadcasts. Were there two for a moment, every one of these commits is conditional, and what is asked of the
+// acquirer has a reference of its own: it would be done twice and count once.
+//
+// A nil Peers is that of a core that has its store for itself.
+type Peers struct {
+	ID    int64
+	Store *store.DB
+	Log   *slog.Logger
+
+	mu    sync.Mutex
+	until time.Time       // until when this core leads, by its own clock
+	seen  map[int64]*seen // guarded by mu
+}
+
+// seen is what is known of another core.
+type seen struct {
+	beat  int64
+	still int // own beats since that one changed
+}
+
+// Leads reports whether this core does what is to be done once.
+func (p *Peers) Leads() bool {
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return clock.System().Now().Before(p.until)
+}
+
+// gone reports whether nobody works any more on what a core has begun.
+func (p *Peers) gone(core int64) bool {
+	if core == 0 {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.seen[core]
+	return core != p.ID && s != nil && (s.beat == 0 || s.still >= goneAfter)
+}
+
+// mayTakeUp reports whether this core is to take up what one has begun so long ago, and left if it was this one.
+func (p *Peers) mayTakeUp(core int64, left bool, age time.Duration) bool {
+	if core == p.ID && left {
+		return true
+	}
+	return p.Leads() && (p.gone(core) || age >= Patience)
+}
+
+// Beat says once that this core lives, and looks at the others.
+func (p *Peers) Beat(ctx context.Context) error {
+	begun := clock.System().Now()
+	leads, peers, err := p.Store.Beat(ctx, p.ID, leadTerm)
+	if err != nil {
+		return err
+	}
+	var forget []int64
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if leads {
+		p.until = begun.Add(leadTerm)
+	} else {
+		p.until = time.Time{}
+	}
+	now := map[int64]*seen{}
+	for _, peer := range peers {
+		s := p.seen[peer.ID]
+		switch {
+		case s == nil || s.beat != peer.Beat:
+			s = &seen{beat: peer.Beat}
+		default:
+			s.still++
+		}
+		now[peer.ID] = s
+		if leads && peer.ID != p.ID && s.still >= forgottenAfter {
+			forget = append(forget, peer.ID)
+		}
+	}
+	p.seen = now
+	if len(forget) == 0 {
+		return nil
+	}
+	return p.Store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetPeer(forget[0]) })
+}
+
+// Run beats until ctx ends, and says then that this core has ended.
+func (p *Peers) Run(ctx context.Context) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			p.leave(context.WithoutCancel(ctx))
+			return
+		case <-tick.C:
+		}
+		if err := p.Beat(ctx); err != nil && ctx.Err() == nil {
+			p.Log.ErrorContext(ctx, "peers: no beat", slog.Any("error", err))
+		}
+	}
+}
+
+// leave hands the lead on. Others find out by themselves where this fails.
+func (p *Peers) leave(ctx context.Context) {
+	p.mu.Lock()
+	p.until = time.Time{}
+	p.mu.Unlock()
+	if err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.Leave(p.ID) }); err != nil {
+		p.Log.ErrorContext(ctx, "peers: not told of the end", slog.Any("error", err))
+	}
+}

@@ -1,0 +1,167 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/aead/subtle"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// KEKSize is the length of the key-encryption key in bytes.
+const KEKSize = 32
+
+// binding is the associated data of the encrypted keyset: nothing else that this key-encryption key encrypts passes for one.
+var binding = []byte("causeway/vault.keyset")
+
+// Place is where the encrypted keyset is kept.
+type Place interface {
+	// Read returns it, fs.ErrNotExist when there is none.
+	Read() ([]byte, error)
+	// Make writes the first one, durably, and leaves one that is there already as it is.
+	Make(next []byte) error
+	// Replace writes next, durably, in the place of what was read.
+	Replace(was, next []byte) error
+	// String says where it is.
+	String() string
+}
+
+// Load opens the keyset of a place, or makes it with one fresh key when there is none. kek is the key-encryption key, KEKSize bytes.
+func Load(at Place, kek []byte) (*Vault, error) {
+	wrap, err := wrapping(kek)
+	if err != nil {
+		return nil, err
+	}
+	v := &Vault{at: at, kek: wrap}
+	err = v.Refresh()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = v.make(); err == nil {
+			err = v.Refresh() // what another process has made first is what counts
+		}
+	}
+	return v, err
+}
+
+func wrapping(kek []byte) (tink.AEAD, error) {
+	if len(kek) != KEKSize {
+		return nil, fmt.Errorf("vault: the key-encryption key has %d bytes, want %d", len(kek), KEKSize)
+	}
+	wrap, err := subtle.NewAESGCM(kek)
+	if err != nil {
+		return nil, fmt.Errorf("vault: key-encryption key: %w", err)
+	}
+	return wrap, nil
+}
+
+// Rewrap encrypts the keyset by another key-encryption key, KEKSize bytes. A process that has opened the vault by the old one works
+// on, but cannot see later rotations. v is not to be used after it.
+func (v *Vault) Rewrap(kek []byte) error {
+	wrap, err := wrapping(kek)
+	if err != nil {
+		return err
+	}
+	was := v.current()
+	next, err := encrypt(was.handle, wrap)
+	if err != nil {
+		return err
+	}
+	return v.at.Replace(was.read, next)
+}
+
+// Reencrypt encrypts a keyset, as it is kept, by another key-encryption key.
+func Reencrypt(kept, old, kek []byte) ([]byte, error) {
+	from, err := wrapping(old)
+	if err != nil {
+		return nil, err
+	}
+	to, err := wrapping(kek)
+	if err != nil {
+		return nil, err
+	}
+	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(kept)), from, binding)
+	if err != nil {
+		return nil, errors.New("vault: the keyset does not open: another key-encryption key, or a damaged row")
+	}
+	return encrypt(h, to)
+}
+
+// read decrypts the keyset.
+func (v *Vault) read() (*keys, error) {
+	b, err := v.at.Read()
+	if err != nil {
+		return nil, fmt.Errorf("vault: read keyset: %w", err)
+	}
+	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(b)), v.kek, binding)
+	if err != nil {
+		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged file", v.at)
+	}
+	return newKeys(h, b)
+}
+
+// make writes the first keyset, and yields to a process that did so first.
+func (v *Vault) make() error {
+	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return fmt.Errorf("vault: new keyset: %w", err)
+	}
+	first, err := encrypt(h, v.kek)
+	if err != nil {
+		return err
+	}
+	return v.at.Make(first)
+}
+
+func encrypt(h *keyset.Handle, by tink.AEAD) ([]byte, error) {
+	var out bytes.Buffer
+	if err := h.WriteWithAssociatedData(keyset.NewBinaryWriter(&out), by, binding); err != nil {
+		return nil, fmt.Errorf("vault: encrypt keyset: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// AddPrimary adds a fresh key that seals from now on; the others still open. Only one process may change the keyset at a time.
+func (v *Vault) AddPrimary() error {
+	return v.change(func(m *keyset.Manager) error {
+		n, err := m.Add(aead.AES256GCMKeyTemplate())
+		if err != nil {
+			return err
+		}
+		return m.SetPrimary(n)
+	})
+}
+
+// DropOlder removes every key but the primary. What is still sealed by one of them is lost.
+func (v *Vault) DropOlder() error {
+	older := v.Older()
+	return v.change(func(m *keyset.Manager) error {
+		for _, n := range older {
+			if err := m.Delete(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (v *Vault) change(fn func(*keyset.Manager) error) error {
+	m := keyset.NewManagerFromHandle(v.current().handle)
+	if err := fn(m); err != nil {
+		return fmt.Errorf("vault: change keyset: %w", err)
+	}
+	h, err := m.Handle()
+	if err != nil {
+		return fmt.Errorf("vault: change keyset: %w", err)
+	}
+	next, err := encrypt(h, v.kek)
+	if err != nil {
+		return err
+	}
+	if err := v.at.Replace(v.current().read, next); err != nil {
+		return err
+	}
+	return v.Refresh()
+}
