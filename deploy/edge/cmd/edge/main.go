@@ -33,6 +33,7 @@ Usage:
   edge check --config FILE               say everything that is wrong with a configuration, and with the certificates in its folder
   edge bootstrap --config FILE [flags]   print the file to start an Envoy by that asks this program
   edge static --config FILE [flags]      print a file to start an Envoy by that asks nobody
+  edge drain [flags]                     have an Envoy finish what it has, before it is stopped
   edge health [--admin ADDR]             ask a running one whether it lives, on its port for operators (127.0.0.1:9084)
   edge version
 
@@ -79,6 +80,9 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	word := ""
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		word, args = args[0], args[1:]
+	}
+	if word == "drain" {
+		return m.drain(ctx, args)
 	}
 	f := &flags{}
 	fs := f.set(m.Stderr)
