@@ -1,0 +1,67 @@
+package drain_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/drain"
+)
+
+// envoy has as many requests under way as it says, one less each time that it is asked; fewer than none is no number.
+func envoy(t *testing.T, underWay int64) (admin string, told *atomic.Bool) {
+	t.Helper()
+	told = &atomic.Bool{}
+	left := atomic.Int64{}
+	left.Store(underWay)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost && r.URL.Path == "/drain_listeners" && r.URL.RawQuery == "graceful&skip_exit":
+			told.Store(true)
+		case r.URL.Path == "/stats" && told.Load() && left.Load() < 0:
+			_, _ = w.Write([]byte("http.edge.downstream_rq_active: many\n"))
+		case r.URL.Path == "/stats" && told.Load():
+			_, _ = w.Write([]byte("http.edge.downstream_rq_active: " + string(rune('0'+left.Load())) + "\nhttp.edge_http.downstream_rq_active: 0\n"))
+			left.Add(-1)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://"), told
+}
+
+func TestEnvoy(t *testing.T) {
+	t.Parallel()
+	for name, underWay := range map[string]int64{"idle": 0, "busy": 2} {
+		admin, told := envoy(t, underWay)
+		if err := drain.Envoy(t.Context(), admin, time.Millisecond); err != nil || !told.Load() {
+			t.Errorf("%s: got %v, told %t", name, err, told.Load())
+		}
+	}
+}
+
+func TestEnvoyRefuses(t *testing.T) {
+	t.Parallel()
+	admin, _ := envoy(t, 9)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := drain.Envoy(ctx, admin, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ErrUnderWay: got %v", err)
+	}
+	if err := drain.Envoy(ctx, admin, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ErrQuiet: got %v", err)
+	}
+	admin, _ = envoy(t, -1)
+	if err := drain.Envoy(t.Context(), admin, 0); err == nil {
+		t.Error("what is no number was taken for none")
+	}
+	if err := drain.Envoy(t.Context(), "127.0.0.1:1", 0); err == nil {
+		t.Error("nobody was drained")
+	}
+}
