@@ -74,8 +74,7 @@ func (s *server) start() {
 		)
 	}
 	if err == nil {
-		err = s.run("pg_ctl", "start", "-w", "-D", filepath.Join(dir, "data"), "-l", filepath.Join(dir, "log"),
-			"-o", "-k "+dir+" -c listen_addresses= -c fsync=off -c max_connections=300")
+		err = s.serve()
 	}
 	s.err = err
 }

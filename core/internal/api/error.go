@@ -154,7 +154,7 @@ var codes = map[string]entry{
 	codeInternal:            {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
 	codeNotProcessed:        {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
 	codeOverloaded:          {v1.ErrorTypeAPIError, 503, "Too many requests are under way. Try again shortly."},
-	codeStoreUnavailable:    {v1.ErrorTypeAPIError, 503, "The store cannot be written at the moment. Nothing was changed."},
+	codeStoreUnavailable:    {v1.ErrorTypeAPIError, 503, "The store cannot be reached or written at the moment. Try again, with the same Idempotency-Key."},
 	codeNoAcquirer:          {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
 	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
 	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},

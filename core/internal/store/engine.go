@@ -70,6 +70,8 @@ type Dialect struct {
 	Overwrites bool
 	// ShareLock is an expression that shares the lock whose name is the ninth parameter. It costs no statement of its own.
 	ShareLock string
+	// Number is an expression that gives the number of the command's transaction, where several run at the same time.
+	Number string
 	// Lock is what a SELECT ends with that locks its row until the command ends.
 	Lock string
 	// Skip is what a SELECT ends with that locks its rows, and passes over those that are locked.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
@@ -48,8 +49,12 @@ func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, custome
 	if err != nil {
 		return stamp, nil, err
 	}
+	since := `id > ?3`
+	if db.shared {
+		since = strings.ReplaceAll(fromPlace, "?", "?3")
+	}
 	found, err := collect(ctx, db, `SELECT `+eventColumns+` FROM events INDEXED BY events_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND id > ?3
+		WHERE merchant_id = ?1 AND live = ?2 AND `+since+`
 			AND object_id IN (SELECT ?4 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?4)
 			AND (type LIKE 'customer.%' OR type LIKE 'payment\_method.%' ESCAPE '\')
 		ORDER BY id`, scanEvent, tenant.Merchant, tenant.Live, customer-eventSlack(), customer)

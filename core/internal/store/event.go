@@ -43,7 +43,8 @@ func (tx *Tx) InsertEvent(e *Event) error {
 	text := `INSERT INTO events (` + eventColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	args := []any{e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now)}
 	if lock := tx.s.Dialect().ShareLock; lock != "" {
-		text = `INSERT INTO events (` + eventColumns + `) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM (SELECT ` + lock + `) AS held`
+		text = `INSERT INTO events (` + eventColumns + `, place) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ` + tx.s.Dialect().Number + ` FROM (SELECT ` +
+			lock + `) AS held`
 		args = append(args, endpointsOf(e.Tenant))
 	}
 	if err := tx.insert(text, args...); err != nil {
@@ -82,6 +83,9 @@ func eventSlack() int64 { return id.At(time.UnixMilli(0).Add(clockStep)) }
 // There is one index, by tenant and id. Ids are drawn in the order of time, and an event's after its object's, which bounds what a
 // list by time or by object has to pass over.
 func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, p Page) (List[*Event], error) {
+	if db.shared {
+		return db.placedEvents(ctx, tenant, f, p)
+	}
 	query := `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant WHERE merchant_id = ? AND live = ?`
 	args := []any{tenant.Merchant, tenant.Live}
 	narrow := func(condition string, values ...any) {

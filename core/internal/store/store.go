@@ -37,6 +37,7 @@ type DB struct {
 	targets *targetCache  // nil where others change endpoints too
 	ids     *id.Generator // of deliveries, which nobody else makes
 	due     chan struct{} // deliveries were committed
+	shared  bool          // other processes write at the same time
 	process int64         // who works on what is begun here, 0 where nobody else could
 
 	tracer  *telemetry.Tracer // nil for no spans
@@ -50,6 +51,7 @@ func New(c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
+	_, db.shared = db.engine.(holder)
 	return db, nil
 }
 

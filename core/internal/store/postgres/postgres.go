@@ -59,7 +59,11 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 			e.write.Close()
 			return nil, err
 		}
-		if err := migrate(ctx, e.write); err != nil {
+		err = migrate(ctx, e.write)
+		if err == nil {
+			err = place(ctx, e.write)
+		}
+		if err != nil {
 			e.closePools()
 			return nil, err
 		}

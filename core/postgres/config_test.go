@@ -1,0 +1,84 @@
+package postgres_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/postgres"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	if db, err := postgres.Database(secret.String{}); db != nil || err != nil {
+		t.Errorf("no URL: got a database %t, %v", db != nil, err)
+	}
+	for _, url := range []string{"mysql://u:hunter2@h/d", "hunter2", "file:hunter2.db"} {
+		if _, err := postgres.Database(secret.New(url)); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v", err)
+		}
+	}
+	got, err := postgres.URL(func(name string) string { return map[string]string{"CAUSEWAY_STORE": "postgres://x"}[name] })
+	if err != nil || got.Reveal() != "postgres://x" {
+		t.Errorf("got %q, %v", got.Reveal(), err)
+	}
+}
+
+// TestCommandsPostgreSQL: every command works on the server, says what is missing, and never says the password.
+func TestCommandsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	c := newCluster(t, store)
+	if !strings.Contains(c.run(t, "merchants", "list"), "Shop") {
+		t.Error("the merchant is not listed")
+	}
+	for what, args := range map[string][]string{"backup": {"backup", "--to", t.TempDir() + "/b"}, "restore": {"restore", "--from", t.TempDir()}} {
+		out, err := c.command(t, args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "pg_basebackup") {
+			t.Errorf("%s: got %v, %s", what, err, out)
+		}
+	}
+	refused := func(what string, c cluster, want string, args ...string) {
+		t.Helper()
+		out, err := c.command(t, args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "hunter2") {
+			t.Errorf("%s: got %v, %s", what, err, out)
+		}
+	}
+	refused("without a KEK", cluster{store: store}, "CAUSEWAY_VAULT_KEK", "merchants", "list")
+	other := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
+	refused("another KEK", cluster{store: store, kek: other}, "key-encryption key", "merchants", "list")
+	refused("no server", cluster{store: "postgres://u:hunter2@127.0.0.1:1/d", kek: c.kek}, "store", "merchants", "list")
+	refused("no URL", cluster{store: "u:hunter2@h/d", kek: c.kek}, "postgres://", "merchants", "list")
+
+	n := c.start(t)
+	token := n.must(t, 201, "POST", "/v1/tokens", visa, "")["id"].(string)
+	n.kill()
+	again := cluster{store: store, kek: other, key: c.key}
+	for range 2 { // the second time there is nothing to do
+		cmd := again.command(t, "vault", "rewrap")
+		cmd.Env = append(cmd.Env, "CAUSEWAY_VAULT_OLD_KEK="+c.kek)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("rewrap: %v: %s", err, out)
+		}
+	}
+	refused("the KEK before", *c, "key-encryption key", "merchants", "list")
+	again.start(t).must(t, 201, "POST", "/v1/transactions", payment(100, token, ""), "")
+
+	db := inspect(t, store)
+	for row, want := range map[string]string{"vault.keyset": "cards", "root": "API keys"} {
+		if _, err := db.ExecContext(t.Context(), "DELETE FROM secrets WHERE name = $1", row); err != nil {
+			t.Fatal(err)
+		}
+		n := again.command(t, "serve", "--listen", "127.0.0.1:0")
+		if out, err := n.CombinedOutput(); err == nil || !strings.Contains(string(out), "is gone") && !strings.Contains(string(out), row) || !strings.Contains(string(out), want) {
+			t.Errorf("without the row %s: got %v, %s", row, err, out)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM secrets WHERE name = '"+row+"'"); got != 0 {
+			t.Errorf("%s was made anew", row)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// inspect opens the database to look at it.
+func inspect(t *testing.T, store string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // it wrote nothing
+	return db
+}
+
+func number(t *testing.T, db *sql.DB, query string) (n int64) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestCoresAreOnePostgreSQL: three cores have one merchant, key, vault and acquirer, whichever is asked, and of equal requests at all of them one
+// takes place.
+func TestCoresAreOnePostgreSQL(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	c := newCluster(t, store)
+	nodes := make([]*node, 3)
+	var starting sync.WaitGroup
+	for i := range nodes { // at once, on a database without a keyset
+		starting.Go(func() { nodes[i] = c.start(t) })
+	}
+	starting.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	db := inspect(t, store)
+	if got := number(t, db, "SELECT COUNT(*) FROM secrets"); got != 2 {
+		t.Errorf("got %d secrets, want the root secret and the keyset", got)
+	}
+	a, b, third := nodes[0], nodes[1], nodes[2]
+
+	txn := a.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "")["id"].(string)
+	b.must(t, 201, "POST", "/v1/transactions/"+txn+"/captures", "{}", "")
+	third.must(t, 201, "POST", "/v1/refunds", `{"transaction":"`+txn+`","amount":400}`, "")
+	voided := a.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "")["id"].(string)
+	b.must(t, 200, "POST", "/v1/transactions/"+voided+"/void", "", "")
+
+	token := a.must(t, 201, "POST", "/v1/tokens", visa, "")["id"].(string)
+	paid := b.must(t, 201, "POST", "/v1/transactions", payment(500, token, ""), "")
+	if got := paid["checks"].(map[string]any)["cvc"]; got != "match" {
+		t.Errorf("the code of a token of another core: %v", got)
+	}
+
+	before := number(t, db, "SELECT COUNT(*) FROM transactions")
+	ids := sync.Map{}
+	var asking sync.WaitGroup
+	for i := range 24 {
+		asking.Go(func() {
+			for try := 0; try < 100; try++ {
+				got, err := nodes[i%3].ask(t.Context(), "POST", "/v1/transactions", payment(700, "card", ""), "one")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got.status == 201 {
+					ids.Store(got.body["id"], nil)
+					return
+				}
+				if got.status != 409 {
+					t.Errorf("got %d %v", got.status, got.body)
+					return
+				}
+			}
+			t.Error("it is still running")
+		})
+	}
+	asking.Wait()
+	n := 0
+	ids.Range(func(any, any) bool { n++; return true })
+	if after := number(t, db, "SELECT COUNT(*) FROM transactions"); n != 1 || after != before+1 {
+		t.Errorf("%d ids told, %d payments made, want 1", n, after-before)
+	}
+
+	customer := a.must(t, 201, "POST", "/v1/customers", "{}", "")["id"].(string)
+	token = b.must(t, 201, "POST", "/v1/tokens", visa, "")["id"].(string)
+	method := third.must(t, 201, "POST", "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, "")["id"].(string)
+	for range 2 { // beside the cores, which notice
+		c.run(t, "vault", "--drop-old", "rotate")
+		for _, n := range nodes {
+			n.must(t, 201, "POST", "/v1/transactions", payment(100, method, ""), "")
+			n.must(t, 201, "POST", "/v1/tokens", visa, "")
+		}
+	}
+	if got := number(t, db, "SELECT COUNT(*) FROM cores WHERE beat > 0"); got != 3 {
+		t.Errorf("%d cores beat, want 3", got)
+	}
+}
+
+// TestWorkOfADeadCorePostgreSQL: what a core was at when it was killed is taken up by another one soon, not after the time that a request may take;
+// and what a living one is at is left alone.
+func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	c := newCluster(t, store)
+	db := inspect(t, store)
+	killed, alive, third := c.start(t), c.start(t), c.start(t)
+	open := func(n *node, card, key string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		go func() { _, _ = n.ask(ctx, "POST", "/v1/transactions", payment(1000, card, ""), key) }() // nobody hears the answer
+	}
+	open(killed, "pm_card_timeout_before_effect", "before")
+	open(killed, "pm_card_timeout_after_effect", "after")
+	open(alive, "pm_card_timeout_before_effect", "running")
+	soon(t, 20*time.Second, "three payments run", func() bool {
+		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 3 &&
+			number(t, db, "SELECT COUNT(*) FROM simulator_requests") == 1
+	})
+	leader := number(t, db, "SELECT core_id FROM lead")
+	first := number(t, db, "SELECT core_id FROM transactions WHERE claim = (SELECT id FROM idempotency_keys WHERE key = 'before')")
+	killed.kill()
+	took := soon(t, 25*time.Second, "the dead core's payments are taken up", func() bool {
+		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 1
+	})
+	t.Logf("taken up after %s; the dead one led: %t", took, leader == first)
+	if got := number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE key = 'running' AND status = 0"); got != 1 {
+		t.Error("what a living core is at was taken up")
+	}
+	// The client asks again, with its key: what had its effect is told, and what had none is done now.
+	if got := third.must(t, 201, "POST", "/v1/transactions", payment(1000, "pm_card_timeout_after_effect", ""), "after"); got["status"] != "captured" {
+		t.Errorf("got %v", got["status"])
+	}
+	if a, err := third.ask(t.Context(), "GET", "/v1/idempotency_keys/before", "", ""); err != nil || a.status != 404 {
+		t.Errorf("the key of what had no effect: got %d, %v", a.status, err)
+	}
+	if got := number(t, db, "SELECT COUNT(*) FROM transactions"); got != 2 {
+		t.Errorf("got %d payments, want that with an effect and that of the living core", got)
+	}
+}
+
+// TestLeadPostgreSQL: one core leads; when it ends or is killed another one does.
+func TestLeadPostgreSQL(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	c := newCluster(t, store)
+	db := inspect(t, store)
+	leads := func() int64 {
+		return number(t, db, "SELECT CASE WHEN until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000 THEN core_id ELSE 0 END FROM lead")
+	}
+	first := c.start(t)
+	was := leads()
+	if was == 0 {
+		t.Fatal("nobody leads")
+	}
+	c.start(t)
+	if got := leads(); got != was {
+		t.Errorf("a second core took the lead from %d: %d", was, got)
+	}
+	first.kill()
+	took := soon(t, 15*time.Second, "another one leads", func() bool { now := leads(); return now != 0 && now != was })
+	t.Logf("after %s", took)
+}

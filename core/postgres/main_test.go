@@ -1,0 +1,203 @@
+package postgres_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// program is cmd/core, built once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "core")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "core")
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../cmd/core").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// cluster is some cores on one database.
+type cluster struct {
+	store string // its URL
+	kek   string
+	key   string // a secret test key of its one merchant
+}
+
+func newCluster(t *testing.T, store string) *cluster {
+	t.Helper()
+	c := &cluster{store: store, kek: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))}
+	merchant := c.run(t, "merchants", "create", "Shop")
+	c.key = c.run(t, "keys", "create", "--merchant", merchant)
+	return c
+}
+
+// command is the program with the cluster's settings.
+func (c *cluster) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Env = append(os.Environ(), "CAUSEWAY_STORE="+c.store, "CAUSEWAY_VAULT_KEK="+c.kek)
+	return cmd
+}
+
+// run runs a command of the operator's and returns what it prints.
+func (c *cluster) run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := c.command(t, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// node is one core that serves.
+type node struct {
+	cluster *cluster
+	url     string
+	cmd     *exec.Cmd
+	ended   chan struct{}
+}
+
+// start starts a core. It is killed when the test ends.
+func (c *cluster) start(t *testing.T) *node {
+	t.Helper()
+	cmd := c.command(t, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "0")
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n := &node{cluster: c, cmd: cmd, ended: make(chan struct{})}
+	t.Cleanup(func() { n.kill() })
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 1<<20)
+	for n.url == "" && lines.Scan() {
+		var said struct {
+			Msg     string         `json:"msg"`
+			Address string         `json:"address"`
+			Rest    map[string]any `json:",embed"`
+		}
+		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "serving" {
+			n.url = "http://" + said.Address
+		}
+	}
+	if n.url == "" {
+		t.Fatal("the core did not start")
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, log) // until it has ended
+		_ = cmd.Wait()
+		close(n.ended)
+	}()
+	return n
+}
+
+// kill kills it, as a crash would.
+func (n *node) kill() {
+	_ = n.cmd.Process.Kill()
+	<-n.ended
+}
+
+// said is an answer.
+type said struct {
+	status int
+	header http.Header
+	body   map[string]any
+}
+
+// ask sends a request with the cluster's key, under an idempotency key unless that is "".
+func (n *node) ask(ctx context.Context, method, path, body, idempotency string) (said, error) {
+	r, err := http.NewRequestWithContext(ctx, method, n.url+path, strings.NewReader(body))
+	if err != nil {
+		return said{}, err
+	}
+	r.Header.Set("Authorization", "Bearer "+n.cluster.key)
+	r.Header.Set("Content-Type", "application/json")
+	if idempotency != "" {
+		r.Header.Set("Idempotency-Key", idempotency)
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return said{}, err
+	}
+	defer func() { _ = a.Body.Close() }() // it is read
+	out := said{status: a.StatusCode, header: a.Header}
+	return out, json.UnmarshalRead(a.Body, &out.body)
+}
+
+// must is ask that wants a status.
+func (n *node) must(t *testing.T, status int, method, path, body, idempotency string) map[string]any {
+	t.Helper()
+	a, err := n.ask(t.Context(), method, path, body, idempotency)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.status != status {
+		t.Fatalf("%s %s: got %d %v, want %d", method, path, a.status, a.body, status)
+	}
+	return a.body
+}
+
+// soon wants a thing to come true, and returns how long it took.
+func soon(t *testing.T, within time.Duration, what string, is func() bool) time.Duration {
+	t.Helper()
+	begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
+	over, tick := time.After(within), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-over:
+			t.Fatalf("%s: not within %s", what, within)
+		case <-tick.C:
+		}
+	}
+	return time.Since(begun)
+}
+
+const visa = `{"card":{"number":"4111111111111111","exp_month":12,"exp_year":2030,"cvc":"900"}}`
+
+func payment(amount int, method, more string) string {
+	return fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":%q%s}`, amount, method, more)
+}
+
+// with adds to a URL's query.
+func with(t *testing.T, store string, more url.Values) string {
+	t.Helper()
+	u, err := url.Parse(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	for name := range more {
+		q.Set(name, more.Get(name))
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}

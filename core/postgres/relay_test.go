@@ -1,0 +1,178 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// relay stands between cores and a server, and cuts connections at a COMMIT.
+type relay struct {
+	to string
+
+	mu      sync.Mutex
+	commits int  // until one is cut, 0 for none
+	through bool // whether that one still reaches the server
+	conns   map[net.Conn]bool
+}
+
+// newRelay listens in a folder of its own, which it returns, and passes on to a socket.
+func newRelay(t *testing.T, to string) (*relay, string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "relay") //nolint:usetesting // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(dir, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{to: to, conns: map[net.Conn]bool{}}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			go r.serve(t.Context(), client)
+		}
+	}()
+	return r, dir
+}
+
+// cut has the nth COMMIT from now on cut its connection: before it reaches the server, or on the way back.
+func (r *relay) cut(nth int, through bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commits, r.through = nth, through
+}
+
+// strikes reports whether this message is the one to be cut at, and whether it goes through.
+func (r *relay) strikes(message []byte) (cut, through bool) {
+	if !bytes.HasPrefix(message, []byte("Q")) || !bytes.Contains(bytes.ToLower(message[:min(len(message), 32)]), []byte("commit")) {
+		return false, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.commits == 0 {
+		return false, false
+	}
+	r.commits--
+	return r.commits == 0, r.through
+}
+
+func (r *relay) serve(ctx context.Context, client net.Conn) {
+	defer func() { _ = client.Close() }()
+	server, err := (&net.Dialer{}).DialContext(ctx, "unix", r.to)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	var deaf sync.Mutex // held while nothing comes back
+	heard := make(chan struct{}, 1)
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buf)
+			select {
+			case heard <- struct{}{}:
+			default: // that is known
+			}
+			deaf.Lock()
+			if err == nil {
+				_, err = client.Write(buf[:n])
+			}
+			deaf.Unlock()
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+		}
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(buf)
+		if err != nil {
+			return
+		}
+		cut, through := r.strikes(buf[:n])
+		if cut {
+			deaf.Lock()
+			defer deaf.Unlock()
+			if through {
+				select {
+				case <-heard: // of what came before
+				default:
+				}
+				_, _ = server.Write(buf[:n])
+				<-heard // it has committed
+			}
+			return
+		}
+		if _, err := server.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// TestUnknownCommitPostgreSQL: when the connection is cut at a COMMIT nobody knows whether it took place. Nothing is repeated blindly: the client asks
+// again with its key, and of the two there is one payment, one authorization and one event, whichever commit it was.
+func TestUnknownCommitPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	r, dir := newRelay(t, server.Socket())
+	n := open(t, with(t, server.URL(nil), url.Values{"host": {dir}}))
+	db := inspect(t, server.URL(nil))
+	for _, c := range []struct {
+		name    string
+		nth     int
+		through bool
+	}{{"intent not made", 1, false}, {"intent made", 1, true}, {"outcome not made", 2, false}, {"outcome made", 2, true}} {
+		var got said
+		var before [3]int64
+		key := ""
+		for try := 0; got.status == 0 || got.status == 201; try++ { // a commit of the background's may have been the one
+			before = books(t, db)
+			key = fmt.Sprint(c.name, try)
+			r.cut(c.nth, c.through)
+			var err error
+			if got, err = n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Logf("%s: first told %d", c.name, got.status)
+		took := soon(t, 45*time.Second, "the key has an answer", func() bool {
+			var err error
+			got, err = n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key)
+			return err == nil && got.status == 201
+		})
+		t.Logf("%s: told after %s", c.name, took)
+		now := books(t, db)
+		for i, what := range []string{"payments", "events", "authorizations"} {
+			if got := now[i] - before[i]; got != 1 {
+				t.Errorf("%s: got %d %s, want one", c.name, got, what)
+			}
+		}
+	}
+}
+
+// books counts payments, events, and what the acquirer was asked for.
+func books(t *testing.T, db *sql.DB) [3]int64 {
+	t.Helper()
+	return [3]int64{
+		number(t, db, "SELECT COUNT(*) FROM transactions"), number(t, db, "SELECT COUNT(*) FROM events"),
+		number(t, db, "SELECT COUNT(*) FROM simulator_requests WHERE line LIKE 'a %'"),
+	}
+}
