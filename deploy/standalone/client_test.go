@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/standalone/sdktest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -76,24 +77,7 @@ func (m *merchant) transactions(tb testing.TB) []v1.Transaction {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var all []v1.Transaction
-	limit := 100
-	params := &v1.ListTransactionsParams{Limit: &limit}
-	for {
-		page, err := c.ListTransactionsWithResponse(tb.Context(), params)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if page.JSON200 == nil {
-			tb.Fatalf("list: %s: %s", page.Status(), page.Body)
-		}
-		all = append(all, page.JSON200.Data...)
-		if !page.JSON200.HasMore {
-			return all
-		}
-		last := all[len(all)-1].ID
-		params.StartingAfter = &last
-	}
+	return sdktest.Transactions(tb, c)
 }
 
 // mustDecode reads a body of v1.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/standalone/sdktest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -44,7 +45,7 @@ type library struct {
 func startLibrary(t *testing.T) *library {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", absolute(t, "hooktest/receiver.js"))
-	cmd.Env = append(os.Environ(), "NODE_PATH="+installNode(t, "hooks", "hooktest"))
+	cmd.Env = append(os.Environ(), "NODE_PATH="+sdktest.InstallNode(t, "hooks", absolute(t, "hooktest")))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

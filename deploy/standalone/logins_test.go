@@ -3,27 +3,29 @@ package main_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/sdktest"
 )
 
-// credentialsOf runs a credentials command of the real program on a file, and returns what it showed.
-func credentialsOf(t *testing.T, file string, args ...string) string {
+// issuer issues logins into a file, by the real program.
+func issuer(t *testing.T, file string) sdktest.Issuer {
 	t.Helper()
 	program, err := buildProxy()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append(append([]string{"credentials"}, args...), "--file", file)...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("credentials %v: %v\n%s", args, err, out)
-	}
-	return string(out)
+	return sdktest.Issuer{Program: program, File: file}
+}
+
+// credentialsOf runs a credentials command on a file, and returns what it showed.
+func credentialsOf(t *testing.T, file string, args ...string) string {
+	t.Helper()
+	return issuer(t, file).Run(t, args...)
 }
 
 var issuedKey = regexp.MustCompile(`(?m)^transaction key: (\S+)$`)

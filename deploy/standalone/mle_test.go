@@ -1,99 +1,34 @@
 package main_test
 
 import (
-	"bytes"
-	"context"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"encoding/base64"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/standalone/sdktest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
 const encryptedSale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`
 
-// mleAlgs are the ways to encrypt. RSA keys are made ahead, so the first one may have to be waited for.
-var mleAlgs = []string{mle.ECDHESA256KW, mle.RSAOAEP256}
-
-func waitForKeys(t *testing.T, m *merchant) {
-	t.Helper()
-	for m.must(t, http.MethodGet, "/v1/mle/keys/current?alg=RSA-OAEP-256", "", "").status == http.StatusServiceUnavailable {
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // TestClients_mle runs the programs of mle-filter's README as they stand there, with either algorithm, over HTTPS.
 func TestClients_mle(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../mle-filter/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	node, python := installNode(t, "node-mle", "sdktest/mle/node"), installPython(t, "python-mle", "sdktest/mle/python")
 	p := start(t, t.TempDir())
-	waitForKeys(t, merchantOf(t, p))
-	for _, alg := range mleAlgs {
-		t.Run("node "+alg, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			if err := os.Symlink(node, filepath.Join(dir, "node_modules")); err != nil {
-				t.Fatal(err)
-			}
-			runMLE(t, p, dir, program(t, p, string(text), "js", alg), "sale.mjs", "node", "NODE_EXTRA_CA_CERTS="+p.CA)
-		})
-		t.Run("python "+alg, func(t *testing.T) {
-			t.Parallel()
-			runMLE(t, p, t.TempDir(), program(t, p, string(text), "python", alg), "sale.py", "python3", "PYTHONPATH="+python, "SSL_CERT_FILE="+p.CA)
-		})
-	}
-}
-
-// program is the program of a language in a document, for a running system and an algorithm.
-func program(t *testing.T, p *process, document, language, alg string) string {
-	t.Helper()
-	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(document, -1)
-	if len(found) != 1 {
-		t.Fatalf("programs in %s: got %d, want 1", language, len(found))
-	}
-	return strings.NewReplacer("https://pay.example.com", p.HTTPS, "your-api-key", p.Keys.SKTest, mle.ECDHESA256KW, alg).Replace(found[0][1])
-}
-
-// runMLE wants the program to read of a payment that v1 then has.
-func runMLE(t *testing.T, p *process, dir, program, file, command string, env ...string) {
-	t.Helper()
-	path := filepath.Join(dir, file)
-	if err := os.WriteFile(path, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command, path)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	status, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if err != nil || status != "captured" {
-		t.Fatalf("got %q, %v, want a captured payment\n%s\n%s", out, err, stderr.String(), p.stderr)
-	}
-	if got := mustDecode[v1.Transaction](t, merchantOf(t, p).must(t, http.MethodGet, "/v1/transactions/"+number, "", "")); got.Status != v1.TransactionStatusCaptured {
-		t.Errorf("v1 has %s as %s, want it captured", number, got.Status)
+	s := system(t, p)
+	sdktest.WaitForKeys(t, s)
+	for _, alg := range sdktest.Algs {
+		for _, language := range []string{"node", "python"} {
+			t.Run(language+" "+alg, func(t *testing.T) {
+				t.Parallel()
+				sdktest.RunMLE(t, s, language, alg)
+			})
+		}
 	}
 }
 
@@ -103,13 +38,13 @@ func TestEncryptedIsTheSame(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	m := merchantOf(t, p)
-	waitForKeys(t, m)
-	private := registerKey(t, m)
+	sdktest.WaitForKeys(t, system(t, p))
+	private := sdktest.RegisterKey(t, system(t, p))
 	encrypted := func(alg string, private *jose.JSONWebKey) *merchant {
 		return &merchant{base: p.HTTP, key: p.Keys.SKTest, http: &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private}), Timeout: patience}}
 	}
 	first := m.must(t, http.MethodPost, "/v1/transactions", "clear first", encryptedSale)
-	for _, alg := range mleAlgs {
+	for _, alg := range sdktest.Algs {
 		both, request := encrypted(alg, private), encrypted(alg, nil)
 		made := both.must(t, http.MethodPost, "/v1/transactions", alg, encryptedSale)
 		if made.status != http.StatusCreated || made.replayed {
@@ -128,7 +63,7 @@ func TestEncryptedIsTheSame(t *testing.T) {
 			wantReused(t, alg+", another body, "+name, client, alg, strings.Replace(encryptedSale, "1250", "1251", 1))
 		}
 	}
-	if got, want := len(m.transactions(t)), 1+len(mleAlgs); got != want {
+	if got, want := len(m.transactions(t)), 1+len(sdktest.Algs); got != want {
 		t.Errorf("payments: got %d, want %d", got, want)
 	}
 }
@@ -192,54 +127,13 @@ func TestEncryptedToken(t *testing.T) {
 	}
 }
 
-// registerKey makes a pair for answers and registers it.
-func registerKey(t *testing.T, m *merchant) *jose.JSONWebKey {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := &jose.JSONWebKey{Key: private, Algorithm: mle.ECDHESA256KW, Use: "enc"}
-	print, err := key.Thumbprint(crypto.SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key.KeyID = base64.RawURLEncoding.EncodeToString(print)
-	public := key.Public()
-	jwk, err := public.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var made struct {
-		Challenge struct {
-			JWE string `json:"jwe"`
-		} `json:"challenge"`
-	}
-	answer := m.must(t, http.MethodPost, "/v1/mle/response_keys", "", `{"jwk":`+string(jwk)+`}`)
-	if err := json.Unmarshal([]byte(answer.body), &made); err != nil {
-		t.Fatalf("register: %d %s, %v", answer.status, answer.body, err)
-	}
-	object, err := jose.ParseEncryptedCompact(made.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := object.Decrypt(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.must(t, http.MethodPost, "/v1/mle/response_keys/"+key.KeyID+"/challenge", "", `{"answer":"`+string(text)+`"}`); got.status != http.StatusOK {
-		t.Fatalf("prove: got %d %s", got.status, got.body)
-	}
-	return key
-}
-
 // TestBareHeader: a protected header of alg, enc and kid alone is enough, as go-jose writes it.
 func TestBareHeader(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	m := merchantOf(t, p)
-	waitForKeys(t, m)
-	for _, alg := range mleAlgs {
+	sdktest.WaitForKeys(t, system(t, p))
+	for _, alg := range sdktest.Algs {
 		var current struct {
 			JWK jose.JSONWebKey `json:"jwk"`
 		}

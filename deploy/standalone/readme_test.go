@@ -103,3 +103,12 @@ func addresses(t *testing.T) map[string]string {
 
 // needsKey reports whether a browser's address bar is not enough to ask for a path.
 func needsKey(path string) bool { return strings.HasPrefix(path, "/v1/") || path == "/metrics" }
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/sdktest"
 )
 
 // TestClients_readme runs the programs that compat-proxy's README has for a merchant, as they stand there.
@@ -21,29 +23,29 @@ func TestClients_readme(t *testing.T) {
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir()) // one for each, for all send the same sale
-		runExample(t, p, nodeClient(t, p, writeExample(t, p, string(text), "js", "authorizenet", "sale.js")), "1")
+		runExample(t, p, sdktest.NodeA(t, system(t, p), writeExample(t, p, string(text), "js", "authorizenet", "sale.js")), "1")
 	})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, pythonClient(t, p, writeExample(t, p, string(text), "python", "authorizenet", "sale.py")), "1")
+		runExample(t, p, sdktest.PythonA(t, system(t, p), writeExample(t, p, string(text), "python", "authorizenet", "sale.py")), "1")
 	})
 	t.Run("java", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, javaClient(t, p, writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")), "1")
+		runExample(t, p, sdktest.JavaA(t, system(t, p), writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")), "1")
 	})
 	t.Run("node-providerb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		client := nodeClientB(t, p, writeExample(t, p, string(text), "js", "cybersource", "sale.js")).sdk
-		client.env = append(client.env, "NODE_EXTRA_CA_CERTS="+p.CA)
+		client := sdktest.NodeB(t, system(t, p), writeExample(t, p, string(text), "js", "cybersource", "sale.js")).Client
+		client.Env = append(client.Env, "NODE_EXTRA_CA_CERTS="+p.CA)
 		runExample(t, p, client, "AUTHORIZED")
 	})
 	t.Run("python-providerb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, pythonClientB(t, p, writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).sdk, "AUTHORIZED")
+		runExample(t, p, sdktest.PythonB(t, system(t, p), writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).Client, "AUTHORIZED")
 	})
 }
 
@@ -72,18 +74,18 @@ func writeExample(t *testing.T, p *process, document, language, client, file str
 }
 
 // runExample wants the program to be told of an approval, and to print what its dialect calls one.
-func runExample(t *testing.T, p *process, client sdk, approval string) {
+func runExample(t *testing.T, p *process, client sdktest.Client, approval string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, client.command[0], client.command[1:]...)
+	cmd := exec.CommandContext(ctx, client.Command[0], client.Command[1:]...)
 	cmd.Dir = t.TempDir() // clients leave log files where they run
-	cmd.Env = append(os.Environ(), client.env...)
+	cmd.Env = append(os.Environ(), client.Env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	code, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	if err != nil || code != approval || txn(t, number) == "" {
-		t.Errorf("%s printed %q, %v, want an approval and its number\n%s\n%s", client.name, out, err, stderr.String(), p.stderr)
+		t.Errorf("%s printed %q, %v, want an approval and its number\n%s\n%s", client.Name, out, err, stderr.String(), p.stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package main_test
+package sdktest
 
 import (
 	"cmp"
@@ -13,42 +13,55 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// wayB is one way for a client of provider-b to log in and to be pointed here.
-type wayB struct {
-	name      string
-	settings  func(loginB) settingsB
+// WayB is one way for a client of provider-b to log in and to be pointed here.
+type WayB struct {
+	Name      string
+	Encrypted bool
+	Without   string // the client that has no such way
+	Brief     bool   // the walk is a short one: only the login differs
+	settings  func(LoginB) settingsB
 	at        func(base string) settingsB
 	portfolio bool // who logs in acts for the merchant
-	encrypted bool
-	without   string // the client that has no such way
-	brief     bool   // the walk is a short one: only the login differs
+}
+
+// WaysB are all there are.
+func WaysB() []WayB {
+	return []WayB{
+		{Name: "signature", settings: signatureB, at: dropInB},
+		{Name: "prefix", settings: signatureB, at: prefixB, Brief: true},
+		{Name: "secret", settings: secretB, at: dropInB, Without: "java"},
+		{Name: "certificate", settings: certificateB, at: unawareB},
+		{Name: "encryption", settings: encryptionB, at: prefixB, Encrypted: true, Without: "java"},
+		{Name: "portfolio-signature", settings: signatureB, at: dropInB, portfolio: true, Brief: true},
+		{Name: "portfolio-p12", settings: certificateB, at: dropInB, portfolio: true, Brief: true},
+	}
 }
 
 // settingsB are what a merchant writes into the client's configuration, by the names that the Node client has for them.
 type settingsB map[string]any
 
-func signatureB(l loginB) settingsB {
+func signatureB(l LoginB) settingsB {
 	s := merchantB(l)
-	s["authenticationType"], s["merchantKeyId"], s["merchantsecretKey"] = "http_signature", l.keyID, l.secret
+	s["authenticationType"], s["merchantKeyId"], s["merchantsecretKey"] = "http_signature", l.KeyID, l.Secret
 	return s
 }
 
-func secretB(l loginB) settingsB {
+func secretB(l LoginB) settingsB {
 	s := signatureB(l)
 	s["authenticationType"], s["jwtKeyType"] = "jwt", "SHARED_SECRET"
 	return s
 }
 
-func certificateB(l loginB) settingsB {
+func certificateB(l LoginB) settingsB {
 	s := merchantB(l)
-	s["authenticationType"], s["keyAlias"], s["keyPass"] = "jwt", cmp.Or(l.portfolio, l.merchant), l.password
-	s["keysDirectory"], s["keyFileName"] = filepath.Dir(l.p12), strings.TrimSuffix(filepath.Base(l.p12), ".p12")
+	s["authenticationType"], s["keyAlias"], s["keyPass"] = "jwt", cmp.Or(l.portfolio, l.Merchant), l.Password
+	s["keysDirectory"], s["keyFileName"] = filepath.Dir(l.P12), strings.TrimSuffix(filepath.Base(l.P12), ".p12")
 	return s
 }
 
 // merchantB says for whom a client acts, and who it is itself if that is another.
-func merchantB(l loginB) settingsB {
-	s := settingsB{"merchantID": l.merchant}
+func merchantB(l LoginB) settingsB {
+	s := settingsB{"merchantID": l.Merchant}
 	if l.portfolio != "" {
 		s["useMetaKey"], s["portfolioID"] = true, l.portfolio
 	}
@@ -56,10 +69,10 @@ func merchantB(l loginB) settingsB {
 }
 
 // encryptionB is certificateB with both bodies encrypted: the request to the certificate of ours in the P12, the answer to the client's own.
-func encryptionB(l loginB) settingsB {
+func encryptionB(l LoginB) settingsB {
 	s := certificateB(l)
 	s["enableRequestMLEForOptionalApisGlobally"], s["enableResponseMleGlobally"] = true, true
-	s["responseMlePrivateKeyFilePath"], s["responseMlePrivateKeyFilePassword"] = l.p12, l.password
+	s["responseMlePrivateKeyFilePath"], s["responseMlePrivateKeyFilePassword"] = l.P12, l.Password
 	return s
 }
 
@@ -79,34 +92,34 @@ func unawareB(base string) settingsB {
 	return settingsB{"runEnvironment": "apitest.cybersource.com", "intermediateHost": base + "/compat/provider-b"}
 }
 
-// clientB is a client of provider-b, installed.
-type clientB struct {
-	sdk
+// ClientB is a client of provider-b, installed.
+type ClientB struct {
+	Client
 	own   settingsB         // what its merchants set besides
 	names map[string]string // its names for settings that have others
 }
 
-// nodeClientB is the Node client; a setting of its own tells it whom to trust.
-func nodeClientB(t *testing.T, p *process, program string) clientB {
+// NodeB is the Node client; a setting of its own tells it whom to trust.
+func NodeB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
-	return clientB{
-		sdk: sdk{
-			name: "node", command: []string{"node", absolute(t, program)},
-			env: []string{"NODE_PATH=" + installNode(t, "node-providerb", "sdktest/providerb/node")},
+	return ClientB{
+		Client: Client{
+			Name: "node", Command: []string{"node", cmp.Or(program, absolute(t, "providerb/node/walk.js"))},
+			Env: []string{"NODE_PATH=" + InstallNode(t, "node-providerb", absolute(t, "providerb/node"))},
 		},
-		own: settingsB{"sslCaCert": p.CA, "logConfiguration": settingsB{"enableLog": false}},
+		own: settingsB{"sslCaCert": s.CA, "logConfiguration": settingsB{"enableLog": false}},
 	}
 }
 
-// pythonClientB is the Python client, which trusts whom the bundle of certifi has: one with the development authority behind it stands before
+// PythonB is the Python client, which trusts whom the bundle of certifi has: one with the development authority behind it stands before
 // the other in its path.
-func pythonClientB(t *testing.T, p *process, program string) clientB {
+func PythonB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
-	packages, first := installPython(t, "python-providerb", "sdktest/providerb/python"), t.TempDir()
+	packages, first := InstallPython(t, "python-providerb", absolute(t, "providerb/python")), t.TempDir()
 	if err := os.CopyFS(filepath.Join(first, "certifi"), os.DirFS(filepath.Join(packages, "certifi"))); err != nil {
 		t.Fatal(err)
 	}
-	authority, err := os.ReadFile(p.CA)
+	authority, err := os.ReadFile(s.CA)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,21 +131,22 @@ func pythonClientB(t *testing.T, p *process, program string) clientB {
 	if err := errors.Join(err, bundle.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return clientB{
-		sdk: sdk{
-			name: "python", command: []string{"python3", absolute(t, program)},
-			env: []string{"PYTHONPATH=" + first + string(os.PathListSeparator) + packages, "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"},
+	return ClientB{
+		Client: Client{
+			Name: "python", Command: []string{"python3", cmp.Or(program, absolute(t, "providerb/python/walk.py"))},
+			Env: []string{"PYTHONPATH=" + first + string(os.PathListSeparator) + packages, "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"},
 		},
 		names: pythonNames,
 	}
 }
 
-// javaClientB is the Java client, whose JWTs are of the older generation. Its models leave the most out.
-func javaClientB(t *testing.T, p *process, program string) clientB {
+// JavaB is the Java client, whose JWTs are of the older generation. Its models leave the most out.
+func JavaB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
-	return clientB{
-		sdk: sdk{
-			name: "java", command: javaCommand(t, p, installJava(t, "java-providerb", "sdktest/providerb/java"), program),
+	libraries := installJava(t, "java-providerb", absolute(t, "providerb/java"))
+	return ClientB{
+		Client: Client{
+			Name: "java", Command: javaCommand(t, s, libraries, cmp.Or(program, absolute(t, "providerb/java/Walk.java"))),
 			blind: []string{"reversal_link", "void_link", "refundable", "currency", "card_type"},
 		},
 	}
@@ -147,22 +161,22 @@ var pythonNames = map[string]string{
 }
 
 // configured is the client as a merchant configures it: for each login in that way, at that base.
-func (c clientB) configured(t *testing.T, way wayB, base string, logins map[string]loginB, steps *sdkScript) sdk {
+func (c ClientB) configured(t *testing.T, way WayB, base string, logins map[string]LoginB, steps *script) Client {
 	t.Helper()
-	s := c.sdk
-	s.name, s.brief = s.name+"-"+way.name, way.brief
+	s := c.Client
+	s.Name, s.Brief = s.Name+"-"+way.Name, s.Brief || way.Brief
 	all := map[string]settingsB{}
 	for name, l := range logins {
 		all[name] = settingsB{}
 		some := []settingsB{c.own, way.settings(l), way.at(base)}
 		if l.named {
-			some = append(some, settingsB{"defaultHeaders": values{"v-c-idempotency-id": s.name}})
+			some = append(some, settingsB{"defaultHeaders": values{"v-c-idempotency-id": s.Name}})
 		}
 		for key, value := range merged(some...) {
 			all[name][cmp.Or(c.names[key], key)] = value
 		}
 	}
-	s.env = append(slices.Clone(s.env), "SDK_LOGINS="+encoded(t, all), "SDK_READS="+encoded(t, steps.Reads))
+	s.Env = append(slices.Clone(s.Env), "SDK_LOGINS="+encoded(t, all), "SDK_READS="+encoded(t, steps.Reads))
 	return s
 }
 

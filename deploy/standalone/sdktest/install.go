@@ -1,9 +1,11 @@
-package main_test
+package sdktest
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,13 +18,12 @@ import (
 // The real clients are installed into the repository's .cache/sdk, once for each state of their lock file, so that a second run needs
 // no network. A half-finished install never gets the final name.
 
-// installNode returns a folder of the node modules that the package in a folder of this one wants, under a name of their own.
-func installNode(t *testing.T, name, folder string) string {
+// InstallNode returns a folder of the node modules that the package in a folder wants, under a name of their own.
+func InstallNode(t *testing.T, name, folder string) string {
 	t.Helper()
-	source := absolute(t, folder)
-	dir := install(t, name, filepath.Join(source, "package-lock.json"), func(ctx context.Context, into string) *exec.Cmd {
+	dir := install(t, name, filepath.Join(folder, "package-lock.json"), func(ctx context.Context, into string) *exec.Cmd {
 		for _, name := range []string{"package.json", "package-lock.json"} {
-			data, err := os.ReadFile(filepath.Join(source, name))
+			data, err := os.ReadFile(filepath.Join(folder, name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,28 +38,29 @@ func installNode(t *testing.T, name, folder string) string {
 	return filepath.Join(dir, "node_modules")
 }
 
-// installPython returns a folder of the Python packages that the requirements.txt in a folder of this one wants, under a name of their own.
+// InstallPython returns a folder of the Python packages that the requirements.txt in a folder wants, under a name of their own.
 // Some of them are compiled for one version of Python.
-func installPython(t *testing.T, name, folder string) string {
+func InstallPython(t *testing.T, name, folder string) string {
 	t.Helper()
 	version, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").Output()
 	if err != nil {
 		t.Fatalf("python3: %v (this test needs it on PATH)", err)
 	}
-	requirements := filepath.Join(absolute(t, folder), "requirements.txt")
+	requirements := filepath.Join(folder, "requirements.txt")
 	// Some systems ship Python without pip but with venv, which brings one; some the other way round.
 	const script = `python3 -m pip --version >/dev/null 2>&1 || { python3 -m venv "$1/.venv" && PATH="$1/.venv/bin:$PATH"; }
 exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" --requirement "$2"`
 	return install(t, name+strings.TrimSpace(string(version)), requirements, func(ctx context.Context, into string) *exec.Cmd {
-		return exec.CommandContext(ctx, "sh", "-c", script, "sh", into, requirements)
+		return exec.CommandContext(ctx, "sh", "-c", script, "sh", into, requirements) //nolint:gosec // the requirements are ours
 	})
 }
 
-// installJava returns a folder of the Java libraries that the pom.xml in a folder of this one wants, under a name of their own.
+// installJava returns a folder of the Java libraries that the pom.xml in a folder wants, under a name of their own.
 func installJava(t *testing.T, name, folder string) string {
 	t.Helper()
-	pom := filepath.Join(absolute(t, folder), "pom.xml")
+	pom := filepath.Join(folder, "pom.xml")
 	return install(t, name, pom, func(ctx context.Context, into string) *exec.Cmd {
+		//nolint:gosec // the libraries are ours to choose
 		return exec.CommandContext(ctx, "mvn", "--batch-mode", "--quiet", "--no-transfer-progress", "--file", pom,
 			"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+into)
 	})
@@ -81,7 +83,7 @@ func install(t *testing.T, name, lockFile string, fill func(ctx context.Context,
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(locked)
-	cache := absolute(t, "../../.cache/sdk")
+	cache := filepath.Join(root(t), ".cache", "sdk")
 	final := filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:8]))
 	if _, err := os.Stat(final); err == nil {
 		return final
@@ -108,11 +110,29 @@ func install(t *testing.T, name, lockFile string, fill func(ctx context.Context,
 	return final
 }
 
-func absolute(t *testing.T, path string) string {
+// root is the folder of the repository: that of go.work, above the folder of the test.
+func root(t *testing.T) string {
 	t.Helper()
-	abs, err := filepath.Abs(path)
+	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return abs
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("no go.work above the test: where are the clients?")
+		}
+		dir = up
+	}
+}
+
+// absolute is a path in this folder.
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	return filepath.Join(root(t), "deploy", "standalone", "sdktest", path)
 }
