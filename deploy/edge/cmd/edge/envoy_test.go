@@ -122,6 +122,19 @@ func (b *bed) http2() *http.Client {
 	return c
 }
 
+// TestLargeAnswers: what v1 may answer, a megabyte, comes through the filter by either version of HTTP, whatever the body of its request.
+func TestLargeAnswers(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+		for method, body := range map[string]string{"GET": "", "POST": "{}", "PUT": strings.Repeat("x", 256<<10)} {
+			if got := b.ask(t, client, method, "https://"+host+"/v1/large", body); got.status != 200 || len(got.body) < 1<<20 {
+				t.Errorf("%s %s: got %d %.200s, %d bytes", name, method, got.status, got.body, len(got.body))
+			}
+		}
+	}
+}
+
 // TestPaths: no spelling of a path reaches core by the route that the filter does not see, and nothing of ours comes from a client.
 func TestPaths(t *testing.T) {
 	t.Parallel()
@@ -188,6 +201,8 @@ func TestAnswersOfEnvoy(t *testing.T) {
 		"HeaderLarge": {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X-A: "+strings.Repeat("x", 20<<10)+"\r\n\r\n"), 431, "headers_too_large"},
 		"OldVersion":  {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
 		"Filter":      {b.ask(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
+		"AskedFor":    {b.ask(t, client, "POST", url+"/compat/x", "{}", "X-Svc-Mle-Response", "required"), 400, "mle_not_supported"},
+		"Encrypted":   {b.ask(t, client, "POST", url+"/compat/x", "a.b.c.d.e", "Content-Type", "Application/JOSE; charset=utf-8"), 400, "mle_not_supported"},
 		"Core":        {b.ask(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
 	} {
 		if tt.got.status != tt.status || tt.got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {

@@ -276,6 +276,9 @@ func newStandIn(t *testing.T, name string) *standIn {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 		_, _ = fmt.Fprintf(w, "%s %s", name, r.URL.Path)
+		if r.URL.Path == "/v1/large" {
+			_, _ = io.WriteString(w, strings.Repeat("x", 1<<20))
+		}
 	}))
 	t.Cleanup(server.Close)
 	s.address = server.Listener.Addr().String()

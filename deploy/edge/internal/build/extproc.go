@@ -67,14 +67,16 @@ func (b *builder) extProcOn() map[string]*anypb.Any {
 		filterExtProc: b.pack(&extprocv3.ExtProcPerRoute{
 			Override: &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{}},
 		}),
-		filterBody: b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body()}}),
+		filterBody:   b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(b.Config.Limits.MaxBody)}}),
+		filterAnswer: b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(bufferLimit)}}),
 	}
 }
 
 // body holds a request back until it is there, and refuses one that is too large. request_body_buffer_limit would not: it is the router's, and what
-// the processor has Envoy hold is bounded by the connection's buffer alone.
-func (b *builder) body() *bufferv3.Buffer {
-	return &bufferv3.Buffer{MaxRequestBytes: u32(uint32(b.Config.Limits.MaxBody))} //nolint:gosec // it was checked
+// the processor has Envoy hold is bounded by the connection's buffer alone. Envoy has one limit for both ways of a stream: a second filter, behind
+// which the request is there already, makes it large again for the answer.
+func (b *builder) body(most int) *bufferv3.Buffer {
+	return &bufferv3.Buffer{MaxRequestBytes: u32(uint32(most))} //nolint:gosec // it was checked
 }
 
 // level is a route's word to the external processor.
@@ -93,7 +95,9 @@ func (b *builder) level(l config.Level) map[string]*anypb.Any {
 	}
 	out := map[string]*anypb.Any{filterExtProc: b.pack(per)}
 	if l == config.Off {
-		out[filterBody] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
+		for _, name := range []string{filterBody, filterAnswer} {
+			out[name] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
+		}
 	}
 	return out
 }

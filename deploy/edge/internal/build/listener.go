@@ -28,6 +28,7 @@ const (
 	filterHeaders = "headers"
 	filterRate    = "rate"
 	filterBody    = "body"
+	filterAnswer  = "answer"
 	filterExtProc = "mle"
 	filterRouter  = "router"
 )
@@ -98,7 +99,8 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 			MaxHeadersCount:              u32(100),
 		},
 		Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
-			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(256 << 10), InitialConnectionWindowSize: u32(1 << 20),
+			// A stream's window is also how much of its answer a filter may have Envoy hold.
+			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(bufferLimit), InitialConnectionWindowSize: u32(2 * bufferLimit),
 		},
 		MaxRequestHeadersKb:        u32(16),
 		RequestHeadersTimeout:      duration(10 * time.Second),
@@ -135,9 +137,12 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	}
 	if https && b.Config.ExtProc.Address != "" {
 		// Both are off here, and on by the route configuration; see extProcOn.
-		add(filterBody, b.body())
+		add(filterBody, b.body(b.Config.Limits.MaxBody))
+		add(filterAnswer, b.body(bufferLimit))
 		add(filterExtProc, b.extProc())
-		out[len(out)-2].Disabled, out[len(out)-1].Disabled = true, true
+		for _, f := range out[len(out)-3:] {
+			f.Disabled = true
+		}
 	}
 	add(filterRouter, &routerv3.Router{SuppressEnvoyHeaders: true})
 	return out

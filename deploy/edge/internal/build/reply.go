@@ -33,6 +33,14 @@ var replies = []reply{
 	{504, "api_error", "answer_timeout", "The answer did not come in time. Try again with the same Idempotency-Key.", 0},
 }
 
+// noEncryption is what one is told who asks for encryption where there is none: mle-filter's own words.
+var noEncryption = reply{
+	400, "mle_error", "mle_not_supported", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.", 0,
+}
+
+// byRefusal is true of an answer by a route that refuses.
+const byRefusal = "xds.route_name.endsWith('" + refusedName + "')"
+
 // fromFilter is true of an answer that mle-filter had Envoy give: it has an id of a request, which Envoy gives none of its own.
 const fromFilter = "'request-id' in response.headers"
 
@@ -45,6 +53,11 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 	out := &hcmv3.LocalReplyConfig{}
 	if https && b.Config.ExtProc.Address != "" {
 		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{Filter: b.expression(fromFilter), HeadersToAdd: fields})
+	}
+	if https {
+		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
+			Filter: b.expression(byRefusal), BodyFormatOverride: b.errorBody(noEncryption), HeadersToAdd: withID(fields),
+		})
 	}
 	for _, r := range replies {
 		more := append([]*corev3.HeaderValueOption(nil), fields...)

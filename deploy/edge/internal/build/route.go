@@ -26,7 +26,7 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	trust, calendar := b.edgeRoute("trust", config.TrustPath), b.edgeRoute("calendar", c.CalendarPath())
 	var own []*routev3.Route
 	for _, r := range c.Routes {
-		own = append(own, b.route(r))
+		own = append(own, b.routes(r)...)
 	}
 	hosts := []*routev3.Route{trust}
 	if slices.Contains(c.Hosts, c.TrustHost()) {
@@ -51,6 +51,34 @@ func (b *builder) virtualHost(name string, domains []string, routes []*routev3.R
 	return &routev3.VirtualHost{
 		Name: name, Domains: domains, Routes: append(routes, b.answer("none", 404)),
 	}
+}
+
+// refusedName is behind the name of a route, in that of the one which refuses who asks for encryption there.
+const refusedName = " refused"
+
+// routes are those of one in the configuration. Where no filter looks, nobody would take encryption off or put it on: who asks for any is refused,
+// never served in the clear.
+func (b *builder) routes(r config.Route) []*routev3.Route {
+	route := b.route(r)
+	if r.MLE != config.Off {
+		return []*routev3.Route{route}
+	}
+	refusal := b.answer(r.Path+refusedName, 400)
+	refusal.Match = b.match(r.Path)
+	route.Match.Headers = inTheClear()
+	return []*routev3.Route{route, refusal}
+}
+
+// inTheClear is true of a request that asks for no encryption, as mle-filter understands it.
+func inTheClear() []*routev3.HeaderMatcher {
+	var out []*routev3.HeaderMatcher
+	for _, name := range []string{"x-svc-mle", "x-svc-mle-response", "x-svc-mle-response-kid"} {
+		out = append(out, &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_PresentMatch{PresentMatch: false}})
+	}
+	jose := &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: "application/jose"}, IgnoreCase: true}
+	return append(out, &routev3.HeaderMatcher{
+		Name: "content-type", HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: jose}, InvertMatch: true, TreatMissingHeaderAsEmpty: true,
+	})
 }
 
 // route is one of the configuration. Its name is its path, which stays when others come and go.

@@ -37,7 +37,7 @@ func defaultRoutes() []Route {
 		{"/v1/mle/**", "mle", Off},
 		{"/v1/health", "core", Off},
 		{"/v1/**", "core", Optional},
-		{"/docs", "core", Optional},
+		{"/docs/**", "core", Optional},
 	}
 }
 
