@@ -217,15 +217,21 @@ func (p *Pebble) TrustPEM() []byte { return certtest.PEM(p.https.Certificate) }
 // Roots is what clients of its certificates trust.
 func (p *Pebble) Roots(t *testing.T) *x509.CertPool {
 	t.Helper()
-	text, err := p.get(t.Context(), "https://"+p.management+"/roots/0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
+	pool, text := x509.NewCertPool(), p.RootsPEM(t)
 	if !pool.AppendCertsFromPEM(text) {
 		t.Fatalf("no certificate in %q", text)
 	}
 	return pool
+}
+
+// RootsPEM is the same as a file's content.
+func (p *Pebble) RootsPEM(t *testing.T) []byte {
+	t.Helper()
+	text, err := p.get(t.Context(), "https://"+p.management+"/roots/0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // Advise sets when the authority wants the certificate renewed.
