@@ -47,6 +47,7 @@ type bundle struct {
 	server    *httptest.Server
 	client    *http.Client
 	database  *coretest.Database
+	moved     core.Database // where the store is that was a folder before
 	inspect   *sql.DB
 	merchant  string
 	key       string
@@ -94,11 +95,19 @@ func (b *bundle) start(t *testing.T) {
 	b.client = &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
 }
 
+// testKEK is the key-encryption key of the tests' databases.
+func testKEK() secret.String {
+	return secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
+}
+
 // place is where the bundle's store is, as its commands are told.
 func (b *bundle) place() core.Config {
 	cfg := core.Config{Data: b.dir, Clock: b.clock}
-	if coretest.Shared() {
-		cfg.Database, cfg.VaultKEK = b.database.Open, secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
+	switch {
+	case b.moved != nil:
+		cfg.Database, cfg.VaultKEK = b.moved, testKEK()
+	case coretest.Shared():
+		cfg.Database, cfg.VaultKEK = b.database.Open, testKEK()
 	}
 	return cfg
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
 // mainVariable makes the test binary be the program, for a test that has to kill it.
@@ -24,7 +25,7 @@ const mainVariable = "CAUSEWAY_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVariable) == "" {
-		os.Exit(m.Run())
+		pgtest.Main(m)
 	}
 	main()
 }

@@ -13,11 +13,12 @@ func (db *DB) HoldsMerchants(ctx context.Context) (bool, error) {
 	return db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM merchants)`)
 }
 
-const anySealed = `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL OR cvc IS NOT NULL)
+// AnySealed asks whether anything needs the vault's keys.
+const AnySealed = `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL OR cvc IS NOT NULL)
 	OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)`
 
 // HoldsSealed reports whether anything needs the vault's keys.
-func (db *DB) HoldsSealed(ctx context.Context) (bool, error) { return db.holds(ctx, anySealed) }
+func (db *DB) HoldsSealed(ctx context.Context) (bool, error) { return db.holds(ctx, AnySealed) }
 
 // BackupHoldsSealed is HoldsSealed for a database file that nobody has open.
 func BackupHoldsSealed(ctx context.Context, path string) (found bool, err error) {
@@ -26,7 +27,7 @@ func BackupHoldsSealed(ctx context.Context, path string) (found bool, err error)
 		return false, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.QueryRowContext(ctx, anySealed).Scan(&found); err != nil {
+	if err := db.QueryRowContext(ctx, AnySealed).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for rows: %w", err)
 	}
 	return found, nil

@@ -49,7 +49,7 @@ type engine struct {
 // Open opens the database that a URL or a list of key=value names, and migrates it when needed; several processes may do so at once. Of several
 // hosts the one is taken that can be written to. A schema written by a newer build is refused.
 func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) {
-	return store.New(c, func(db *store.DB) (store.Engine, error) {
+	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c}
 		var err error
 		if e.write, err = e.open(ctx, source, writers); err != nil {
