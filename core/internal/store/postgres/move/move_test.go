@@ -24,7 +24,7 @@ func (b *bundle) wantOpens(t *testing.T, source, target error) {
 		if !errors.Is(err, c.want) {
 			t.Errorf("open the %s: got %v, want %v", name, err, c.want)
 		}
-		if c.want != nil && !strings.Contains(err.Error(), "core migrate-data ") {
+		if c.want != nil && err != nil && !strings.Contains(err.Error(), "core migrate-data ") {
 			t.Errorf("open the %s: no command in %v", name, err)
 		}
 	}
