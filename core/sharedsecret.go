@@ -148,41 +148,53 @@ func rewrapShared(ctx context.Context, cfg Config, old secret.String) (err error
 		return held(err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	next := map[string][2][]byte{} // what was, and what is to be
-	for name, again := range map[string]func(sealed []byte) ([]byte, error){
-		rootSecret: func(sealed []byte) ([]byte, error) {
-			plain, err := vault.OpenSmall(oldKEK, sealed, rootSecret)
-			if err != nil {
-				return nil, err
-			}
-			return vault.SealSmall(kek, plain, rootSecret)
-		},
-		keysetSecret: func(sealed []byte) ([]byte, error) { return vault.Reencrypt(sealed, oldKEK, kek) },
-	} {
-		sealed, err := db.Secret(ctx, name)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // not made yet
-		}
-		if err == nil && opens(name, sealed, kek) {
-			continue
-		}
-		var anew []byte
-		if err == nil {
-			anew, err = again(sealed)
-		}
-		if err != nil {
-			return err
-		}
-		next[name] = [2][]byte{sealed, anew}
+	next, err := encryptedBy(ctx, db, kek, oldKEK)
+	if err != nil {
+		return err
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
 		for name, change := range next {
-			if err := tx.ReplaceSecret(name, change[0], change[1]); err != nil {
+			if err := tx.ReplaceSecret(name, change.was, change.now); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// replaced is a secret as it was kept and is to be.
+type replaced struct{ was, now []byte }
+
+// encryptedBy returns the secrets of a database that are encrypted by old, encrypted by kek.
+func encryptedBy(ctx context.Context, db *store.DB, kek, old []byte) (map[string]replaced, error) {
+	next := map[string]replaced{}
+	for name, again := range map[string]func(sealed []byte) ([]byte, error){
+		rootSecret: func(sealed []byte) ([]byte, error) {
+			plain, err := vault.OpenSmall(old, sealed, rootSecret)
+			if err != nil {
+				return nil, err
+			}
+			return vault.SealSmall(kek, plain, rootSecret)
+		},
+		keysetSecret: func(sealed []byte) ([]byte, error) { return vault.Reencrypt(sealed, old, kek) },
+	} {
+		sealed, err := db.Secret(ctx, name)
+		if errors.Is(err, store.ErrNotFound) {
+			continue // not made yet
+		}
+		if err != nil {
+			return nil, err
+		}
+		if opens(name, sealed, kek) {
+			continue
+		}
+		now, err := again(sealed)
+		if err != nil {
+			return nil, err
+		}
+		next[name] = replaced{sealed, now}
+	}
+	return next, nil
 }
 
 // opens reports whether a secret is encrypted by a key already.

@@ -47,7 +47,7 @@ type cluster struct {
 
 func newCluster(t *testing.T, store string) *cluster {
 	t.Helper()
-	c := &cluster{store: store, kek: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))}
+	c := &cluster{store: store + "&patience=20s", kek: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))}
 	merchant := c.run(t, "merchants", "create", "Shop")
 	c.key = c.run(t, "keys", "create", "--merchant", merchant)
 	return c

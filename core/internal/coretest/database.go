@@ -36,8 +36,9 @@ func NewDatabase(tb testing.TB, dir string) *Database {
 	return &Database{Path: filepath.Join(dir, databaseFile)}
 }
 
-// patient is a URL for a machine that is busy with many tests: what is to be seen here is not how fast it is.
-func patient(url string) string { return url + "&patience=30s&pool_max_conns=6" }
+// patient is a URL for a machine that is busy with many tests: what is to be seen here is not how fast it is. Every command is run twice, as one that
+// is taken back because of others is.
+func patient(url string) string { return url + "&patience=30s&pool_max_conns=6&rehearse=true" }
 
 // Open opens the store.
 func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {

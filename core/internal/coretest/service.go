@@ -28,6 +28,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -53,14 +54,36 @@ type Service struct {
 	Key      string // a secret test key
 	Log      *Log
 	Database *Database
-	Inspect  *sql.DB // the database, past the store
+	Inspect  *sql.DB       // the database, past the store
+	Peers    *engine.Peers // nil where it has the store for itself
 }
 
 // Open makes a service in a folder of its own. It is closed when the test ends.
 func Open(tb testing.TB) *Service {
 	tb.Helper()
+	dir := tb.TempDir()
+	return openOn(tb, dir, NewDatabase(tb, dir), nil)
+}
+
+// OpenShared makes a service on a server, whatever the other tests of this run use, as one of several.
+func OpenShared(tb testing.TB) *Service {
+	tb.Helper()
+	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb)}, &engine.Peers{})
+}
+
+// Beside makes another service on the database of one that shares it, with the same acquirer.
+func (s *Service) Beside(tb testing.TB) *Service {
+	tb.Helper()
+	next := *s
+	next.Log, next.Peers = &Log{}, &engine.Peers{}
+	next.open(tb)
+	return &next
+}
+
+func openOn(tb testing.TB, dir string, on *Database, peers *engine.Peers) *Service {
+	tb.Helper()
 	c := clock.NewFake(Birth)
-	s := &Service{Dir: tb.TempDir(), Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &Log{}}
+	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &Log{}, Database: on, Peers: peers}
 	s.open(tb)
 	s.Tenant = payment.Tenant{Merchant: s.IDs.Next()}
 	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
@@ -81,9 +104,6 @@ func pepper() []byte { return []byte("the pepper of the tests, 32 bytes") }
 
 func (s *Service) open(tb testing.TB) {
 	tb.Helper()
-	if s.Database == nil {
-		s.Database = NewDatabase(tb, s.Dir)
-	}
 	db, err := s.Database.Open(tb.Context(), s.Clock)
 	if err != nil {
 		tb.Fatal(err)
@@ -94,12 +114,16 @@ func (s *Service) open(tb testing.TB) {
 		}
 	})
 	s.DB = db
+	if s.Peers != nil {
+		s.Peers.ID, s.Peers.Store = s.IDs.Next(), db
+		db.WorkAs(s.Peers.ID)
+	}
 	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sealer, err := seal.New(pepper()[:32])
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer})
+	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer, Peers: s.Peers})
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
 		FingerprintKey: pepper(), IdempotencyKey: pepper(), ConfirmKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),

@@ -84,7 +84,7 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	}
 }
 
-func TestTakeOver(t *testing.T) {
+func TestTakeOverSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newReceiver(t, nil)

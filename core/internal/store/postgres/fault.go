@@ -26,6 +26,12 @@ func takenBack(err error) bool {
 	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected)
 }
 
+// demoted reports whether the server takes no writes any more: another one may.
+func demoted(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == readOnly
+}
+
 // explain says of an error what the store's callers go by.
 func explain(err error) error {
 	switch {

@@ -36,6 +36,8 @@ type engine struct {
 	write *pgxpool.Pool
 	read  *pgxpool.Pool
 	d     dialect
+	// rehearse has every command run once more before, for nothing: a test then sees one that cannot be run again.
+	rehearse bool
 	// patience is how long a command or a read may take.
 	patience time.Duration
 	waiting  atomic.Int64
@@ -87,7 +89,10 @@ func (e *engine) open(ctx context.Context, source string, connections int32) (*p
 	if own, err := time.ParseDuration(conn.RuntimeParams["patience"]); err == nil {
 		e.patience = own
 	}
-	delete(conn.RuntimeParams, "patience")
+	e.rehearse = conn.RuntimeParams["rehearse"] == "true"
+	for _, own := range []string{"patience", "rehearse"} {
+		delete(conn.RuntimeParams, own)
+	}
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
 		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
 	}
@@ -160,6 +165,12 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 	if at := c.At(); at.After(now) {
 		now = at
 	}
+	if e.rehearse {
+		if tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}); err == nil {
+			_, _ = c.Run(&session{ctx: ctx, tx: tx, d: &e.d}, now.UTC().Truncate(time.Millisecond))
+			_ = tx.Rollback(ctx) // all of it, whatever came of it
+		}
+	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return o, fmt.Errorf("begin: %w", came(err))
@@ -170,6 +181,9 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 	}
 	if err != nil {
 		_ = tx.Rollback(ctx) // a connection that cannot is closed, which is one too
+		if demoted(err) {
+			_ = conn.Conn().Close(ctx) // the next one goes to whoever can be written to
+		}
 		return o, err
 	}
 	if err := tx.Commit(ctx); err != nil {

@@ -1,0 +1,207 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// MustBeat has cores say that they live, in this order.
+func MustBeat(t *testing.T, cores ...*coretest.Service) {
+	t.Helper()
+	for _, s := range cores {
+		if err := s.Peers.Beat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestACoreStopsPostgreSQL: of three cores one stops with a payment at the acquirer. The one that leads then takes it up, and it alone asks the
+// acquirer, once; what the others are at is left to them. An approval that comes after that is let go of.
+func TestACoreStopsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	first := coretest.OpenShared(t)
+	second, third := first.Beside(t), first.Beside(t)
+	all := []*coretest.Service{first, second, third}
+	MustBeat(t, all...)
+	if !first.Peers.Leads() || second.Peers.Leads() || third.Peers.Leads() {
+		t.Fatal("the first core leads, and it alone")
+	}
+	held, reached := make(chan struct{}), make(chan struct{}, 2)
+	first.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Authorize {
+			reached <- struct{}{}
+			<-held
+		}
+		return nil
+	}
+	var running sync.WaitGroup
+	var stopped, living engine.Answer
+	running.Go(func() { stopped, _ = first.Pay(t.Context(), first.Request("stopped"), 100, true) })
+	<-reached
+	running.Go(func() { living, _ = second.Pay(t.Context(), second.Request("living"), 50, true) })
+	<-reached
+	passes := func() {
+		var passing sync.WaitGroup
+		for _, s := range all[1:] {
+			passing.Go(func() {
+				if err := s.Engine.NewRecovery().CatchUp(t.Context(), time.Minute); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		passing.Wait()
+	}
+	first.Clock.Advance(time.Second)
+	passes()
+	if got := len(first.Acquirer.Calls(coretest.Inquire)); got != 0 {
+		t.Errorf("%d questions while all cores live", got)
+	}
+	tick := time.NewTicker(100 * time.Millisecond) // the first beats no more
+	defer tick.Stop()
+	for over := time.After(30 * time.Second); !second.Peers.Leads() && !third.Peers.Leads(); {
+		MustBeat(t, second, third)
+		select {
+		case <-over:
+			t.Fatal("nobody took the lead")
+		case <-tick.C:
+		}
+	}
+	for range 6 {
+		MustBeat(t, second, third)
+	}
+	passes()
+	// Once whether it knows of the payment, and once more, by its reversal, before it is told to take nothing.
+	if asked, told := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(asked) != 2 || len(told) != 1 {
+		t.Errorf("asked %v, told %v", asked, told)
+	}
+	if got := first.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"); got != 1 {
+		t.Errorf("%d payments run, want the living core's", got)
+	}
+	close(held)
+	running.Wait()
+	if living.Status != 201 || stopped.Status == 201 {
+		t.Errorf("living %d, stopped %d", living.Status, stopped.Status)
+	}
+	first.Acquirer.Before = nil
+	first.Clock.Advance(time.Minute)
+	passes()
+	if got := first.Acquirer.HeldInAll(); got != 50 {
+		t.Errorf("held: got %d, want the living core's 50", got)
+	}
+	wantSettledBooks(t, first)
+}
+
+// TestPassesAtOncePostgreSQL: should two cores lead for a moment, what both do counts once.
+func TestPassesAtOncePostgreSQL(t *testing.T) {
+	t.Parallel()
+	first := coretest.OpenShared(t)
+	all := []*coretest.Service{first, first.Beside(t), first.Beside(t)}
+	for i := range 120 {
+		mustPay(t, all[i%3], true)
+		mustPay(t, all[i%3], false)
+	}
+	for range 30 {
+		lose(first, coretest.Authorize, true, nil)
+		if _, err := first.Pay(t.Context(), first.Request(""), 100, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heal(first)
+	if _, err := first.Engine.Broadcast(t.Context(), engine.Request{Tenant: engine.Operator(), ID: "req"}, "certificate.rotated", "one", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	together := func(do func(s *coretest.Service) (int, error)) (sum int) {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for _, s := range all {
+			wg.Go(func() {
+				n, err := do(s)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				sum += n
+			})
+		}
+		wg.Wait()
+		return sum
+	}
+	first.Clock.Advance(time.Second)
+	for _, s := range all { // each takes itself for the one that leads
+		s.Engine.Peers = nil
+	}
+	together(func(s *coretest.Service) (int, error) {
+		return 0, s.Engine.NewRecovery().CatchUp(t.Context(), time.Minute)
+	})
+	first.Clock.Advance(24 * time.Hour)
+	if got := together(func(s *coretest.Service) (int, error) { return s.Engine.SettleDue(t.Context()) }); got != 150 {
+		t.Errorf("settled %d, want 150", got)
+	}
+	first.Clock.Advance(7 * 24 * time.Hour)
+	if got := together(func(s *coretest.Service) (int, error) { return s.Engine.ExpireDue(t.Context()) }); got != 120 {
+		t.Errorf("expired %d, want 120", got)
+	}
+	together(func(s *coretest.Service) (int, error) { return s.Engine.BroadcastDue(t.Context()) })
+	for kind, want := range map[string]int64{"transaction.settled": 150, "transaction.expired": 120, "transaction.captured": 150, "certificate.rotated": 2} {
+		if got := first.Number(t, "SELECT COUNT(*) FROM events WHERE type = ?", kind); got != want {
+			t.Errorf("%s: got %d events, want %d", kind, got, want)
+		}
+	}
+	wantSettledBooks(t, first)
+}
+
+// TestEventsOfSeveralCoresPostgreSQL: a core whose clock is slow draws lower ids. Who pages misses none of its events.
+func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
+	t.Parallel()
+	first := coretest.OpenShared(t)
+	slow := first.Beside(t)
+	event := func(s *coretest.Service, n int64) {
+		t.Helper()
+		err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.InsertEvent(&store.Event{ID: n, Tenant: s.Tenant, Type: "customer.created", Object: 1, Sequence: 1, Data: []byte("{}")})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(p store.Page) (ids []int64) {
+		t.Helper()
+		p.Limit = 10
+		found, err := first.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found.Rows {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	event(first, 1000)
+	if got := list(store.Page{}); len(got) != 1 {
+		t.Fatalf("got %v", got)
+	}
+	event(slow, 500)
+	if got := list(store.Page{Before: 1000}); len(got) != 1 || got[0] != 500 {
+		t.Errorf("after 1000: got %v, want 500", got)
+	}
+	event(first, 2000)
+	if got := list(store.Page{}); len(got) != 3 || got[0] != 2000 || got[1] != 500 || got[2] != 1000 {
+		t.Errorf("newest first: got %v", got)
+	}
+	if got := list(store.Page{After: 500}); len(got) != 1 || got[0] != 1000 {
+		t.Errorf("older than 500: got %v, want 1000", got)
+	}
+	// A dump that is restored on a server which has counted less far.
+	first.MustExec(t, "UPDATE events SET place = place + 1000000000")
+	again := first.Beside(t)
+	if found, err := again.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, store.Page{Limit: 10}); err != nil || len(found.Rows) != 3 {
+		t.Errorf("after a restore: got %d events, %v", len(found.Rows), err)
+	}
+}
