@@ -4,21 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 // mode lets in those who share the group, and nobody else.
 const mode = 0o660
 
 // Listen makes a socket, in a folder of its own first, so that nobody gets in before it has its mode. What a process that died left in its
-// place goes; one that lives keeps it. Closing the listener removes the socket.
+// place goes; a socket that lives, or may, stays, and so does anything that is no socket: that is an error. Closing the listener removes the socket.
 func Listen(ctx context.Context, path string) (net.Listener, error) {
-	var dialer net.Dialer
-	if c, err := dialer.DialContext(ctx, "unix", path); err == nil {
-		return nil, errors.Join(fmt.Errorf("%s is being served", path), c.Close())
+	if err := free(ctx, path); err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
 	if err != nil {
@@ -40,6 +41,35 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	return &listener{Listener: l, path: path}, nil
 }
 
+// free reports why there is no making a socket at path, nil if there is.
+func free(ctx context.Context, path string) error {
+	if err := onlySocket(path); err != nil {
+		return err
+	}
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		return errors.Join(fmt.Errorf("%s is being served", path), c.Close())
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil
+	}
+	return fmt.Errorf("whether %s is being served cannot be told: %w", path, err)
+}
+
+// onlySocket refuses what is neither a socket nor nothing: it may be somebody's keys.
+func onlySocket(path string) error {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s is there and is no socket; it stays as it is", path)
+	}
+	return nil
+}
+
 type listener struct {
 	net.Listener
 
@@ -51,8 +81,15 @@ type listener struct {
 // Close removes the socket and takes no more connections. The socket goes first, while it is ours for certain: a successor may make its own
 // as soon as nobody answers here.
 func (l *listener) Close() error {
-	l.once.Do(func() { l.closed = errors.Join(os.Remove(l.path), l.Listener.Close()) })
+	l.once.Do(func() { l.closed = errors.Join(l.remove(), l.Listener.Close()) })
 	return l.closed
+}
+
+func (l *listener) remove() error {
+	if err := onlySocket(l.path); err != nil {
+		return err
+	}
+	return os.Remove(l.path)
 }
 
 // Addr is where the socket stands.

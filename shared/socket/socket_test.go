@@ -1,11 +1,13 @@
 package socket_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/socket"
@@ -84,6 +86,53 @@ func TestSuccessor(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the successor's socket: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOthersAreLeft: what stands in the socket's place and is none stays as it is, and so does what came there later.
+func TestOthersAreLeft(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	const text = "keys"
+	if err := errors.Join(os.WriteFile(at("file"), []byte(text), 0o600), os.Symlink("file", at("link")), os.Mkdir(at("folder"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file", "link", "folder"} {
+		if _, err := socket.Listen(t.Context(), at(name)); err == nil || !strings.Contains(err.Error(), at(name)+" is there and is no socket") {
+			t.Errorf("%s: got %v, want to hear that it is no socket", name, err)
+		}
+	}
+	if got, err := os.ReadFile(at("link")); err != nil || string(got) != text {
+		t.Errorf("the file: got %q, %v", got, err)
+	}
+	l := mustListen(t, at("s"))
+	if err := os.Rename(at("file"), at("s")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err == nil {
+		t.Error("got no error, want to hear that something else is in its place")
+	}
+	if got, err := os.ReadFile(at("s")); err != nil || string(got) != text {
+		t.Errorf("the file that came later: got %q, %v", got, err)
+	}
+	if left, err := filepath.Glob(at(".s*")); err != nil || len(left) != 0 {
+		t.Errorf("got %v, %v, want nothing left", left, err)
+	}
+}
+
+// TestCannotTell: a socket that may live is not taken over.
+func TestCannotTell(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(folder(t), "s")
+	l := mustListen(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := socket.Listen(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
