@@ -148,6 +148,55 @@ func TestEnvoyLimits(t *testing.T) {
 	})
 }
 
+// TestEnvoyLargeInTheClear: what Envoy holds, the filter lets pass as the hop does, however much more than an encrypted body may be; what Envoy
+// does not hold is its own 413 or 500, never a 503 that looks as if nothing had been done.
+func TestEnvoyLargeInTheClear(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	envoy := startEnvoy(t,
+		listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s"},
+		listener{Name: "bounded", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s", MaxBody: bounded},
+	)
+	large := strings.Repeat("x", 2_000_000)
+	// More than a connection by HTTP/1.1 may hold, by per_connection_buffer_limit_bytes, and than a stream of HTTP/2, by its window of 16 MiB.
+	over := map[*http.Transport]string{h1: strings.Repeat("x", 2_400_000), h2: strings.Repeat("x", 18_000_000)}
+	for name, tt := range map[string]struct {
+		to            string
+		body, answer  string
+		reached, want int
+	}{
+		"the body":                 {"mle", large, "{}", 1, 200},
+		"the answer":               {"mle", "{}", large, 1, 200},
+		"a body that is too large": {"mle", tooLarge, "{}", 0, 413},
+		"too large an answer":      {"mle", "{}", tooLarge, 1, 500},
+		"as large as max":          {"bounded", large[:bounded], "{}", 1, 200},
+		"a byte more":              {"bounded", large[:bounded+1], "{}", 0, 413},
+	} {
+		for _, level := range []string{"off", "optional"} {
+			for proto, by := range map[string]*http.Transport{"HTTP1": h1, "HTTP2": h2} {
+				t.Run(name+" "+level+" "+proto, func(t *testing.T) {
+					t.Parallel()
+					body, answer := strings.Replace(tt.body, tooLarge, over[by], 1), strings.Replace(tt.answer, tooLarge, over[by], 1)
+					r := plain("POST", enginetest.Path, body, enginetest.Field{Name: "X-Level", Value: level})
+					out := envoy.send(t, by, tt.to, r, enginetest.Reply{Status: 200, Body: answer})
+					if out.Reached != tt.reached || out.Status != tt.want {
+						t.Fatalf("got %d requests to core and %d %.100q, want %d and %d", out.Reached, out.Status, out.Answer, tt.reached, tt.want)
+					}
+					if tt.want == 200 && (out.Body != body || out.Answer != answer) {
+						t.Errorf("got %d bytes to core and %d back, want %d and %d", len(out.Body), len(out.Answer), len(body), len(answer))
+					}
+				})
+			}
+		}
+	}
+}
+
+// bounded is what a listener with the buffer filter takes; tooLarge stands for what is too large by the protocol.
+const (
+	bounded  = 262144
+	tooLarge = "too large"
+)
+
 // TestEnvoyPaths: no spelling of a path gets to v1 by a route on which the processor is off.
 func TestEnvoyPaths(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package extproc_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net"
 	"net/http/httptest"
@@ -27,6 +26,7 @@ type processors struct {
 type listener struct {
 	Name, Socket, Timeout string
 	Normalize             bool
+	MaxBody               int // 0 for no filter that bounds it
 }
 
 // realEnvoy is a running Envoy.
@@ -85,5 +85,5 @@ func (e *realEnvoy) answers(t *testing.T) (sum int) {
 // answered waits until it is that many.
 func (e *realEnvoy) answered(t *testing.T, n int) {
 	t.Helper()
-	e.Wait(t, "was not answered", func(context.Context) bool { return e.answers(t) >= n }) //nolint:contextcheck // a test has one
+	e.Wait(t, "was not answered", func() bool { return e.answers(t) >= n })
 }

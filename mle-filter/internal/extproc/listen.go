@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// frame is what a message holds beside a body, at most.
-	frame = 256 << 10
 	// pingsApart is how often Envoy may ask whether the connection lives.
 	pingsApart = 5 * time.Second
 )
@@ -35,9 +33,8 @@ func Listen(ctx context.Context, p *Processor, path string, drain time.Duration)
 	if err != nil {
 		return nil, fmt.Errorf("extproc: %w", err)
 	}
-	limits := p.cfg.Engine.Settings()
 	s := &Server{drain: cmp.Or(drain, 10*time.Second), done: make(chan error, 1), grpc: grpc.NewServer(
-		grpc.MaxRecvMsgSize(max(limits.MaxBody, limits.MaxResponse)+frame),
+		grpc.MaxRecvMsgSize(math.MaxInt32),        // Envoy sends no more than it was told to hold; a stream that we end on it is an empty 503, after core has answered
 		grpc.MaxConcurrentStreams(math.MaxUint32), // one for each request under way; what must be bounded is, in the engine
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingsApart, PermitWithoutStream: true}),
 	)}
