@@ -37,7 +37,8 @@ func (e *LimitError) Error() string { return e.Reason.Error() }
 // Unwrap returns the reason.
 func (e *LimitError) Unwrap() error { return e.Reason }
 
-// allow refuses a rotation that a tenant asks for beyond the limits. What rotates by schedule, or by an operator, is not asked.
+// allow refuses a rotation that a tenant asks for beyond the limits. What rotates by schedule, or by an operator, is not asked,
+// and takes none of the rotations that a tenant has.
 func (r *Keyring) allow(tx *keystore.Tx, in Rotate, keys []*keystore.Key, keep time.Duration) error {
 	mine := slices.DeleteFunc(slices.Clone(keys), func(k *keystore.Key) bool { return k.Alg != string(in.Alg) })
 	if err := tooOften(mine, tx.Now); err != nil {
@@ -61,8 +62,8 @@ func (r *Keyring) allow(tx *keystore.Tx, in Rotate, keys []*keystore.Key, keep t
 func tooOften(keys []*keystore.Key, now time.Time) error {
 	var at []time.Time
 	for _, k := range keys {
-		if k.SupersededAt.After(now.Add(-RotationWindow)) {
-			at = append(at, k.SupersededAt)
+		if k.AskedAt.After(now.Add(-RotationWindow)) {
+			at = append(at, k.AskedAt)
 		}
 	}
 	if len(at) < MaxRotations {

@@ -46,15 +46,44 @@ func TestRotationsADay(t *testing.T) {
 			if err := a.ask(t, other, ec, &none); err != nil {
 				t.Errorf("another merchant: %v", err)
 			}
-			a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec}) // an operator may
-			a.clock.Advance(time.Minute)
-			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, until) // and the operator's counts
+			for range 2 * keyring.MaxRotations {
+				a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none}) // an operator may
+			}
+			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, until) // which changes nothing for the merchant
 			a.clock.Advance(until - time.Millisecond)
 			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, time.Millisecond)
 			a.clock.Advance(time.Millisecond)
 			if err := a.ask(t, shop, ec, &none); err != nil {
 				t.Errorf("after its time: %v", err)
 			}
+		})
+	}
+}
+
+// TestOperatorsRotateBeside: what operators rotate and revoke, and what the schedule does, takes none of a merchant's ten.
+func TestOperatorsRotateBeside(t *testing.T) {
+	t.Parallel()
+	for _, e := range storetest.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			a, b := two(t, e.Source(t))
+			none := time.Duration(0)
+			for range keyring.MaxRotations {
+				k := a.current(t, ec).Current
+				a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none})
+				if _, err := b.Revoke(t.Context(), a.current(t, ec).Current.Kid); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := b.Revoke(t.Context(), k.Kid); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range keyring.MaxRotations {
+				if err := a.ask(t, shop, ec, &none); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.wantLimit(t, b.ask(t, shop, ec, &none), keyring.ErrTooOften, day)
 		})
 	}
 }

@@ -112,6 +112,9 @@ func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
 		if err := r.allow(tx, in, keys, keep); err != nil {
 			return Rotated{}, err
 		}
+		if cur != nil {
+			cur.AskedAt = tx.Now // written with its end
+		}
 	}
 	next, err := r.replace(tx, in.Tenant, in.Alg, keys, keep)
 	if err != nil {

@@ -19,19 +19,20 @@ type Key struct {
 	SupersededAt time.Time
 	RetireAt     time.Time // from when on a superseded key is refused
 	RevokedAt    time.Time
+	AskedAt      time.Time // when its merchant asked for another one in its place; not when an operator or the schedule did
 	DueAt        time.Time // when somebody has to look at it
 }
 
-const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at, retire_at, revoked_at, due_at`
+const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at, retire_at, revoked_at, asked_at, due_at`
 
 func scanKey(r scanner) (*Key, error) {
 	var (
-		k                                                                          Key
-		created, notBefore, rotate, activated, superseded, retire, revoked, dueMil int64
+		k                                                                                 Key
+		created, notBefore, rotate, activated, superseded, retire, revoked, asked, dueMil int64
 	)
-	err := r.Scan(&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire, &revoked, &dueMil)
+	err := r.Scan(&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire, &revoked, &asked, &dueMil)
 	k.CreatedAt, k.NotBefore, k.RotateAt, k.ActivatedAt = moment(created), moment(notBefore), moment(rotate), moment(activated)
-	k.SupersededAt, k.RetireAt, k.RevokedAt, k.DueAt = moment(superseded), moment(retire), moment(revoked), moment(dueMil)
+	k.SupersededAt, k.RetireAt, k.RevokedAt, k.AskedAt, k.DueAt = moment(superseded), moment(retire), moment(revoked), moment(asked), moment(dueMil)
 	return &k, err
 }
 
@@ -68,17 +69,17 @@ func (db *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
 
 // InsertKey writes a key. ErrConflict when the tenant has one in that place, or the key is there already.
 func (tx *Tx) InsertKey(k *Key) error {
-	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt),
-		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.DueAt), tx.revision)
+		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision)
 }
 
 // UpdateKey writes what may change of a key: its times, and that the private key was wiped.
 func (tx *Tx) UpdateKey(k *Key) error {
 	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?, superseded_at = ?, retire_at = ?,
-		revoked_at = ?, due_at = ?, revision = ? WHERE kid = ? AND tenant = ?`,
+		revoked_at = ?, asked_at = ?, due_at = ?, revision = ? WHERE kid = ? AND tenant = ?`,
 		k.Sealed, millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt), millis(k.SupersededAt), millis(k.RetireAt),
-		millis(k.RevokedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
+		millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
 }
 
 // Purge removes keys of ours that were over before that time, and nobody has to look at, and keys of merchants that were deleted before.
