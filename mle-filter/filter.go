@@ -103,7 +103,8 @@ var (
 	errTwo    = errors.New("one of v1 and a core in the same process is needed, and not both")
 	errStrict = errors.New("mle-filter: policy: merchants: whose a publishable key is core tells by its operator token only, " +
 		"so without operator_token no such key of any merchant could be used: set it, or name no merchants")
-	errKEK = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
+	errRoom = errors.New("mle-filter: concurrency is negative")
+	errKEK  = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
 )
 
 // New opens the keys and returns a filter, which keeps and rotates them until Close. It does not call v1: either may start first. The error
@@ -111,6 +112,9 @@ var (
 func New(ctx context.Context, cfg Config) (*Filter, error) {
 	if len(cfg.Policy.Merchants) > 0 && cfg.OperatorToken.IsZero() {
 		return nil, errStrict
+	}
+	if cfg.Concurrency < 0 {
+		return nil, errRoom
 	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
 	table, err := policy.New(withOwnRoutes(cfg.Policy))

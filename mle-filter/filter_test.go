@@ -229,7 +229,8 @@ func TestNewRefuses(t *testing.T) {
 		"strict merchants, and nobody to say whose a key is": func(c *mlefilter.Config) {
 			c.Policy.Merchants = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: policy.Required}}
 		},
-		"a limit": func(c *mlefilter.Config) { c.Limits.MaxBody = -1 },
+		"room for less than no request": func(c *mlefilter.Config) { c.Concurrency = -1 },
+		"a limit":                       func(c *mlefilter.Config) { c.Limits.MaxBody = -1 },
 	} {
 		cfg := mlefilter.Config{V1: "http://127.0.0.1:1", Keys: t.TempDir() + "/mle.db", KEK: secret.New(strings.Repeat("A", 43) + "=")}
 		change(&cfg)

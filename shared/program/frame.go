@@ -38,6 +38,9 @@ type Frame struct {
 
 // Open makes a log and what records spans, by the environment's variables.
 func Open(ctx context.Context, cfg Config) (*Frame, error) {
+	if cfg.Drain < 0 {
+		return nil, errors.New("start: drain is negative")
+	}
 	log := slog.New(slog.NewJSONHandler(cfg.Stderr, nil))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: cfg.Name, Log: log, Console: cfg.Stderr})
 	if err != nil {

@@ -312,12 +312,17 @@ func TestRunRefuses(t *testing.T) {
 		"no KEK":         {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys},
 		"no v1":          {Listen: "127.0.0.1:0", Keys: keys, KEK: kek},
 		"no address":     {Listen: "nowhere:port", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek},
+		"no room":        {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Concurrency: -1},
+		"no drain":       {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Drain: -time.Second},
+		"no socket":      {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, ExtProc: configs + "mle-filter.yaml"},
 		"no certificate": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Certificate: "nowhere"},
 		"no authority":   {Listen: "127.0.0.1:0", V1: "https://127.0.0.1:1", Keys: keys, KEK: kek, V1CA: configs + "mle-filter.yaml"},
 	} {
-		m := &Main{Stderr: io.Discard, Config: c}
-		if err := m.Run(t.Context()); err == nil || errors.Is(err, flag.ErrHelp) {
+		ctx, serves := context.WithCancel(t.Context())
+		m := &Main{Stderr: io.Discard, Config: c, Ready: func(net.Addr) { serves() }}
+		if err := m.Run(ctx); err == nil || errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s: got %v, want an error", name, err)
 		}
+		serves()
 	}
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"mime"
+	"strings"
+)
 
 // ask is what a request's header fields say about encryption.
 type ask struct {
@@ -29,10 +32,15 @@ func readAsk(head RequestHead) (a ask, p *Problem) {
 		return a, mediaType("Content-Type", "Send one Content-Type.")
 	case a.jose && len(head.Fields.Values(fieldCode)) > 0:
 		return a, mediaType("Content-Encoding", "A body of application/jose must not be packed.")
+	case a.jose && !wellFormed(head.Fields.Values(fieldType)[0]):
+		return a, mediaType("Content-Type", "The parameters of Content-Type cannot be read. Leave them out: application/jose has none.")
 	case !a.jose && len(versions) > 0 && head.Body:
 		return a, mediaType("Content-Type", "With X-SVC-MLE: v1 the body must be application/jose.")
 	}
 	responses, kids := head.Fields.Values(FieldResponse), head.Fields.Values(FieldResponseKID)
+	if !a.jose && len(versions) > 0 && len(responses) == 0 {
+		return a, mediaType("Content-Type", "X-SVC-MLE: v1 without a body goes with X-SVC-MLE-Response: required; nothing else of it could be encrypted.")
+	}
 	if len(responses) > 1 || len(responses) == 1 && responses[0] != required {
 		return a, invalid("X-SVC-MLE-Response", "X-SVC-MLE-Response must be required, once, or not be sent.")
 	}
@@ -40,7 +48,9 @@ func readAsk(head RequestHead) (a ask, p *Problem) {
 		return a, invalid("X-SVC-MLE-Response-Kid", "X-SVC-MLE-Response-Kid goes once, and with X-SVC-MLE-Response: required.")
 	}
 	if len(kids) == 1 {
-		a.kid = kids[0]
+		if a.kid = kids[0]; a.kid == "" {
+			return a, invalid("X-SVC-MLE-Response-Kid", "X-SVC-MLE-Response-Kid is empty. Leave it out for the newest key.")
+		}
 	}
 	return a, nil
 }
@@ -53,6 +63,12 @@ func isJOSE(f Fields) bool {
 		}
 	}
 	return false
+}
+
+// wellFormed reports whether the parameters of a media type can be read; what they say changes nothing.
+func wellFormed(value string) bool {
+	_, _, err := mime.ParseMediaType(value)
+	return err == nil
 }
 
 func mediaTypeOf(value string) string {

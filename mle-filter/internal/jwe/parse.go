@@ -117,6 +117,10 @@ func explain(text []byte) error {
 	if err != nil {
 		return err
 	}
+	var whole map[string]any // go-jose reads all of it, however deep
+	if json.Unmarshal(text, &whole) != nil {
+		return refuse(ReasonHeader, "The protected header has a repeated member somewhere inside, or a number that is out of range.")
+	}
 	var alg, content string
 	if json.Unmarshal(m["alg"], &alg) != nil || json.Unmarshal(m["enc"], &content) != nil || !Alg(alg).Known() || content != string(enc) {
 		return refuse(ReasonAlg, "The algorithms taken are RSA-OAEP-256 and ECDH-ES+A256KW, with A256GCM.")

@@ -116,6 +116,9 @@ func (m *members) key() (engine.Alg, any, error) {
 	if err := m.plain(); err != nil {
 		return "", nil, err
 	}
+	if m.Kty == "RSA" && small(m.E) {
+		return "", nil, refuse("e", badExponent)
+	}
 	var jwk jose.JSONWebKey
 	if err := jwk.UnmarshalJSON(m.bare()); err != nil {
 		if m.Kty == "EC" {

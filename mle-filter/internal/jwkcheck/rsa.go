@@ -20,12 +20,20 @@ func large(exponent string) bool {
 	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(maxExponent)) > 0
 }
 
+const badExponent = "The exponent is odd, and 3 or more; 65537 is usual."
+
+// small reports whether an exponent is less than any that encrypts; go-jose would not say that it is the exponent.
+func small(exponent string) bool {
+	e, err := base64.RawURLEncoding.DecodeString(exponent)
+	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(3)) < 0
+}
+
 func checkRSA(key *rsa.PublicKey) error {
 	switch bits := key.N.BitLen(); {
 	case bits < minBits || bits > maxBits:
 		return refuse("n", "The modulus has 2048 to 4096 bits.")
 	case key.E < 3 || key.E%2 == 0:
-		return refuse("e", "The exponent is odd, and 3 or more; 65537 is usual.")
+		return refuse("e", badExponent)
 	case key.N.Bit(0) == 0:
 		return refuse("n", "The modulus is even.")
 	case weak(key.N):

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,12 @@ func (a *API) usual(ctx context.Context, tenant string) (*responseRef, error) {
 
 // algOf reads the query: which algorithm, P-256's unless another is named.
 func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
-	q := r.URL.Query()
+	q, err := url.ParseQuery(r.URL.RawQuery) // URL.Query leaves out what it cannot read, and so would give the other key
+	if err != nil {
+		p := problem(codeUnknownParameter)
+		p.Message = "The query string cannot be read."
+		return "", p
+	}
 	for name, values := range q {
 		if name != "alg" || len(values) > 1 {
 			return "", at(codeUnknownParameter, name)

@@ -232,6 +232,34 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
+// TestCurrentQuery: a query that cannot be read names no algorithm, and so gets no key, least of all another one than was meant.
+func TestCurrentQuery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for query, want := range map[string][2]string{
+		"alg=RSA-OAEP-256%zz":          {"unknown_parameter", ""},
+		"alg=RSA-OAEP-256;x":           {"unknown_parameter", ""},
+		"x;alg=RSA-OAEP-256":           {"unknown_parameter", ""},
+		"alg=%zz":                      {"unknown_parameter", ""},
+		"alg=RSA-OAEP-256&%":           {"unknown_parameter", ""},
+		"x":                            {"unknown_parameter", "x"},
+		"Alg=RSA-OAEP-256":             {"unknown_parameter", "Alg"},
+		"alg=RSA-OAEP-256&alg=ECDH-ES": {"unknown_parameter", "alg"},
+		"alg=":                         {"invalid_value", "alg"},
+		"alg":                          {"invalid_value", "alg"},
+		"alg=RSA-OAEP":                 {"invalid_value", "alg"},
+		"alg=RSA-OAEP-256%20":          {"invalid_value", "alg"},
+		"alg=RSA-OAEP-256%00":          {"invalid_value", "alg"},
+	} {
+		wantRefusal(t, b.do(t, "sk", "GET", current+"?"+query, ""), 400, want[0], want[1])
+	}
+	for _, query := range []string{"?", "?alg=ECDH-ES+A256KW", "?alg=ECDH-ES%2BA256KW", "?&alg=ECDH-ES+A256KW&"} {
+		if got := MustDecode[key](t, b.do(t, "sk", "GET", current+query, ""), 200); got.Alg != "ECDH-ES+A256KW" {
+			t.Errorf("%s: got %s", query, got.Alg)
+		}
+	}
+}
+
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

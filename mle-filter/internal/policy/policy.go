@@ -154,13 +154,16 @@ func (l Level) orOptional() Level {
 
 func (l Level) known() bool { return l == Off || l == Optional || l == Required }
 
+// methods are those of HTTP that requests to v1 can have.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
 func (r Route) read() (route, error) {
 	path, err := parse(r.Path)
 	if err != nil {
 		return route{}, err
 	}
-	if !validMethod(r.Method) {
-		return route{}, errors.New("method is not the upper-case name of one")
+	if r.Method != "" && !slices.Contains(methods, r.Method) {
+		return route{}, errors.New("method is none of " + strings.Join(methods, ", "))
 	}
 	rule := Rule{Request: r.MLE.orOptional(), Response: r.Response.orOptional()}
 	if !rule.Request.known() || !rule.Response.known() {
@@ -188,15 +191,6 @@ func (m Merchant) rule(merchant string) (Rule, error) {
 		return Rule{}, errors.New("a merchant can be stricter than the routes, and no less strict")
 	}
 	return rule, nil
-}
-
-func validMethod(m string) bool {
-	for i := range len(m) {
-		if m[i] < 'A' || m[i] > 'Z' {
-			return false
-		}
-	}
-	return true
 }
 
 // hides reports whether the route takes every request that the other could.

@@ -17,9 +17,15 @@ const rest = "**"
 
 var errTemplate = errors.New("path is not a template: it begins with /, its segments are text or {name}, and ** stands at its end only")
 
+// errQuery says why a line would never apply.
+var errQuery = errors.New("path has a ? or a # in it: requests are compared without their query")
+
 func parse(text string) (template, error) {
 	var t template
-	if !strings.HasPrefix(text, "/") || clean(text) != text {
+	if strings.ContainsAny(text, "?#") {
+		return t, errQuery
+	}
+	if !strings.HasPrefix(text, "/") || clean(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return t, errTemplate
 	}
 	for _, segment := range split(text) {
