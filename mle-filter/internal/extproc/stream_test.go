@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -234,7 +235,12 @@ func TestListen(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	p, path := processor(t, w.Engine(t), nil), filepath.Join(folder(t), "s")
-	if err := os.WriteFile(path, nil, 0o600); err != nil { // what a dead process left
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false) // what a dead process left
+	if err := dead.Close(); err != nil {
 		t.Fatal(err)
 	}
 	server, err := extproc.Listen(t.Context(), p, path, time.Minute)
