@@ -37,5 +37,5 @@ var nouns = map[string]bool{
 	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true, "expire": true,
 	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true, "keys": true,
 	"response_keys": true, "rotate": true, "prove": true,
-	"challenge": true,
+	"challenge": true, "trust": true, "fingerprints": true, "calendar.ics": true,
 }
