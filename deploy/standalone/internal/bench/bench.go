@@ -61,6 +61,7 @@ func measures() []measure {
 		{rows: []string{"P10"}, run: size, asked: true},
 		{rows: []string{"M1"}, run: shells},
 		{rows: []string{"M2"}, run: junk},
+		{rows: []string{"E1"}, run: wholeEdge},
 	}
 }
 

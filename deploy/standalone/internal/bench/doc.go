@@ -56,13 +56,17 @@
 //     and Retry-After does not count; how much that is, of the payments and of the junk, stands beside. Junk costs 2 ms of a processor and the
 //     filter spends half of the processors on RSA at most: so payments by P-256 go on, with about the other half, and those by RSA
 //     share with the junk what there is, by how many of either wait. The load generator has to make and read the junk on the same machine.
+//   - E1: what the whole edge adds to a payment, for a lone client that keeps its connection, as deploy/edge is by default: Envoy by HTTPS, configured by
+//     the edge program, in front of the core program, against the same core asked by plain HTTP. "ext_proc" is v1 in the clear, with mle-filter as
+//     external processor; "compat-proxy" is provider-a XML, from Envoy by compat-proxy and mle-filter's HTTP hop to core. p50, p99, and the
+//     processor time a payment of all processes together, the client's own not counted; "added" is the difference, the median of the rounds'.
 //
 // P10 runs only when it is asked for (-only P10): filling takes minutes and gigabytes, and no smaller store stands for it, since what
 // it is about is pages that are not in the cache. It wants twice the space free. The filled store stays in the folder of the databases,
 // named after the schema, for the next run; it is filled anew when the schema has changed, or measuring has made it a quarter larger.
 //
-// Every round of P1, P2, P3 and P9, and P5, M1 and M2 as wholes, has a server with an empty store, and a bare loop an empty file. The server is the standalone
-// program with its default settings but without a rate limit, its log in a file. The load comes from the same machine and its cost counts against us and
+// Every round of P1, P2, P3 and P9, and P5, M1, M2 and E1 as wholes, has a server with an empty store, and a bare loop an empty file. The server is the standalone
+// program, of E1 the core program, with its default settings but without a rate limit, its log in a file. The load comes from the same machine and its cost counts against us and
 // stripe-mock, but not against the bare loop.
 //
 // Another row of the design is another file with a function that returns it, entered in measures.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,7 +20,8 @@ const patience = 20 * time.Second
 
 // Plan is one run.
 type Plan struct {
-	Addr  string // host:port
+	Addr  string      // host:port
+	TLS   *tls.Config // nil for plain HTTP
 	Conns int
 	// Rate makes the run an open loop: so many requests a second are sent, each when it is due, and its latency counts from then, so that
 	// what waits for a free connection is not left out. 0 is a closed loop.
@@ -84,7 +86,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		}
 	}()
 	for i := range conns {
-		c, err := Dial(ctx, p.Addr)
+		c, err := DialTLS(ctx, p.Addr, p.TLS)
 		if err != nil {
 			return nil, err
 		}
@@ -202,9 +204,19 @@ type Conn struct {
 }
 
 // Dial connects to addr (host:port).
-func Dial(ctx context.Context, addr string) (*Conn, error) {
+func Dial(ctx context.Context, addr string) (*Conn, error) { return DialTLS(ctx, addr, nil) }
+
+// DialTLS is Dial by HTTPS, unless policy is nil.
+func DialTLS(ctx context.Context, addr string, policy *tls.Config) (*Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", addr)
+	if err == nil && policy != nil {
+		shaken := tls.Client(c, policy)
+		if err = shaken.HandshakeContext(ctx); err != nil {
+			err = errors.Join(err, c.Close())
+		}
+		c = shaken
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}

@@ -19,6 +19,7 @@ type Programs struct {
 	Standalone  string
 	Proxy       string // compat-proxy
 	Filter      string // mle-filter
+	Core, Edge  string
 	Passthrough string // a reverse proxy that does nothing
 	Mock        string // "" unless asked for
 }
@@ -29,11 +30,14 @@ func Build(ctx context.Context, root string, withMock bool) (Programs, error) {
 	p := Programs{
 		Standalone: filepath.Join(bin, "bench-standalone"), Proxy: filepath.Join(bin, "bench-compat-proxy"),
 		Filter: filepath.Join(bin, "bench-mle-filter"), Passthrough: filepath.Join(bin, "bench-passthrough"),
+		Core: filepath.Join(bin, "bench-core"), Edge: filepath.Join(bin, "bench-edge"),
 	}
 	for _, made := range [][2]string{
 		{p.Standalone, "./deploy/standalone"},
 		{p.Proxy, "./compat-proxy/cmd/compat-proxy"},
 		{p.Filter, "./mle-filter/cmd/mle-filter"},
+		{p.Core, "./core/cmd/core"},
+		{p.Edge, "./deploy/edge/cmd/edge"},
 		{p.Passthrough, "./deploy/standalone/internal/bench/passthrough"},
 	} {
 		if err := goTool(ctx, root, bin, "build", "-trimpath", "-o", made[0], made[1]); err != nil {
