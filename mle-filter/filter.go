@@ -117,7 +117,10 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 		return nil, errRoom
 	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
-	table, err := policy.New(withOwnRoutes(cfg.Policy))
+	table, err := policy.New(cfg.Policy) // by itself first: what is wrong is named as it is counted there
+	if err == nil {
+		table, err = policy.New(withOwnRoutes(cfg.Policy))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("mle-filter: %w", err)
 	}

@@ -240,6 +240,18 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// TestPolicyLineIsCounted: a line that is wrong is named as the operator counts it, whatever we put in front.
+func TestPolicyLineIsCounted(t *testing.T) {
+	t.Parallel()
+	_, err := mlefilter.New(t.Context(), mlefilter.Config{
+		V1: "http://127.0.0.1:1", Keys: t.TempDir() + "/mle.db", KEK: secret.New(strings.Repeat("A", 43) + "="),
+		Policy: policy.Config{Routes: []policy.Route{{Path: "/v1/a"}, {Path: "/v1/a?b=c"}}},
+	})
+	if err == nil || !strings.Contains(err.Error(), "route 2:") {
+		t.Errorf("got %v, want to hear of route 2", err)
+	}
+}
+
 // TestRotationIsTold: core's operator's API gets an event of each rotation, with the operator's token.
 func TestRotationIsTold(t *testing.T) {
 	t.Parallel()
