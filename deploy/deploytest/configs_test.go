@@ -29,7 +29,6 @@ var places = map[string][]change{
 	},
 	"edge.yaml": {
 		{"data: data/edge", "data: /var/lib/causeway/edge"},
-		{"  http: 0.0.0.0:8080", "  http: 0.0.0.0:8000"}, // 8080 is core's
 		{"  listen: unix:data/edge/xds.sock", "  listen: unix:/run/causeway/edge/xds.sock"},
 		{"http: unix:data/edge/http.sock", "http: unix:/run/causeway/edge/http.sock"},
 		{"  folder: data/edge/certificates", "  folder: /etc/causeway/certificates"},

@@ -53,6 +53,38 @@ func (a Address) IsIP() bool {
 	return err == nil
 }
 
+// ip is the host's address; the zero one for a name that a name server knows.
+func (a Address) ip() netip.Addr {
+	if a.Host == "localhost" {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	ip, err := netip.ParseAddr(a.Host)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ip.Unmap()
+}
+
+func (a Address) isLoopback() bool { return a.ip().IsLoopback() }
+
+// Overlaps reports whether only one can listen on both, on one machine. All addresses of a machine are those of IPv4 and of IPv6: what a program of
+// ours listens on is both.
+func (a Address) Overlaps(b Address) bool {
+	switch {
+	case a.IsUnix() || b.IsUnix():
+		return a.Path == b.Path
+	case a.Port != b.Port:
+		return false
+	}
+	return a.Host == b.Host || a.ip().IsUnspecified() || b.ip().IsUnspecified() || a.ip().IsValid() && a.ip() == b.ip()
+}
+
+// Answers reports whether who connects to b, on the same machine, certainly comes to who listens on a. An address that is not loopback may be another
+// machine's.
+func (a Address) Answers(b Address) bool {
+	return a.Overlaps(b) && (b.IsUnix() || b.isLoopback() || b.ip().IsUnspecified() || !a.ip().IsUnspecified())
+}
+
 // String is what ParseAddress reads.
 func (a Address) String() string {
 	if a.IsUnix() {

@@ -86,43 +86,6 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
-// checkAddresses looks at those of whoever listens. No two may share one.
-func (c *Config) checkAddresses(f *faults) {
-	type named struct {
-		key, text string
-		tcp, ip   bool // what it must be
-	}
-	all := []named{
-		{"listen.https", c.Listen.HTTPS, true, true},
-		{"listen.http", c.Listen.HTTP, true, true},
-		{"xds.listen", c.XDS.Listen, false, false},
-		{"http", c.HTTP, false, false},
-		{"admin", c.Admin, true, false},
-	}
-	if a := c.Certificates.ACME; a != nil {
-		all = append(all, named{"certificates.acme.listen", a.Listen, false, false})
-	}
-	taken := map[string]string{}
-	for _, n := range all {
-		if n.text == "" && (n.key == "listen.http" || n.key == "admin") {
-			continue
-		}
-		a, err := ParseAddress(n.text)
-		switch {
-		case err != nil:
-			f.add(n.key, "%q: %s", n.text, err)
-		case n.tcp && a.IsUnix():
-			f.add(n.key, "%q: this one is a host and a port", n.text)
-		case n.ip && !a.IsIP():
-			f.add(n.key, "%q: Envoy listens on an IP address", n.text)
-		case taken[n.text] != "":
-			f.add(n.key, "%q is %s already", n.text, taken[n.text])
-		default:
-			taken[n.text] = n.key
-		}
-	}
-}
-
 func (c *Config) checkXDS(f *faults) {
 	x := c.XDS
 	if x.Cluster == "" || len(x.Cluster) > 64 {

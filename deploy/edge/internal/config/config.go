@@ -133,7 +133,7 @@ func Decode(name string, data []byte) (Config, error) {
 func defaults() Config {
 	return Config{
 		Data:         "data/edge",
-		Listen:       Listen{HTTPS: "0.0.0.0:8443", HTTP: "0.0.0.0:8080"},
+		Listen:       Listen{HTTPS: "0.0.0.0:8443", HTTP: "0.0.0.0:8000"},
 		XDS:          XDS{Listen: "unix:data/edge/xds.sock", Cluster: "causeway-edge"},
 		HTTP:         "unix:data/edge/http.sock",
 		TLS:          TLS{MinimumVersion: "1.2"},

@@ -63,7 +63,15 @@ func TestRefuses(t *testing.T) {
 		"Address":           {"upstreams: {core: {address: 127.0.0.1}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.address", "unix:PATH or host:port"},
 		"Port":              {"listen: {https: '0.0.0.0:70000'}", "listen.https", "65535"},
 		"ListenName":        {"listen: {https: 'localhost:443'}", "listen.https", "IP address"},
-		"SameAddress":       {"listen: {https: '0.0.0.0:8080'}", "listen.http", "listen.https already"},
+		"SameAddress":       {"listen: {https: '0.0.0.0:8000'}", "listen.http", "listen.https already"},
+		"WithinAll":         {"listen: {http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
+		"WithinAllIPv6":     {"listen: {https: '[::]:8443', http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
+		"AdminWithin":       {"admin: localhost:8443", "admin", "listen.https already"},
+		"Mapped":            {"listen: {https: '127.0.0.1:8443', http: '[::ffff:127.0.0.1]:8443'}", "listen.http", "listen.https already"},
+		"UpstreamWithin":    {"listen: {http: '0.0.0.0:8080'}", "upstreams.core.address", "listen.http listens there"},
+		"UpstreamOurs":      {"http: 127.0.0.1:8081", "upstreams.compat.address", "http listens there"},
+		"UpstreamSocket":    {"upstreams: {core: {address: 'a:1'}, compat: {address: 'unix:data/edge/http.sock'}, mle: {address: 'a:2'}}", "upstreams.compat.address", "http listens there"},
+		"ExtProcOurs":       {"extproc: {address: 'unix:data/edge/xds.sock'}", "extproc.address", "xds.listen listens there"},
 		"SameSocket":        {"http: 'unix:data/edge/xds.sock'", "http", "xds.listen already"},
 		"Weaker":            {"tls: {minimum_version: '1.1'}", "tls", "weaker"},
 		"WeakerSuite":       {"tls: {cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]}", "tls", "weaker"},
@@ -117,6 +125,25 @@ func TestRefuses(t *testing.T) {
 			}
 			t.Errorf("got %v\nwant %s: …%s…", err, tt.key, tt.why)
 		})
+	}
+}
+
+// TestAddressesApart: what is on another machine, or on another address of this one, is in nobody's way.
+func TestAddressesApart(t *testing.T) {
+	t.Parallel()
+	pem := filepath.Join(t.TempDir(), "c.pem")
+	if err := os.WriteFile(pem, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := "certificate: " + pem + ", private_key: " + pem + ", client_ca: " + pem
+	for name, more := range map[string]string{
+		"OtherAddress":      "listen: {https: '127.0.0.1:443', http: '127.0.0.2:443'}\nadmin: 127.0.0.3:443\n",
+		"UpstreamElsewhere": "listen: {https: '0.0.0.0:443'}\nupstreams: {core: {address: '10.0.0.5:443'}, compat: {address: 'compat:443'}, mle: {address: 'mle:443'}}\n",
+		"EnvoyElsewhere":    "listen: {https: '0.0.0.0:8443'}\nadmin: 0.0.0.0:8443\nhttp: 10.0.0.9:8080\nxds: {listen: '10.0.0.9:8081', " + files + "}\n",
+	} {
+		if _, err := config.Decode("c", []byte(least+more)); err != nil {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
