@@ -42,7 +42,7 @@ var fence = regexp.MustCompile("(?m)^```.*$")
 // filled puts a running system's addresses and credentials where a document has placeholders.
 func filled(p *process, block string) string {
 	return strings.NewReplacer(
-		"http://127.0.0.1:8080", p.HTTP, "http://127.0.0.1:8081", p.HTTP, // the proxy apart, and the same door in one process
+		"https://api.example.com", p.HTTP, "http://127.0.0.1:8080", p.HTTP, "http://127.0.0.1:8081", p.HTTP, // the proxy apart, and the same door in one process
 		"sk_test_…", p.Keys.SKTest, "sk_test_...", p.Keys.SKTest, "<name>…</name>", "<name>"+p.ProviderA.Name+"</name>",
 		"<transactionKey>…</transactionKey>", "<transactionKey>"+p.ProviderA.TransactionKey+"</transactionKey>",
 	).Replace(block)
