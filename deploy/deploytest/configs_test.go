@@ -100,6 +100,32 @@ func TestEnvoyConfigs(t *testing.T) {
 	}
 }
 
+// TestNoSteering: no configuration of Envoy in this repository lets a client tell it what to do, above all to send a request again. An
+// internal_address_config without a range would: Envoy trusts private networks then, and who comes from one is whoever comes by a balancer.
+func TestNoSteering(t *testing.T) {
+	t.Parallel()
+	files := []string{"configs/envoy-static.yaml", "configs/envoy-bootstrap.yaml", "mle-filter/internal/extproc/testdata/envoy/bootstrap.yaml"}
+	for machine := range machines {
+		files = append(files, "deploy/"+machine+"/envoy.yaml")
+	}
+	spaces := strings.NewReplacer(" ", "", "\n", "", "-", "", "{", "", "}", "", "[", "", "]", "")
+	for _, file := range files {
+		text := spaces.Replace(string(mustRead(t, file)))
+		for manager := range strings.SplitSeq(text, "http_connection_manager.v3.HttpConnectionManager") {
+			if manager = strings.TrimSpace(manager); strings.HasPrefix(text, manager) {
+				continue // before the first one
+			}
+			for _, want := range []string{
+				"use_remote_address:true", "internal_address_config:cidr_ranges:address_prefix", "early_header_mutation_extensions:", "prefix:xenvoy",
+			} {
+				if !strings.Contains(manager, want) {
+					t.Errorf("%s: a connection manager without %s", file, want)
+				}
+			}
+		}
+	}
+}
+
 // substitute replaces a line, which must be there once.
 func substitute(t *testing.T, name, text string, c change) string {
 	t.Helper()

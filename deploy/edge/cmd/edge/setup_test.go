@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -272,8 +273,20 @@ func newStandIn(t *testing.T, name string) *standIn {
 		s.mu.Lock()
 		s.seen = append(s.seen, r)
 		s.mu.Unlock()
-		if r.URL.Path == "/v1/unknown" {
+		switch path.Base(r.URL.Path) {
+		case "unknown":
 			w.WriteHeader(http.StatusUnauthorized)
+		case "created":
+			w.WriteHeader(http.StatusCreated)
+		case "failed":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case "slow":
+			late := time.NewTimer(150 * time.Millisecond)
+			defer late.Stop()
+			select {
+			case <-late.C:
+			case <-r.Context().Done(): // it was cut short
+			}
 		}
 		_, _ = fmt.Fprintf(w, "%s %s", name, r.URL.Path)
 		if r.URL.Path == "/v1/large" {

@@ -15,7 +15,6 @@ import (
 	inspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tcpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
-	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -109,13 +108,10 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 		DelayedCloseTimeout:        duration(time.Second),
 		DrainTimeout:               duration(5 * time.Second),
 		ServerHeaderTransformation: hcmv3.HttpConnectionManager_PASS_THROUGH,
-		// The peer is the client; nobody's word for another address is taken, and no address makes anybody one of ours.
-		UseRemoteAddress:      yes(),
-		InternalAddressConfig: &hcmv3.HttpConnectionManager_InternalAddressConfig{},
-		GenerateRequestId:     yes(),
-		LocalReplyConfig:      b.localReplies(https),
-		HttpFilters:           b.filters(https),
-		AccessLog:             b.accessLog(prefix),
+		GenerateRequestId:          yes(),
+		LocalReplyConfig:           b.localReplies(https),
+		HttpFilters:                b.filters(https),
+		AccessLog:                  b.accessLog(prefix),
 		RouteSpecifier: &hcmv3.HttpConnectionManager_Rds{Rds: &hcmv3.Rds{
 			RouteConfigName: routes.GetName(), ConfigSource: ads(),
 		}},
@@ -123,7 +119,7 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 	if b.Static {
 		m.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes}
 	}
-	return m
+	return b.unsteered(m)
 }
 
 func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
@@ -150,11 +146,10 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 
 // headers stands first, so that it sees every request before and every answer after all others.
 func headers(https bool) *headerv3.HeaderMutation {
-	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{RequestMutations: []*mutationv3.HeaderMutation{{
-		Action: &mutationv3.HeaderMutation_RemoveOnMatch_{RemoveOnMatch: &mutationv3.HeaderMutation_RemoveOnMatch{
-			KeyMatcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: internalPrefix}, IgnoreCase: true},
-		}},
-	}}}}
+	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{
+		// Envoy's own are those that it has added itself meanwhile, such as the client's address: nobody behind it reads them.
+		RequestMutations: []*mutationv3.HeaderMutation{remove(internalPrefix), remove(steeringPrefix)},
+	}}
 	if https {
 		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{{
 			Action: &mutationv3.HeaderMutation_Append{Append: overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS)},

@@ -89,8 +89,7 @@ func (b *builder) route(r config.Route) *routev3.Route {
 		Action: &routev3.Route_Route{Route: &routev3.RouteAction{
 			ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: r.Upstream},
 			Timeout:          duration(b.Config.Limits.Timeout),
-			// Only what was never sent is sent again: a payment must not be made twice.
-			RetryPolicy: &routev3.RetryPolicy{RetryOn: "connect-failure,refused-stream", NumRetries: u32(1)},
+			RetryPolicy:      retries(),
 		}},
 		TypedPerFilterConfig: b.level(r.MLE),
 	}

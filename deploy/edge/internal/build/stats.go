@@ -8,7 +8,6 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
-	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 )
 
 // The names of what lets operators look at Envoy without being able to change it.
@@ -23,12 +22,7 @@ func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 	to := &routev3.Route_Route{Route: &routev3.RouteAction{
 		ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: clusterAdmin}, Timeout: duration(10 * time.Second),
 	}}
-	read := []*routev3.HeaderMatcher{{
-		Name: ":method",
-		HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
-			MatchPattern: &matcherv3.StringMatcher_Exact{Exact: "GET"},
-		}},
-	}}
+	read := []*routev3.HeaderMatcher{methodIs("GET")}
 	path := func(p string) *routev3.Route {
 		return &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Path{Path: p}, Headers: read}, Action: to}
 	}
@@ -46,7 +40,7 @@ func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 	}
 	l := &listenerv3.Listener{
 		Name: listenerStats, Address: b.tcp(n.Stats), IgnoreGlobalConnLimit: true,
-		FilterChains: []*listenerv3.FilterChain{{Filters: []*listenerv3.Filter{b.network("http", manager)}}},
+		FilterChains: []*listenerv3.FilterChain{{Filters: []*listenerv3.Filter{b.network("http", b.unsteered(manager))}}},
 	}
 	c := b.cluster(clusterAdmin, n.admin(), 64, b.http1())
 	c.LoadAssignment.Endpoints[0].LbEndpoints[0].GetEndpoint().Address = b.tcp(n.admin())
