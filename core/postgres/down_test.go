@@ -149,3 +149,38 @@ func (n *node) storm(t *testing.T, clients int, during time.Duration) (most int,
 		}
 	}
 }
+
+// TestReadOnlyStorePostgreSQL: a server that takes no writes is told of as one that is away is, and found again once it does.
+func TestReadOnlyStorePostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	n := open(t, server.URL(nil))
+	db := inspect(t, server.URL(nil))
+	set := func(readOnly string) {
+		t.Helper()
+		for _, statement := range []string{"ALTER SYSTEM SET default_transaction_read_only = " + readOnly, "SELECT pg_reload_conf()"} {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	pay := func() int {
+		a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.status
+	}
+	set("on")
+	soon(t, 10*time.Second, "payments are refused", func() bool { return pay() == 503 })
+	n.wantUnavailable(t, "read only", routes[0])
+	if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 {
+		t.Errorf("health: got %d, %v", a.status, err)
+	}
+	set("off")
+	soon(t, 10*time.Second, "payments are taken again", func() bool { return pay() == 201 })
+	soon(t, 10*time.Second, "health is green", func() bool {
+		a, err := n.ask(t.Context(), "GET", "/v1/health", "", "")
+		return err == nil && a.status == 200
+	})
+}

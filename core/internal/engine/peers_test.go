@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -204,4 +205,75 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	if found, err := again.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, store.Page{Limit: 10}); err != nil || len(found.Rows) != 3 {
 		t.Errorf("after a restore: got %d events, %v", len(found.Rows), err)
 	}
+}
+
+// TestTakenBackPostgreSQL: a command that is run again, because others were in the way, begins from what it was asked for: all that is left is what is
+// left then.
+func TestTakenBackPostgreSQL(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		capture bool // at once
+		table   string
+		change  string // what somebody else does between the first time and the second
+		step    func(s *coretest.Service, txn int64) action
+		took    string
+	}{
+		"capture": {false, "captures", "amount_captured = 40, status = 'partially_captured'", func(s *coretest.Service, txn int64) action {
+			return capturing(s, txn, 0, false)
+		}, "SELECT amount FROM captures WHERE state = 'succeeded' AND transaction_id = ?"},
+		"refund": {true, "refunds", "amount_refunded = 40", func(s *coretest.Service, txn int64) action {
+			return refunding(s, txn, 0)
+		}, "SELECT amount FROM refunds WHERE state = 'succeeded' AND transaction_id = ?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.OpenShared(t)
+			s.MustExec(t, "CREATE SEQUENCE times")
+			s.MustExec(t, `CREATE FUNCTION twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				IF nextval('times') > 1 THEN RETURN NEW; END IF;
+				WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))) LOOP
+					PERFORM pg_sleep(0.01); -- until somebody waits for what this has locked
+				END LOOP;
+				RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`)
+			s.MustExec(t, "CREATE TRIGGER twice BEFORE INSERT ON "+c.table+" FOR EACH ROW EXECUTE FUNCTION twice()")
+			for !takenBack(t, s, c.capture, c.change, c.step, c.took) { // else the second time was before the change
+				continue
+			}
+		})
+	}
+}
+
+// takenBack takes a step on a new payment, and reports whether somebody else's change came between its two times.
+func takenBack(t *testing.T, s *coretest.Service, capture bool, change string, step func(*coretest.Service, int64) action, took string) bool {
+	t.Helper()
+	s.MustExec(t, "SELECT nextval('times'), nextval('times')") // the payment's own capture is none of those
+	txn, err := paid(t.Context(), s, 100, capture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.MustExec(t, "ALTER SEQUENCE times RESTART")
+	var taking sync.WaitGroup
+	taking.Go(func() {
+		if a, err := step(s, txn)(t.Context()); err != nil || a.Status != 201 {
+			t.Errorf("got %d %s, %v", a.Status, a.Body, err)
+		}
+	})
+	for s.Number(t, "SELECT last_value * CASE WHEN is_called THEN 1 ELSE 0 END FROM times") == 0 { // until it is in its first time
+		runtime.Gosched()
+	}
+	captured := map[bool]int64{true: 100}[capture]
+	done, err := s.Inspect.ExecContext(t.Context(), "UPDATE transactions SET "+change+
+		" WHERE id = ? AND amount_captured = ? AND amount_capture_pending + amount_refund_pending + amount_refunded = 0", txn, captured) // at the end of that
+	if err != nil {
+		t.Error(err)
+		return true
+	}
+	taking.Wait()
+	if n, err := done.RowsAffected(); n == 0 && err == nil && !t.Failed() {
+		return false
+	}
+	if got := s.Number(t, took, txn); got != 60 {
+		t.Errorf("took %d, want the 60 that were left", got)
+	}
+	return true
 }

@@ -63,7 +63,7 @@ func TestTokenAtOnce(t *testing.T) {
 		"201 token_used: paid", "token_used 201: paid", "201 token_used: attached or paid", "token_used 201: attached or paid",
 	})
 	effects := s.Number(t, "SELECT (SELECT COUNT(*) FROM transactions WHERE status = 'captured') + (SELECT COUNT(*) FROM payment_methods)")
-	if effects != raceRounds || s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status <> 'captured'") != 0 {
+	if effects != int64(raceRounds) || s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status <> 'captured'") != 0 {
 		t.Errorf("effects: got %d, want %d and nothing half", effects, raceRounds)
 	}
 	if got, want := s.Acquirer.Moved(coretest.Authorize), 100*s.Number(t, "SELECT COUNT(*) FROM transactions"); got != want {

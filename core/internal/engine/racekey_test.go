@@ -56,7 +56,7 @@ func TestKeyAtOnce(t *testing.T) {
 		return contest{[]action{payingUnder(s, s.Engine, key, 100), payingUnder(s, other, key, 100)}, nil}, nil
 	}, after: func([]int64) string { return "one payment" }}.run(t)
 	wantOutcomes(t, got, []string{"201 key_in_use: one payment", "key_in_use 201: one payment"}, "201 replay: one payment", "replay 201: one payment")
-	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*raceRounds); got != want || s.Number(t, "SELECT COUNT(*) FROM transactions") != raceRounds {
+	if got, want := s.Acquirer.Moved(coretest.Authorize), int64(100*raceRounds); got != want || s.Number(t, "SELECT COUNT(*) FROM transactions") != int64(raceRounds) {
 		t.Errorf("moved: got %d, want %d", got, want)
 	}
 	wantSettledBooks(t, s)
@@ -97,7 +97,7 @@ func TestRollsAtOnce(t *testing.T) {
 	for what, query := range map[string]string{
 		"rolled": "SELECT COUNT(*) FROM api_keys WHERE replaced_by IS NOT NULL", "events": "SELECT COUNT(*) FROM events WHERE type = 'api_key.rolled'",
 	} {
-		if got := s.Number(t, query); got != raceRounds {
+		if got := s.Number(t, query); got != int64(raceRounds) {
 			t.Errorf("%s: got %d, want %d", what, got, raceRounds)
 		}
 	}
