@@ -19,19 +19,50 @@ import (
 //go:embed migration/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date, one process at a time.
+// migrate brings the schema up to date, one process at a time. One that is waits for nobody.
 func migrate(ctx context.Context, pool *pgxpool.Pool) (err error) {
+	if done, err := migrated(ctx, pool); err != nil || done {
+		return err
+	}
+	patient := pool.Config()
+	patient.ConnConfig.RuntimeParams["statement_timeout"] = "0" // a large table takes its time
+	if pool, err = pgxpool.NewWithConfig(ctx, patient); err != nil {
+		return fmt.Errorf("migrations: %w", explain(err))
+	}
+	defer pool.Close()
 	dir, err := fs.Sub(migrations, "migration")
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
-	locker, err := lock.NewPostgresSessionLocker()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // looks each second
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return store.Migrate(ctx, db, goose.DialectPostgres, dir, goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
+}
+
+// migrated reports whether the schema is this build's.
+func migrated(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
+	want, err := SchemaVersion()
+	if err != nil {
+		return false, err
+	}
+	var there bool
+	if err := pool.QueryRow(ctx, "SELECT to_regclass('core_schema') IS NOT NULL").Scan(&there); err != nil || !there {
+		return false, explain(wrapped("schema version", err))
+	}
+	var got int64
+	err = pool.QueryRow(ctx, "SELECT COALESCE(MAX(version_id), 0) FROM core_schema WHERE is_applied").Scan(&got)
+	return got == want, explain(wrapped("schema version", err))
+}
+
+func wrapped(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, came(err))
 }
 
 // Migrate makes the schema of a database, or brings it up to date, without opening it as a store.
