@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -177,6 +178,9 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// idOfEnvoy is of answers that Envoy gives: in the form of v1's, and never null, which v1's schema does not allow.
+var idOfEnvoy = regexp.MustCompile(`^req_\d{19}_\d+$`)
+
 // TestAnswersOfEnvoy: HSTS and v1's errors on each kind of answer that no service gave.
 func TestAnswersOfEnvoy(t *testing.T) {
 	t.Parallel()
@@ -184,6 +188,7 @@ func TestAnswersOfEnvoy(t *testing.T) {
 	client := b.client(nil)
 	url := "https://" + host
 	head := "Host: " + host + "\r\nConnection: close\r\n"
+	ids := map[string]struct{}{}
 	for name, tt := range map[string]struct {
 		got    answer
 		status int
@@ -196,8 +201,15 @@ func TestAnswersOfEnvoy(t *testing.T) {
 		"TooLarge":    {b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10+1)), 413, "body_too_large"},
 		"Underscore":  {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X_Svc: a\r\n\r\n"), 400, "invalid_request"},
 		"Slashes":     {b.raw(t, "GET /v1%2fx HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
-		"Codec":       {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"Content-Length: x\r\n\r\n"), 400, ""},
-		"NotHTTP":     {b.raw(t, "NONSENSE\r\n\r\n"), 400, ""},
+		"Codec":       {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"Content-Length: x\r\n\r\n"), 400, "invalid_request"},
+		"NotHTTP":     {b.raw(t, "NONSENSE\r\n\r\n"), 400, "invalid_request"},
+		"Escape":      {b.raw(t, "GET /v1/%zz HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"HalfEscape":  {b.raw(t, "GET /v1/a%4?b=%41 HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"LastEscape":  {b.raw(t, "GET /compat/%41%e9% HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"Expectation": {b.raw(t, "POST /v1/x HTTP/1.1\r\n"+head+"Expect: 200-ok\r\nContent-Length: 0\r\n\r\n"), 417, "invalid_request"},
+		"Coding":      {b.raw(t, "POST /v1/x HTTP/1.1\r\n"+head+"Transfer-Encoding: gzip\r\n\r\n"), 501, "invalid_request"},
+		"NoPath":      {b.raw(t, "OPTIONS * HTTP/1.1\r\n"+head+"\r\n"), 404, "route_not_found"},
+		"BadChunk":    {b.raw(t, "POST /compat/x HTTP/1.1\r\n"+head+"Transfer-Encoding: chunked\r\n\r\nnone\r\n"), 400, "invalid_request"},
 		"HeaderLarge": {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X-A: "+strings.Repeat("x", 20<<10)+"\r\n\r\n"), 431, "headers_too_large"},
 		"OldVersion":  {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
 		"Filter":      {b.ask(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
@@ -222,8 +234,18 @@ func TestAnswersOfEnvoy(t *testing.T) {
 			tt.got.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
 		}
-		if name != "Filter" && (said.Error.Status != tt.status || said.Error.RequestID != tt.got.header.Get("Request-Id")) {
+		if name != "Filter" && (said.Error.Status != tt.status || said.Error.RequestID != tt.got.header.Get("Request-Id") ||
+			!idOfEnvoy.MatchString(said.Error.RequestID)) {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
+		}
+		if _, twice := ids[said.Error.RequestID]; twice {
+			t.Errorf("%s: the id is another's: %s", name, said.Error.RequestID)
+		}
+		ids[said.Error.RequestID] = struct{}{}
+	}
+	for _, fine := range []string{"GET /v1/%41%e9 HTTP/1.1\r\n" + head, "GET /v1/x?a=%zz HTTP/1.1\r\n" + head, "POST /v1/x HTTP/1.1\r\n" + head + "Expect:\r\nContent-Length: 0\r\n"} {
+		if got := b.raw(t, fine+"\r\n"); got.status != 200 {
+			t.Errorf("%.40s: got %d %s", fine, got.status, got.body)
 		}
 	}
 	if got := b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10)); got.status != 200 {
@@ -245,6 +267,11 @@ func TestPlainHTTP(t *testing.T) {
 	got := b.ask(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
 	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" || got.header.Get(tlspolicy.HSTSHeader) != "" {
 		t.Errorf("got %d %v", got.status, got.header)
+	}
+	for _, port := range []string{":8088", ":80", ":443"} {
+		if got := b.ask(t, client, "GET", "http://"+host+port+"/v1/x", ""); got.header.Get("Location") != "https://"+host+"/v1/x" {
+			t.Errorf("%s: got %d %v", port, got.status, got.header)
+		}
 	}
 	if got := b.ask(t, client, "GET", "http://other.example.com/", ""); got.status != 421 {
 		t.Errorf("another host: got %d %v", got.status, got.header)

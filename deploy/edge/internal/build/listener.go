@@ -119,6 +119,10 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 	if b.Static {
 		m.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes}
 	}
+	if !https {
+		// The port that was asked for is never where it leads to; nothing behind it looks at the field.
+		m.StripPortMode = &hcmv3.HttpConnectionManager_StripAnyHostPort{StripAnyHostPort: true}
+	}
 	return b.unsteered(m)
 }
 

@@ -23,11 +23,13 @@ var replies = []reply{
 	{404, "invalid_request_error", "route_not_found", "There is no such path.", 0},
 	{408, "invalid_request_error", "body_not_received", "The request did not come to its end in time.", 0},
 	{413, "invalid_request_error", "body_too_large", "The body is too large.", 0},
+	{417, "invalid_request_error", "invalid_request", "No expectation but 100-continue is met.", 0},
 	{421, "invalid_request_error", "misdirected_request", "This host is not served here.", 0},
 	{426, "invalid_request_error", "invalid_request", "HTTP/1.1 or HTTP/2 is needed.", 0},
 	{429, "rate_limit_error", "rate_limited", "Too many requests. Wait for as long as Retry-After says.", 1},
 	{431, "invalid_request_error", "headers_too_large", "The header is too large.", 0},
 	{500, "api_error", "internal_error", "Something went wrong on our side. Try again with the same Idempotency-Key.", 0},
+	{501, "invalid_request_error", "invalid_request", "The transfer coding is not known: send chunked, or Content-Length.", 0},
 	{502, "api_error", "answer_lost", "The answer was lost. Try again with the same Idempotency-Key.", 0},
 	{503, "api_error", "service_unavailable", "The service cannot be reached. Try again with the same Idempotency-Key.", 1},
 	{504, "api_error", "answer_timeout", "The answer did not come in time. Try again with the same Idempotency-Key.", 0},
@@ -82,9 +84,13 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 	return out
 }
 
-// withID adds the id by which the access log knows the request.
+// replyID is of an answer of Envoy's: the nanosecond when its request began, and the client's port. X-Request-Id would do for most, but Envoy refuses what
+// is not even HTTP before it gives one, and v1's errors are never without.
+const replyID = "req_%START_TIME(%s%9f)%_%DOWNSTREAM_REMOTE_PORT%"
+
+// withID adds the id, which stands in the access log as well.
 func withID(fields []*corev3.HeaderValueOption) []*corev3.HeaderValueOption {
-	return append(append([]*corev3.HeaderValueOption(nil), fields...), overwrite("Request-Id", "%REQ(X-REQUEST-ID)%"))
+	return append(append([]*corev3.HeaderValueOption(nil), fields...), overwrite("Request-Id", replyID))
 }
 
 // errorBody is v1's. A status of 0 is that of the answer.
@@ -94,7 +100,7 @@ func (b *builder) errorBody(r reply) *corev3.SubstitutionFormatString {
 		status = r.status
 	}
 	return b.json(map[string]any{"error": map[string]any{
-		"type": r.kind, "code": r.code, "message": r.message, "status": status, "request_id": "%REQ(X-REQUEST-ID)%",
+		"type": r.kind, "code": r.code, "message": r.message, "status": status, "request_id": replyID,
 	}})
 }
 

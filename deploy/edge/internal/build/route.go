@@ -49,8 +49,24 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 
 func (b *builder) virtualHost(name string, domains []string, routes []*routev3.Route) *routev3.VirtualHost {
 	return &routev3.VirtualHost{
-		Name: name, Domains: domains, Routes: append(routes, b.answer("none", 404)),
+		Name: name, Domains: domains, Routes: slices.Concat(b.unreadable(), routes, []*routev3.Route{b.answer("none", 404)}),
 	}
+}
+
+// unreadable are requests that the services' own HTTP would refuse, in words that are not v1's: escapes in a path that say no character, and
+// expectations but the one that Envoy has met by now.
+func (b *builder) unreadable() []*routev3.Route {
+	escape, expectation := b.answer("escape", 400), b.answer("expectation", 417)
+	escape.Match.Headers = []*routev3.HeaderMatcher{matches(":path", "[^?]*%[0-9A-Fa-f]?([^0-9A-Fa-f].*)?")}
+	expectation.Match.Headers = []*routev3.HeaderMatcher{matches("expect", ".+")}
+	return []*routev3.Route{escape, expectation}
+}
+
+// matches is true of a field the whole of which an expression matches.
+func matches(name, expression string) *routev3.HeaderMatcher {
+	return &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
+		MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: expression}},
+	}}}
 }
 
 // refusedName is behind the name of a route, in that of the one which refuses who asks for encryption there.

@@ -59,6 +59,16 @@ func extProc(t *testing.T, r build.Resources, change func(*extprocv3.ExternalPro
 	})
 }
 
+// forwarding is what one route does with a request.
+func forwarding(r *build.Resources) *routev3.RouteAction {
+	for _, route := range r.Routes[0].GetVirtualHosts()[0].GetRoutes() {
+		if to := route.GetRoute(); to != nil {
+			return to
+		}
+	}
+	return nil
+}
+
 func TestResources(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -80,7 +90,7 @@ func TestResources(t *testing.T) {
 		"Secret":  {func(_ *testing.T, r *build.Resources) { r.Secrets[0].Name = "other" }, `secret "edge-cert", which is not there`},
 		"Unnamed": {func(_ *testing.T, r *build.Resources) { r.Secrets = append(r.Secrets, &tlsv3.Secret{Name: "x"}) }, `secret "x" is there, but nobody`},
 		"Cluster": {func(_ *testing.T, r *build.Resources) {
-			r.Routes[0].GetVirtualHosts()[0].GetRoutes()[1].GetRoute().ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: "gone"}
+			forwarding(r).ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: "gone"}
 		}, `cluster "gone", which is not there`},
 		"ClusterTwice": {func(_ *testing.T, r *build.Resources) {
 			r.Clusters = append(r.Clusters, proto.Clone(r.Clusters[0]).(*clusterv3.Cluster))
@@ -121,6 +131,17 @@ func TestResources(t *testing.T) {
 			}
 		}, "loosens"},
 		"NotTurnedOn": {func(_ *testing.T, r *build.Resources) { r.Routes[0].TypedPerFilterConfig = nil }, "does not turn the external processor on"},
+		"Steered": {func(t *testing.T, r *build.Resources) {
+			t.Helper()
+			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.InternalAddressConfig.CidrRanges = nil })
+		}, "steer"},
+		"SteeredEarly": {func(t *testing.T, r *build.Resources) {
+			t.Helper()
+			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.EarlyHeaderMutationExtensions = nil })
+		}, "steer"},
+		"SentAgain": {func(_ *testing.T, r *build.Resources) {
+			forwarding(r).RetryPolicy = &routev3.RetryPolicy{RetryOn: "5xx"}
+		}, "sent again"},
 		"NoRouter": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.HttpFilters = m.GetHttpFilters()[:1] })

@@ -131,6 +131,9 @@ func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
 	if len(filters) == 0 || filters[len(filters)-1].GetTypedConfig().GetTypeUrl() != routerURL {
 		x.fail("%s does not end with the router", where)
 	}
+	if len(m.GetInternalAddressConfig().GetCidrRanges()) == 0 || len(m.GetEarlyHeaderMutationExtensions()) == 0 || !m.GetUseRemoteAddress().GetValue() {
+		x.fail("%s lets clients steer Envoy, which may send a payment again then", where)
+	}
 }
 
 const (
@@ -168,6 +171,9 @@ func (x *references) routeConfiguration(c *routev3.RouteConfiguration) {
 			x.define(names, "name of a route", r.GetName())
 			if to := r.GetRoute(); to != nil {
 				x.use(x.clusters, "cluster", to.GetCluster(), where)
+				if p := to.GetRetryPolicy(); p != nil && len(p.GetRetriableRequestHeaders()) == 0 {
+					x.fail("%s is sent again whatever its method", where)
+				}
 			}
 			for _, per := range r.GetTypedPerFilterConfig() {
 				x.perRoute(where, per)
