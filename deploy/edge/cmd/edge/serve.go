@@ -55,7 +55,7 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	failed := make(chan error, 2)
 	from := e.from
 	if e.authority != nil {
-		from = behindEnvoy{Source: e.authority, envoys: e.server.Wait}
+		from = behindEnvoy{Source: e.authority, envoys: func(ctx context.Context) error { return e.server.Wait(ctx, nil) }}
 	}
 	wg.Go(func() { failed <- e.rollout.Run(running, from) })
 	wg.Go(func() {

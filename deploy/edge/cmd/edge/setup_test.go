@@ -188,12 +188,17 @@ func (b *bed) process(t *testing.T) (kill func()) {
 // envoy starts one by the bootstrap that the program prints.
 func (b *bed) envoy(t *testing.T) *envoytest.Envoy {
 	t.Helper()
+	return b.envoyCalled(t, "envoy-1")
+}
+
+func (b *bed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
+	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
-	if err := m.Command(t.Context(), []string{"bootstrap", "--config", b.path("edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0", "--tls", b.dir}); err != nil {
+	if err := m.Command(t.Context(), []string{"bootstrap", "--config", b.path("edge.yaml"), "--node", id, "--admin", "127.0.0.1:0", "--tls", b.dir}); err != nil {
 		t.Fatal(err)
 	}
-	file := b.path("bootstrap.yaml")
+	file := b.path(id + ".yaml")
 	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -244,10 +249,17 @@ func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
 // logged waits until the control plane has said something.
 func (b *bed) logged(t *testing.T, e *envoytest.Envoy, what string) {
 	t.Helper()
-	e.Wait(t, "was waited for in vain: "+what, func() bool {
-		text, err := os.ReadFile(b.path("log"))
-		return err == nil && strings.Contains(string(text), what)
-	})
+	e.Wait(t, "was waited for in vain: "+what, func() bool { return b.told(t, what) > 0 })
+}
+
+// told counts how often the control plane has said something.
+func (b *bed) told(t *testing.T, what string) int {
+	t.Helper()
+	text, err := os.ReadFile(b.path("log"))
+	if err != nil {
+		t.Error(err)
+	}
+	return strings.Count(string(text), what)
 }
 
 // beds counts, so that each has an address of its own: a free port could be somebody else's when Envoy comes to it.

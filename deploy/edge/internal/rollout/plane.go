@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	resourcev3 "github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+
 	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/check"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
@@ -67,62 +69,70 @@ func (p *Plane) Certified() bool {
 	return len(p.pairs) > 0
 }
 
-// Certify pushes certificates, checked by their source. On an error what was there stays.
-func (p *Plane) Certify(ctx context.Context, pairs []*certfile.Pair) error {
+// Certify pushes certificates, checked by their source, and returns what nodes are to say to. Of the first certificates that is these alone: the rest
+// is new to nodes too, but whether they like it is no matter of the certificate's. On an error what was there stays.
+func (p *Plane) Certify(ctx context.Context, pairs []*certfile.Pair) (*serve.Change, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.push(ctx, p.cfg, pairs); err != nil {
-		return err
+	change, err := p.push(ctx, p.cfg, pairs)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.pairs) == 0 {
+		change = change.Only(resourcev3.SecretType)
 	}
 	p.pairs = pairs
-	return nil
+	return change, nil
 }
 
-// Configure pushes a configuration. On an error what was there stays.
-func (p *Plane) Configure(ctx context.Context, cfg config.Config) error {
+// Configure pushes a configuration, and returns what nodes are to say to, which is nil before there is anything to serve. On an error what was there
+// stays.
+func (p *Plane) Configure(ctx context.Context, cfg config.Config) (change *serve.Change, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if fixed := startOnly(p.cfg, cfg); len(fixed) > 0 {
-		return fmt.Errorf("%s changed: that takes a restart of this program", strings.Join(fixed, ", "))
+		return nil, fmt.Errorf("%s changed: that takes a restart of this program", strings.Join(fixed, ", "))
 	}
 	if p.server.Current() != nil {
-		if err := p.push(ctx, cfg, p.pairs); err != nil {
-			return err
+		if change, err = p.push(ctx, cfg, p.pairs); err != nil {
+			return nil, err
 		}
 	}
 	p.cfg = cfg
-	return nil
+	return change, nil
 }
 
 // push is called with the mutex held.
-func (p *Plane) push(ctx context.Context, cfg config.Config, pairs []*certfile.Pair) error {
+func (p *Plane) push(ctx context.Context, cfg config.Config, pairs []*certfile.Pair) (*serve.Change, error) {
 	snap, err := Snapshot(cfg, pairs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	before := p.server.Current()
-	if before != nil && len(snap.Changes(before)) == 0 {
-		return nil
+	change, err := p.server.Set(context.WithoutCancel(ctx), snap)
+	if err != nil {
+		return nil, err
 	}
-	if err := p.server.Set(context.WithoutCancel(ctx), snap); err != nil {
-		return err
+	if changed := snap.Changes(before); len(changed) > 0 {
+		p.log.InfoContext(ctx, "edge: configuration set", slog.Any("changed", short(changed)))
 	}
-	p.log.InfoContext(ctx, "edge: configuration set", slog.Any("changed", short(snap.Changes(before))))
-	return nil
+	return change, nil
 }
 
-// Reload is Configure that waits for what Envoys say: one that refuses the configuration has the one before come back. Without an Envoy, or without
-// an answer in time, the configuration stays.
+// Reload is Configure that waits for what Envoys say: one that refuses what changed, and had what was there, has that come back. What an Envoy
+// refuses besides, or refused before, makes no difference. Without an Envoy, or without an answer in time, the configuration stays.
 func (p *Plane) Reload(ctx context.Context, cfg config.Config, patience time.Duration) error {
 	before := p.Config()
-	if err := p.Configure(ctx, cfg); err != nil {
+	change, err := p.Configure(ctx, cfg)
+	if err != nil || change.Empty() {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var refused *serve.RefusedError
-	if err := p.server.Wait(ctx); errors.As(err, &refused) {
-		return errors.Join(err, p.Configure(context.WithoutCancel(ctx), before))
+	if err := p.server.Wait(ctx, change); errors.As(err, &refused) && !refused.Before {
+		_, back := p.Configure(context.WithoutCancel(ctx), before)
+		return errors.Join(err, back)
 	}
 	return nil
 }

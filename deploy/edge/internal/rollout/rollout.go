@@ -51,9 +51,12 @@ type Rollout struct {
 	// These belong to Run.
 	live, next []*certfile.Pair
 	before     []*certfile.Pair // live before, until live was told to be; nil after a restart
+	change     *serve.Change    // what Envoys must have for that
 	at         time.Time        // when next is to be served
 	told       bool             // live was told to be
 	trouble    string           // what was logged last of why not
+	bad        bool             // the source refused what it found last
+	dropped    *dropped         // what was refused later; nil for nothing
 }
 
 // margin is how long before its end a certificate is replaced at once, however short its successor was published.
@@ -84,7 +87,8 @@ func New(ctx context.Context, cfg Config) (*Rollout, error) {
 	if !r.cfg.Clock.Now().Before(end(r.live)) {
 		r.cfg.Log.WarnContext(ctx, "edge: the certificate that was served has ended")
 	}
-	if err := cfg.Plane.Certify(ctx, r.live); err != nil {
+	var err error
+	if r.change, err = cfg.Plane.Certify(ctx, r.live); err != nil {
 		return nil, fmt.Errorf("rollout: the certificate that was served: %w", err)
 	}
 	r.cfg.Alarm.Serve(ctx, r.live...)
@@ -96,7 +100,7 @@ func (r *Rollout) admit(ctx context.Context) error {
 	if r.cfg.Plane.Config().Certificates.ACME == nil {
 		return nil
 	}
-	if err := r.cfg.Plane.Certify(ctx, nil); err != nil {
+	if _, err := r.cfg.Plane.Certify(ctx, nil); err != nil {
 		return fmt.Errorf("rollout: before the first certificate: %w", err)
 	}
 	return nil
@@ -138,12 +142,11 @@ func (r *Rollout) Run(ctx context.Context, source certfile.Source) error {
 
 // take decides what becomes of an update.
 func (r *Rollout) take(ctx context.Context, u certfile.Update) {
-	r.cfg.Alarm.Refused(u.Refusal != nil)
 	if u.Refusal != nil {
-		r.cfg.Metrics.certificate("refused")
-		r.cfg.Log.ErrorContext(ctx, "edge: certificate refused, the present one stays", slog.Any("error", u.Refusal))
+		r.unfit(ctx, u.Refusal)
 		return
 	}
+	r.forgive()
 	for _, w := range u.Warnings {
 		r.cfg.Log.WarnContext(ctx, "edge: certificate", slog.String("warning", w.String()))
 	}
@@ -195,6 +198,7 @@ func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 
 // step serves what is next when its time has come, and tells what is live once it is.
 func (r *Rollout) step(ctx context.Context) {
+	r.retry()
 	if len(r.next) > 0 && !r.cfg.Clock.Now().Before(r.at) {
 		r.push(ctx)
 	}
@@ -216,31 +220,24 @@ func (r *Rollout) push(ctx context.Context) {
 		r.say(ctx, "", err)
 		return
 	}
-	if err := r.cfg.Plane.Certify(ctx, pairs); err != nil {
+	change, err := r.cfg.Plane.Certify(ctx, pairs)
+	if err != nil {
 		r.live = before
 		r.refuse(ctx, errors.Join(err, r.save()))
 		return
 	}
-	r.told, r.before = false, before
+	r.told, r.before, r.change = false, before, change
 	r.cfg.Metrics.certificate("pushed")
 	r.cfg.Alarm.Serve(ctx, r.live...)
-}
-
-// refuse drops what was next.
-func (r *Rollout) refuse(ctx context.Context, err error) {
-	r.next, r.at = nil, time.Time{}
-	r.cfg.Alarm.Refused(true)
-	r.cfg.Metrics.certificate("refused")
-	r.cfg.Log.ErrorContext(ctx, "edge: certificate refused, the present one stays", slog.Any("error", errors.Join(err, r.cfg.Story.Next(ctx, time.Time{}))))
 }
 
 // confirm looks whether every node has what is live and a handshake shows it, and tells so. It waits for little: it is asked again.
 func (r *Rollout) confirm(ctx context.Context) {
 	asked, cancel := context.WithTimeout(ctx, r.cfg.Look)
 	defer cancel()
-	err := r.cfg.Server.Wait(asked)
+	err := r.cfg.Server.Wait(asked, r.change)
 	var refused *serve.RefusedError
-	if errors.As(err, &refused) && len(r.before) > 0 {
+	if errors.As(err, &refused) && !refused.Before && len(r.before) > 0 {
 		r.takeBack(ctx, err)
 		return
 	}
@@ -258,6 +255,10 @@ func (r *Rollout) confirm(ctx context.Context) {
 		return
 	}
 	r.told, r.before, r.trouble = true, nil, ""
+	if r.dropped != nil && same(r.live, r.dropped.pairs) {
+		r.dropped = nil
+		r.alarm()
+	}
 	r.cfg.Metrics.certificate("live")
 	r.say(ctx, "edge: certificate is live", nil, slog.Time("not_after", end(r.live)))
 }
@@ -268,15 +269,6 @@ func (r *Rollout) tell(ctx context.Context) error {
 		return err
 	}
 	return r.cfg.Story.Next(ctx, r.at, r.next...)
-}
-
-// takeBack serves what was served before, because an Envoy does not take what came after.
-func (r *Rollout) takeBack(ctx context.Context, why error) {
-	r.live = r.before
-	err := errors.Join(why, r.save(), r.cfg.Plane.Certify(ctx, r.live))
-	r.told, r.before = false, nil
-	r.refuse(ctx, err)
-	r.cfg.Alarm.Serve(ctx, r.live...)
 }
 
 // say logs how something went.

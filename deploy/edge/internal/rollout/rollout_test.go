@@ -110,16 +110,15 @@ func TestRefusedByEnvoy(t *testing.T) {
 	one, two := w.pair(), w.pair()
 	w.finds(found(one))
 	w.wait("the first is live", live(one))
-	w.mu.Lock()
-	w.refuse = true
-	w.mu.Unlock()
+	w.refuses("edge-cert")
 	w.finds(found(two))
 	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
 	w.clock.Advance(ahead)
 	w.wait("what was announced is taken back", func(s *story) bool { return len(s.next) == 0 })
-	w.mu.Lock()
-	w.refuse = false
-	w.mu.Unlock()
+	if !w.alarm.on.Load() {
+		t.Error("no alarm")
+	}
+	w.refuses("")
 	w.finds(certfile.Update{Refusal: errors.New("no chain")})
 	w.wait("the first stays", live(one))
 	three := w.pair()
@@ -127,6 +126,44 @@ func TestRefusedByEnvoy(t *testing.T) {
 	w.wait("a better one is published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
 	w.clock.Advance(ahead)
 	w.wait("a better one is taken", live(one, three))
+}
+
+// TestForeignRefusal: what an Envoy refuses besides keeps no certificate from being live, neither the first nor the next.
+func TestForeignRefusal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.refuses("edge_http")
+	w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.finds(found(two))
+	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.clock.Advance(ahead)
+	w.wait("the next is live", live(one, two))
+	if w.alarm.on.Load() {
+		t.Error("an alarm")
+	}
+}
+
+// TestTriesAgain: what an Envoy refused is tried again when it comes anew, though not as often as it does.
+func TestTriesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.refuses("edge-cert")
+	w.finds(found(two))
+	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.clock.Advance(ahead)
+	w.wait("what was announced is taken back", func(s *story) bool { return len(s.next) == 0 })
+	w.refuses("")
+	w.wait("nothing changes by itself", live(one))
+	w.comesAgain()
+	w.wait("it is served to one who takes it", live(one, two))
+	w.wait("the alarm ends", func(*story) bool { return !w.alarm.on.Load() })
 }
 
 // TestMoreHosts: what is not good for a host that came with a restart is not served for a day more.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,10 +39,12 @@ type world struct {
 	story  *story
 	source *source
 	ca     *certtest.Authority
+	alarm  alarm
 	hosts  []string // of the configuration, and of pairs
 
 	mu     sync.Mutex
-	refuse bool     // the node refuses secrets
+	refuse string   // the node refuses the resource of this name
+	hang   func()   // ends the node's stream: it comes again
 	served []string // the chains that the node took, in order
 }
 
@@ -80,7 +83,7 @@ func (w *world) start(node bool) (stop func()) {
 	}
 	server.Start(l, nil)
 	r, err := rollout.New(w.t.Context(), rollout.Config{
-		Plane: rollout.NewPlane(server, c, nil), Server: server, Story: w.story, Alarm: quiet{}, Folder: w.folder, Ahead: ahead, Clock: w.clock,
+		Plane: rollout.NewPlane(server, c, nil), Server: server, Story: w.story, Alarm: &w.alarm, Folder: w.folder, Ahead: ahead, Clock: w.clock,
 		Look: 5 * time.Millisecond,
 	})
 	if err != nil {
@@ -119,10 +122,15 @@ func (w *world) node(ctx context.Context, at, cluster string) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	for ctx.Err() == nil {
+		ctx, cancel := context.WithCancel(ctx)
 		stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
 		if err != nil {
+			cancel()
 			continue
 		}
+		w.mu.Lock()
+		w.hang = cancel
+		w.mu.Unlock()
 		for _, url := range snapshot.Types {
 			_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{ // the stream says below that it has ended
 				Node: &corev3.Node{Id: "n1", Cluster: cluster}, TypeUrl: url, ResourceNamesSubscribe: []string{"*"},
@@ -135,6 +143,7 @@ func (w *world) node(ctx context.Context, at, cluster string) {
 			}
 			_ = stream.Send(w.answer(r))
 		}
+		cancel()
 	}
 }
 
@@ -143,11 +152,11 @@ func (w *world) answer(r *discoveryv3.DeltaDiscoveryResponse) *discoveryv3.Delta
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, resource := range r.GetResources() {
-		if resource.GetName() != "edge-cert" {
+		if resource.GetName() == w.refuse {
+			out.ErrorDetail = &statusv3.Status{Message: "no"}
 			continue
 		}
-		if w.refuse {
-			out.ErrorDetail = &statusv3.Status{Message: "no"}
+		if resource.GetName() != "edge-cert" {
 			continue
 		}
 		w.served = append(w.served, string(resource.GetResource().GetValue()))
@@ -231,7 +240,22 @@ func live(pairs ...*certfile.Pair) func(*story) bool {
 	return func(s *story) bool { return slices.EqualFunc(s.lives, pairs, (*certfile.Pair).Equal) }
 }
 
-type quiet struct{}
+// alarm remembers whether it is on.
+type alarm struct{ on atomic.Bool }
 
-func (quiet) Serve(context.Context, ...*certfile.Pair) {}
-func (quiet) Refused(bool)                             {}
+func (*alarm) Serve(context.Context, ...*certfile.Pair) {}
+func (a *alarm) Refused(is bool)                        { a.on.Store(is) }
+
+// refuses has the node refuse a resource from now on; "" for none.
+func (w *world) refuses(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refuse = name
+}
+
+// comesAgain has the node end its stream and open another.
+func (w *world) comesAgain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hang()
+}

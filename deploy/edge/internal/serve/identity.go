@@ -38,6 +38,9 @@ func (n *nodes) identify(s *stream, node *corev3.Node) error {
 	case s.allowed != nil && !slices.Contains(s.allowed, id):
 		return status.Error(codes.PermissionDenied, "edge: the certificate does not name this node")
 	}
+	if s.id == "" {
+		n.turns++
+	}
 	s.id = id
 	return nil
 }

@@ -18,7 +18,7 @@ type kind struct {
 	has   map[string]string // the versions that it has acknowledged, by name
 	sent  map[string]delivery
 
-	refusedVersion, reason string // of what it refused last, until it takes something
+	refused map[string]refusal // by name, of what it is to have
 }
 
 // delivery is an answer that is on its way.
@@ -32,7 +32,7 @@ type delivery struct {
 func (s *stream) kind(r *discoveryv3.DeltaDiscoveryRequest) *kind {
 	k, ok := s.kinds[r.GetTypeUrl()]
 	if !ok {
-		k = &kind{names: map[string]bool{}, has: map[string]string{}, sent: map[string]delivery{}}
+		k = &kind{names: map[string]bool{}, has: map[string]string{}, sent: map[string]delivery{}, refused: map[string]refusal{}}
 		k.all = len(r.GetResourceNamesSubscribe()) == 0
 		for name, version := range r.GetInitialResourceVersions() { // it comes again
 			k.has[name] = version
@@ -57,6 +57,7 @@ func (k *kind) subscribe(r *discoveryv3.DeltaDiscoveryRequest) bool {
 		}
 		delete(k.names, name)
 		delete(k.has, name)
+		delete(k.refused, name)
 	}
 	return len(k.names) <= maxNames && len(k.has) <= maxNames
 }
@@ -77,17 +78,13 @@ func (k *kind) acknowledge(nonce string) (version string, ok bool) {
 	delete(k.sent, nonce)
 	for name, version := range d.resources {
 		k.has[name] = version
+		delete(k.refused, name)
 	}
 	for _, name := range d.removed {
 		delete(k.has, name)
+		delete(k.refused, name)
 	}
-	k.refusedVersion, k.reason = "", ""
 	return d.version, true
-}
-
-func (k *kind) refuse(nonce, reason string) {
-	k.refusedVersion, k.reason = k.sent[nonce].version, reason
-	delete(k.sent, nonce)
 }
 
 // current reports whether a node has acknowledged all that it asked for of a snapshot, and asked for every kind.
@@ -116,16 +113,6 @@ func (k *kind) current(wanted map[string]string) bool {
 		}
 	}
 	return k.all || slices.ContainsFunc(keys(wanted), func(name string) bool { return k.names[name] }) || len(wanted) == 0
-}
-
-// refusal is why a node refused what it is to have, or "".
-func (s *stream) refusal(snap *snapshot.Snapshot) string {
-	for _, url := range snapshot.Types {
-		if k := s.kinds[url]; k != nil && k.reason != "" && snap != nil && k.refusedVersion == snap.Version(url) {
-			return shortType(url) + ": " + k.reason
-		}
-	}
-	return ""
 }
 
 func keys(m map[string]string) []string {

@@ -25,6 +25,9 @@ type nodes struct {
 	snap    *snapshot.Snapshot // guarded by mu: what all are to have
 	streams map[int64]*stream  // guarded by mu
 	changed chan struct{}      // guarded by mu: closed and replaced when anything did
+	turns   int                // guarded by mu: how often a node came or went
+	// The requests between their callback and their watch, which both belong to one goroutine, guarded by mu.
+	asking map[*discoveryv3.DeltaDiscoveryRequest]*kind
 }
 
 // stream is a node's connection. It is guarded by the mutex of nodes.
@@ -42,14 +45,38 @@ type Node struct {
 }
 
 func newNodes(cfg Config) *nodes {
-	return &nodes{cfg: cfg, streams: map[int64]*stream{}, changed: make(chan struct{})}
+	return &nodes{
+		cfg: cfg, streams: map[int64]*stream{}, changed: make(chan struct{}), asking: map[*discoveryv3.DeltaDiscoveryRequest]*kind{},
+	}
 }
 
-func (n *nodes) want(s *snapshot.Snapshot) {
+// want is called before what is wanted can be sent: answers to it must be known as such.
+func (n *nodes) want(to *snapshot.Snapshot) *Change {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.snap = s
+	c := n.change(to)
+	n.snap = to
+	for _, s := range n.streams {
+		for url, k := range s.kinds {
+			k.forget(to.Resources(url))
+		}
+	}
 	n.tell()
+	return c
+}
+
+// unwant goes back to what could not be replaced.
+func (n *nodes) unwant(before *snapshot.Snapshot) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.snap = before
+	n.tell()
+}
+
+func (n *nodes) turnover() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.turns
 }
 
 func (n *nodes) wanted() *snapshot.Snapshot {
@@ -97,6 +124,7 @@ func (n *nodes) OnDeltaStreamClosed(id int64, _ *corev3.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s, ok := n.streams[id]; ok && s.id != "" {
+		n.turns++
 		n.cfg.Log.Info("edge: node disconnected", slog.String("node", s.id))
 	}
 	delete(n.streams, id)
@@ -126,6 +154,7 @@ func (n *nodes) OnStreamDeltaRequest(id int64, r *discoveryv3.DeltaDiscoveryRequ
 		return status.Error(codes.ResourceExhausted, "edge: too many names")
 	}
 	n.answered(s, k, r)
+	n.asking[r] = k
 	n.tell()
 	return nil
 }
@@ -137,10 +166,11 @@ func (n *nodes) answered(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryReques
 	}
 	short := shortType(r.GetTypeUrl())
 	if e := r.GetErrorDetail(); e != nil {
-		k.refuse(r.GetResponseNonce(), printable(e.GetMessage()))
+		version, reason := k.sent[r.GetResponseNonce()].version, printable(e.GetMessage())
+		k.refuse(r.GetResponseNonce(), reason, n.snap.Resources(r.GetTypeUrl()))
 		n.cfg.Metrics.answers.WithLabelValues(s.id, short, "nack").Inc()
 		n.cfg.Log.Error("edge: node refused configuration", slog.String("node", s.id), slog.String("type", short),
-			slog.String("version", k.refusedVersion), slog.String("reason", k.reason))
+			slog.String("version", version), slog.String("reason", reason))
 		return
 	}
 	if version, ok := k.acknowledge(r.GetResponseNonce()); ok {
@@ -165,7 +195,7 @@ func (n *nodes) list() []Node {
 	var out []Node
 	for _, s := range n.streams {
 		if s.id != "" {
-			out = append(out, Node{ID: s.id, Current: s.current(n.snap), Refused: s.refusal(n.snap)})
+			out = append(out, Node{ID: s.id, Current: s.current(n.snap), Refused: s.refusal()})
 		}
 	}
 	slices.SortFunc(out, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })

@@ -78,25 +78,31 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		cache: cachev3.NewSnapshotCache(true, oneForAll{}, nil),
 	}
 	s.nodes = newNodes(cfg)
-	s.delta = deltav3.NewServer(ctx, s.cache, s.nodes)
+	s.delta = deltav3.NewServer(ctx, watcher{s.cache, s.nodes}, s.nodes)
 	return s, nil
 }
 
-// Set is what every node is to have from now on. The one before stays where it fails.
-func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) error {
+// Set is what every node is to have from now on, and returns what is new in it. The one before stays where it fails.
+func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) (*Change, error) {
+	before := s.nodes.wanted()
+	change := s.nodes.want(snap)
 	if err := s.cache.SetSnapshot(ctx, everybody, snap.Cache()); err != nil {
-		return fmt.Errorf("serve: %w", err)
+		s.nodes.unwant(before)
+		return nil, fmt.Errorf("serve: %w", err)
 	}
-	s.nodes.want(snap)
-	return nil
+	return change, nil
 }
 
 // Current is what was set last, or nil.
 func (s *Server) Current() *snapshot.Snapshot { return s.nodes.wanted() }
 
-// Wait waits until there is a node, and every connected node has acknowledged all of what was set last. A node that refuses it ends the wait with a
-// *RefusedError. Where ctx ends first the error names who is missing.
-func (s *Server) Wait(ctx context.Context) error { return s.nodes.wait(ctx) }
+// Wait waits until there is a node, and every connected node has acknowledged a change, or all of what was set last where that is nil. A node that
+// refuses a part of it ends the wait with a *RefusedError, at once or, of one that refused it before, when all others have it. What else a node may
+// refuse makes no difference, and neither does a part that was changed again since. Where ctx ends first the error names who is missing.
+func (s *Server) Wait(ctx context.Context, change *Change) error { return s.nodes.wait(ctx, change) }
+
+// Turnover counts the nodes that came and went: while it stays the same, so do the nodes.
+func (s *Server) Turnover() int { return s.nodes.turnover() }
 
 // Nodes tells of the connected nodes, by their ids.
 func (s *Server) Nodes() []Node { return s.nodes.list() }

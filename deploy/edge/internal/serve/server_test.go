@@ -96,7 +96,7 @@ func TestWait(t *testing.T) {
 	set(t, s, made(t, "one"))
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Wait(done); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "no node is connected") {
+	if err := s.Wait(done, nil); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "no node is connected") {
 		t.Errorf("got %v", err)
 	}
 	one, two := connect(t, at, "n1", nil), connect(t, at, "n2", nil)
@@ -110,7 +110,7 @@ func TestWait(t *testing.T) {
 	r := two.receive()
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if err := s.Wait(short); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n2") {
+	if err := s.Wait(short, nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n2") {
 		t.Errorf("got %v", err)
 	}
 	result := make(chan error)

@@ -32,7 +32,15 @@ const (
 // made is a snapshot with a certificate of these words.
 func made(t *testing.T, chain string) *snapshot.Snapshot {
 	t.Helper()
-	c, err := config.Decode("c", []byte("hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"))
+	return snapshotOf(t, least, chain)
+}
+
+const least = "hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"
+
+// snapshotOf is that of a configuration.
+func snapshotOf(t *testing.T, text, chain string) *snapshot.Snapshot {
+	t.Helper()
+	c, err := config.Decode("c", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +85,7 @@ func started(t *testing.T, policy *tls.Config, change func(*serve.Config)) (*ser
 
 func set(t *testing.T, s *serve.Server, snap *snapshot.Snapshot) {
 	t.Helper()
-	if err := s.Set(t.Context(), snap); err != nil {
+	if _, err := s.Set(t.Context(), snap); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -192,5 +200,5 @@ func waited(t *testing.T, s *serve.Server) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	return s.Wait(ctx)
+	return s.Wait(ctx, nil)
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/envoytest"
+)
+
+// TestForeignNACK: an Envoy that cannot have one of its listeners keeps neither the first certificate from being told of, nor the next from being
+// served, nor a configuration from being read again; and it is current once that listener is repaired.
+func TestForeignNACK(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	admin := ownAddress() + ":9084"
+	b.configure(t, "admin: "+admin)
+	var lc net.ListenConfig
+	taken, err := lc.Listen(t.Context(), "tcp", b.http)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // nothing was sent
+	b.run(t)
+	second := b.envoyCalled(t, "envoy-2")
+	b.logged(t, second, "node refused configuration")
+	b.logged(t, second, "certificate is live") // (d)
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	first := b.envoyCalled(t, "envoy-1") // this one can
+	b.ready(t, first, admin, `{"current":true,"id":"envoy-1","refused":""},{"current":false,"id":"envoy-2","refused":"Listener: `)
+
+	next := b.install(t) // (a)
+	b.shows(t, first, next)
+	first.Wait(t, "is not told of", func() bool { return b.told(t, "certificate is live") == 2 })
+	b.configure(t, "admin: "+admin+"\nlimits: {timeout: 7s}") // (c)
+	b.logged(t, first, "configuration read again")
+	if b.told(t, "refused, the present one stays") > 0 {
+		t.Error("something was refused for a foreign reason")
+	}
+
+	b.http = ownAddress() + ":8080" // repaired
+	b.configure(t, "admin: "+admin)
+	b.ready(t, first, admin, `{"current":true,"id":"envoy-1","refused":""},{"current":true,"id":"envoy-2","refused":""}`)
+}
+
+// ready waits for what operators see of Envoys.
+func (b *bed) ready(t *testing.T, e *envoytest.Envoy, admin, want string) {
+	t.Helper()
+	e.Wait(t, "never: "+want, func() bool { return strings.Contains(fetched(t, "http://"+admin+"/ready"), want) })
+}

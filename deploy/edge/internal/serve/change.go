@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"maps"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
+)
+
+// Change is what one Set brought: what differs from the one before. It does not change.
+type Change struct {
+	resources map[string]map[string]string // by kind and name the version, "" of what is gone
+	refused   map[subject]bool             // by whom what stood in its place was refused already
+}
+
+// subject is a resource at a node.
+type subject struct{ node, url, name string }
+
+// Only is the part of one kind.
+func (c *Change) Only(url string) *Change {
+	return &Change{resources: map[string]map[string]string{url: c.resources[url]}, refused: c.refused}
+}
+
+// Empty reports whether nothing differs; nil is empty.
+func (c *Change) Empty() bool {
+	if c != nil {
+		for _, names := range c.resources {
+			if len(names) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// change is what differs between what nodes are to have and what they were to have. The mutex is held.
+func (n *nodes) change(to *snapshot.Snapshot) *Change {
+	c := &Change{resources: map[string]map[string]string{}, refused: map[subject]bool{}}
+	for _, url := range snapshot.Types {
+		wanted := to.Resources(url)
+		c.resources[url] = maps.Clone(wanted)
+		if n.snap == nil {
+			continue
+		}
+		for name, version := range n.snap.Resources(url) {
+			switch wanted[name] {
+			case version:
+				delete(c.resources[url], name)
+			case "":
+				c.resources[url][name] = ""
+			}
+		}
+	}
+	for _, s := range n.streams {
+		for url, k := range s.kinds {
+			for name, r := range k.refused {
+				c.refused[subject{s.id, url, name}] = r.sure
+			}
+		}
+	}
+	return c
+}
+
+// standing is how far a node is with a resource.
+type standing int
+
+const (
+	missing standing = iota // it has not answered
+	has
+	refused
+	away // it does not ask for it, because it refuses what would have it ask
+)
+
+func (s *stream) standing(url, name, version string) standing {
+	k := s.kinds[url]
+	if k == nil {
+		k = &kind{}
+	}
+	r, doubted := k.refused[name]
+	switch {
+	case doubted && r.sure:
+		return refused
+	case doubted:
+		return missing
+	case k.has[name] == version:
+		return has
+	case !k.all && !k.names[name] && s.refuses():
+		return away
+	}
+	return missing
+}

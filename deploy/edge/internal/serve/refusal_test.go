@@ -1,0 +1,207 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	resourcev3 "github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+
+	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
+)
+
+// listening is a snapshot whose listeners are on these ports.
+func listening(t *testing.T, https, http int, chain string) *snapshot.Snapshot {
+	t.Helper()
+	return snapshotOf(t, fmt.Sprintf("%slisten: {https: '127.0.0.1:%d', http: '127.0.0.1:%d'}\n", least, https, http), chain)
+}
+
+func changed(t *testing.T, s *serve.Server, snap *snapshot.Snapshot) *serve.Change {
+	t.Helper()
+	c, err := s.Set(t.Context(), snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// waitedFor is Wait for a change, which does not last for ever.
+func waitedFor(t *testing.T, s *serve.Server, c *serve.Change) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return s.Wait(ctx, c)
+}
+
+// takes answers as an Envoy that takes all but one resource does, one delivery, and returns what was in that.
+func (c *client) takes(but string) []string {
+	c.t.Helper()
+	r := c.receive()
+	got := names(r)
+	if slices.Contains(got, but) {
+		c.nack(r, but+": cannot bind")
+		return got
+	}
+	c.ack(r)
+	return got
+}
+
+// halfway is a node that has taken all but its listener for plain HTTP.
+func halfway(t *testing.T, s *serve.Server, at string) *client {
+	t.Helper()
+	c := connect(t, at, "n1", nil)
+	for _, url := range snapshot.Types {
+		if url == resourcev3.ListenerType {
+			break
+		}
+		c.ask(url, map[string][]string{resourcev3.SecretType: {"edge-cert"}, resourcev3.RouteType: {"edge_routes"}}[url]...)
+		c.ack(c.receive())
+	}
+	c.ask(resourcev3.ListenerType)
+	for _, want := range [][]string{{"edge_http", "edge_https"}, {"edge_http"}, {"edge_https"}} {
+		if got := c.takes("edge_http"); !slices.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	var refused *serve.RefusedError
+	if err := waited(t, s); !errors.As(err, &refused) || refused.Reason != "Listener: edge_http: cannot bind" {
+		t.Fatalf("got %v", err)
+	}
+	return c
+}
+
+// TestPartlyRefused: a node that took one of two, and then the other as it was repaired, is current: it is asked again what it said no to.
+func TestPartlyRefused(t *testing.T) {
+	t.Parallel()
+	s, at := started(t, nil, nil)
+	set(t, s, listening(t, 1, 2, "one"))
+	c := halfway(t, s, at)
+	if got := s.Nodes()[0]; got.Current || got.Refused != "Listener: edge_http: cannot bind" {
+		t.Errorf("got %+v", got)
+	}
+	repaired := changed(t, s, listening(t, 1, 3, "one"))
+	if got := c.takes(""); !slices.Equal(got, []string{"edge_http"}) {
+		t.Errorf("got %q", got)
+	}
+	if err := waitedFor(t, s, repaired); err != nil {
+		t.Error(err)
+	}
+	if err := waited(t, s); err != nil {
+		t.Error(err)
+	}
+	if got := s.Nodes()[0]; !got.Current || got.Refused != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestRefusedAlone: which of several a node refused is known before its refusal counts, and one that it was not sent is none of them.
+func TestRefusedAlone(t *testing.T) {
+	t.Parallel()
+	s, at := started(t, nil, nil)
+	set(t, s, listening(t, 1, 2, "one"))
+	c := connect(t, at, "n1", nil)
+	c.all()
+	if err := waited(t, s); err != nil {
+		t.Fatal(err)
+	}
+	both := changed(t, s, listening(t, 3, 4, "one"))
+	if got := c.takes("edge_https"); len(got) != 2 {
+		t.Fatalf("got %q", got)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := s.Wait(short, both); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("before it is known: got %v", err)
+	}
+	for _, want := range []string{"edge_http", "edge_https"} {
+		if got := c.takes("edge_https"); !slices.Equal(got, []string{want}) {
+			t.Errorf("got %q, want %s", got, want)
+		}
+	}
+	var refused *serve.RefusedError
+	if err := waitedFor(t, s, both); !errors.As(err, &refused) || refused.Before {
+		t.Errorf("got %v", err)
+	}
+	// What it took of the two it has, whatever becomes of the other.
+	set(t, s, listening(t, 1, 4, "one"))
+	if got := c.takes(""); !slices.Equal(got, []string{"edge_https"}) {
+		t.Errorf("got %q", got)
+	}
+	if err := waited(t, s); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForeignRefusal: what a node refuses for a reason of its own keeps no other change from being known to be there, and none is said to be refused.
+func TestForeignRefusal(t *testing.T) {
+	t.Parallel()
+	s, at := started(t, nil, nil)
+	set(t, s, listening(t, 1, 2, "one"))
+	c := halfway(t, s, at)
+	rotated := changed(t, s, listening(t, 1, 2, "two"))
+	if got := c.takes(""); !slices.Equal(got, []string{"edge-cert"}) {
+		t.Errorf("got %q", got)
+	}
+	if err := waitedFor(t, s, rotated); err != nil {
+		t.Error(err)
+	}
+	moved := changed(t, s, listening(t, 5, 2, "two"))
+	c.takes("")
+	if err := waitedFor(t, s, moved); err != nil {
+		t.Error(err)
+	}
+	// Both change, and it refuses the same one once more.
+	both := changed(t, s, listening(t, 6, 7, "two"))
+	for range 3 {
+		c.takes("edge_http")
+	}
+	var refused *serve.RefusedError
+	if err := waitedFor(t, s, both); !errors.As(err, &refused) || !refused.Before {
+		t.Errorf("got %v", err)
+	}
+	if got := s.Nodes()[0]; got.Current || got.Refused == "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestRefusedRemoval: what was to go is told again to a node that refused it together with something else.
+func TestRefusedRemoval(t *testing.T) {
+	t.Parallel()
+	s, at := started(t, nil, nil)
+	set(t, s, listening(t, 1, 2, "one"))
+	c := connect(t, at, "n1", nil)
+	c.all()
+	if err := waited(t, s); err != nil {
+		t.Fatal(err)
+	}
+	without := snapshotOf(t, least+"listen: {https: '127.0.0.1:9', http: ''}\n", "one")
+	gone := changed(t, s, without)
+	c.nack(c.next(resourcev3.ListenerType), "cannot read one of them")
+	for range 2 {
+		r := c.next(resourcev3.ListenerType)
+		if len(r.GetResources())+len(r.GetRemovedResources()) != 1 {
+			t.Errorf("got %v", r)
+		}
+		c.ack(r)
+	}
+	if err := waitedFor(t, s, gone); err != nil {
+		t.Error(err)
+	}
+}
+
+// next acknowledges what is of another kind.
+func (c *client) next(url string) *discoveryv3.DeltaDiscoveryResponse {
+	c.t.Helper()
+	for {
+		r := c.receive()
+		if r.GetTypeUrl() == url {
+			return r
+		}
+		c.ack(r)
+	}
+}
