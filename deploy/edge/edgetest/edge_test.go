@@ -25,6 +25,7 @@ func TestEdge(t *testing.T) {
 	r := newRoom(t)
 	r.serve(t)
 	t.Run("V1", func(t *testing.T) { testV1(t, r) })
+	t.Run("Steering", func(t *testing.T) { testSteering(t, r) })
 	t.Run("Encryption", func(t *testing.T) { testEncryption(t, r) })
 	t.Run("AskedForInVain", func(t *testing.T) { testAskedForInVain(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
@@ -68,6 +69,18 @@ func testV1(t *testing.T, r *room) {
 	}
 	if r.stat(t, extProcStreams) == 0 {
 		t.Error("v1 was served, and the external processor saw nothing of it")
+	}
+}
+
+// testSteering: what has Envoy send a request again where it is heard makes one payment, from loopback as from anywhere.
+func testSteering(t *testing.T, r *room) {
+	t.Helper()
+	client, sent := r.client(t, nil), strings.Replace(strings.Replace(sale, "%s", "", 1), "1250", "777", 1)
+	got := ask(t, client, http.MethodPost, "https://"+host+"/v1/transactions", sent, "Authorization", "Bearer "+r.key, "Content-Type", "application/json",
+		"X-Envoy-Retry-On", "retriable-status-codes", "X-Envoy-Retriable-Status-Codes", "201", "X-Envoy-Max-Retries", "5")
+	list := r.api(t, client, http.MethodGet, "/v1/transactions?limit=100", "")
+	if n := strings.Count(list.body, `"amount":777,`); got.status != http.StatusCreated || n != 1 {
+		t.Errorf("got %d, and %d payments of %s", got.status, n, list.body)
 	}
 }
 
