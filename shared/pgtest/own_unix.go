@@ -4,6 +4,7 @@ package pgtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/url"
 	"os"
@@ -12,32 +13,35 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
 // Server is one test's own, which may be stopped and go on.
-type Server struct{ server }
+type Server struct{ *server.Server }
 
 // Own starts a server that is gone when the test ends.
 func Own(tb testing.TB) *Server {
 	tb.Helper()
-	s := &Server{}
+	started, err := server.Start(context.Background(), settings...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &Server{started}
 	tb.Cleanup(func() {
 		s.signal(syscall.SIGCONT)
-		if err := s.stop(); err != nil {
+		if err := s.Stop(); err != nil {
 			tb.Error(err)
 		}
 	})
-	if s.start(); s.err != nil {
-		tb.Fatal(s.err)
-	}
 	return s
 }
 
 // URL is its empty database's; more is added to it.
-func (s *Server) URL(more url.Values) string { return s.url(more) }
+func (s *Server) URL(more url.Values) string { return s.Server.URL("postgres", more) }
 
 // Socket is where it listens.
-func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+func (s *Server) Socket() string { return filepath.Join(s.Folder(), ".s.PGSQL.5432") }
 
 // Pause has all of its processes stand still; Resume goes on.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
@@ -48,7 +52,7 @@ func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 // Halt stops it and cuts its connections; Again starts it once more on the same data.
 func (s *Server) Halt(tb testing.TB) {
 	tb.Helper()
-	if err := s.run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", filepath.Join(s.dir, "data")); err != nil {
+	if err := s.Server.Halt(context.Background()); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -56,14 +60,14 @@ func (s *Server) Halt(tb testing.TB) {
 // Again ends Halt.
 func (s *Server) Again(tb testing.TB) {
 	tb.Helper()
-	if err := s.serve(); err != nil {
+	if err := s.Serve(context.Background()); err != nil {
 		tb.Fatal(err)
 	}
 }
 
 // signal sends a signal to the server and to each of its processes, which are not of one group.
 func (s *Server) signal(sig syscall.Signal) {
-	text, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+	text, err := os.ReadFile(filepath.Join(s.Folder(), "data", "postmaster.pid"))
 	if err != nil {
 		return // it does not run
 	}
@@ -85,10 +89,4 @@ func (s *Server) signal(sig syscall.Signal) {
 		}
 	}
 	_ = errors.Join(errs...) // a process that has ended needs none
-}
-
-// serve starts the server on its data.
-func (s *server) serve() error {
-	return s.run("pg_ctl", "start", "-w", "-D", filepath.Join(s.dir, "data"), "-l", filepath.Join(s.dir, "log"),
-		"-o", "-k "+s.dir+" -c listen_addresses= -c fsync=off -c max_connections=300")
 }

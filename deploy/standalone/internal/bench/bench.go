@@ -53,6 +53,7 @@ func measures() []measure {
 	return []measure{
 		{rows: []string{"P1", "P2"}, run: throughput},
 		{rows: []string{"P3"}, run: latency},
+		{rows: []string{"P4"}, run: onServer},
 		{rows: []string{"P5"}, run: through},
 		{rows: []string{"P6"}, run: unwrap},
 		{rows: []string{"P7"}, run: replay},
@@ -62,6 +63,7 @@ func measures() []measure {
 		{rows: []string{"M1"}, run: shells},
 		{rows: []string{"M2"}, run: junk},
 		{rows: []string{"E1"}, run: wholeEdge},
+		{rows: []string{"M3"}, run: cores},
 	}
 }
 

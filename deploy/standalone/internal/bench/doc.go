@@ -19,6 +19,11 @@
 //   - P2: the same payments against stripe-mock, which validates a charge and stores nothing; and the 99th percentiles of both.
 //   - P3: the median wait of a lone client for a payment, which takes an intent and an outcome commit, against a single commit of all
 //     the rows that the payment leaves behind.
+//   - P4: payments per second of 32 clients by one core on PostgreSQL, with an empty database each round, against pgbench's own TPC-B-like transaction
+//     of as many clients, by 64 branches, with pgbench's defaults, on the same server: fsync, full_page_writes and synchronous_commit are on, and
+//     what else it is given is said when it starts (serve.Settings). Each side begins with a checkpoint. A payment is two commits, and a third that waits for no
+//     disk, the simulated acquirer's; a TPC-B transaction is one. Its p50 is the mean. The server's data is where the system keeps temporary files,
+//     whatever -dir says: its user has to reach it.
 //   - P5: what a client of a legacy provider waits for a payment by compat-proxy, against what a v1 client waits for the same payment by
 //     package passthrough: net/http's reverse proxy on net/http's transport, with the same server and garbage collector settings. All three programs are
 //     processes of their own, and both proxies stand in front of the same core on one store. Before it measures, the run proves that the
@@ -60,6 +65,8 @@
 //     the edge program, in front of the core program, against the same core asked by plain HTTP. "ext_proc" is v1 in the clear, with mle-filter as
 //     external processor; "compat-proxy" is provider-a XML, from Envoy by compat-proxy and mle-filter's HTTP hop to core. p50, p99, and the
 //     processor time a payment of all processes together, the client's own not counted; "added" is the difference, the median of the rounds'.
+//   - M3: payments per second of two and of three cores on one database of one PostgreSQL, against one core, by 48 clients in all. On one machine all of
+//     them share its processors with the server: it shows what cores cost each other, not what another machine would add.
 //
 // P10 runs only when it is asked for (-only P10): filling takes minutes and gigabytes, and no smaller store stands for it, since what
 // it is about is pages that are not in the cache. It wants twice the space free. The filled store stays in the folder of the databases,

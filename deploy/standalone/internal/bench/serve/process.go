@@ -26,12 +26,18 @@ type Process struct {
 
 // Start starts the program at path. Its standard error is appended to logFile.
 func Start(ctx context.Context, logFile, path string, args ...string) (*Process, error) {
+	return startWith(ctx, nil, logFile, path, args...)
+}
+
+// startWith is Start with more of an environment than ours.
+func startWith(ctx context.Context, env []string, logFile, path string, args ...string) (*Process, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // the programs are ours to choose
 	cmd.Stderr = log
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := cmd.StdoutPipe()
 	if err == nil {

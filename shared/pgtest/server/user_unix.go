@@ -1,6 +1,6 @@
 //go:build unix
 
-package pgtest
+package server
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// server's user, when the tests are run by root.
+// serverUser is who runs the server when we are root.
 const serverUser = "postgres"
 
 func ids() (uid, gid int, err error) {

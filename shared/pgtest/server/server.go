@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Server is a running PostgreSQL server in a folder of its own, without a port: it is reached by a socket in that folder.
+type Server struct {
+	dir      string
+	settings []string
+}
+
+// Start makes a folder, and a server in it with such settings as "fsync=off".
+func Start(ctx context.Context, settings ...string) (*Server, error) {
+	dir, err := os.MkdirTemp("", "pg") // a socket's path must be short
+	if err != nil {
+		return nil, fmt.Errorf("folder of the server: %w", err)
+	}
+	s := &Server{dir, settings}
+	err = errors.Join(
+		give(dir),
+		s.run(ctx, "initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"),
+	)
+	if err == nil {
+		err = s.Serve(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// Folder is where its socket is, as PGHOST names it.
+func (s *Server) Folder() string { return s.dir }
+
+// URL is that of a database of it, with more parameters.
+func (s *Server) URL(database string, more url.Values) string {
+	q := url.Values{"host": {s.dir}, "user": {"postgres"}, "sslmode": {"disable"}}
+	for k, v := range more {
+		q[k] = v
+	}
+	return "postgres:///" + database + "?" + q.Encode()
+}
+
+// Serve starts it on its data, when it has halted.
+func (s *Server) Serve(ctx context.Context) error {
+	options := "-k " + s.dir + " -c listen_addresses="
+	for _, setting := range s.settings {
+		options += " -c " + setting
+	}
+	return s.run(ctx, "pg_ctl", "start", "-w", "-D", s.data(), "-l", filepath.Join(s.dir, "log"), "-o", options)
+}
+
+// Halt stops it as a crash would, and cuts its connections.
+func (s *Server) Halt(ctx context.Context) error {
+	return s.run(ctx, "pg_ctl", "stop", "-w", "-m", "immediate", "-D", s.data())
+}
+
+// Stop halts it and removes its folder.
+func (s *Server) Stop() error { return errors.Join(s.Halt(context.Background()), os.RemoveAll(s.dir)) }
+
+// run runs a program of PostgreSQL, as somebody who is not root: the server refuses that.
+func (s *Server) run(ctx context.Context, name string, args ...string) error {
+	path, err := Find(name)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // the arguments are our own
+	cmd.Dir = s.dir
+	asServer(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// Find looks for a program of PostgreSQL, which Debian does not put on PATH.
+func Find(name string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("there is no %s: install PostgreSQL, on Debian by apt-get install postgresql", name)
+	}
+	if err != nil {
+		return "", err
+	}
+	return found[len(found)-1], nil
+}
