@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -31,7 +33,17 @@ func Decode(name string, data []byte, into any) error {
 	if len(data) > maxSize {
 		return fmt.Errorf("%s: larger than %d bytes", name, maxSize)
 	}
-	if err := refuseRepeated(name, data); err != nil {
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return explain(name, err)
+	}
+	if isEmpty(file) { // the decoder would put zero values in the place of what is there
+		return nil
+	}
+	if err := refuseRepeated(name, file); err != nil {
+		return err
+	}
+	if err := refuseDurations(name, file, into); err != nil {
 		return err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
@@ -46,6 +58,18 @@ func Decode(name string, data []byte, into any) error {
 		return explain(name, err)
 	}
 	return fmt.Errorf("%s: more than one document", name)
+}
+
+// isEmpty reports whether there is nothing to decode.
+func isEmpty(file *ast.File) bool {
+	for _, doc := range file.Docs {
+		switch doc.Body.(type) {
+		case nil, *ast.NullNode, *ast.CommentGroupNode:
+		default:
+			return false
+		}
+	}
+	return len(file.Docs) <= 1
 }
 
 // readAtMost reads a file of at most limit bytes. os errors name the path already.
@@ -89,10 +113,13 @@ func describe(err yaml.Error) string {
 		mismatch *yaml.TypeError
 		overflow *yaml.OverflowError
 		unknown  *yaml.UnknownFieldError
+		shape    *yaml.UnexpectedNodeTypeError
 	)
 	switch {
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("unknown key %q", keyText(err.GetToken()))
+	case errors.As(err, &shape):
+		return fmt.Sprintf("here a %s is needed, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
 	case errors.As(err, &overflow):
 		return fmt.Sprintf("number does not fit %s", overflow.DstType)
 	case errors.As(err, &mismatch) && mismatch.StructFieldName != nil:

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -19,6 +20,11 @@ import (
 const planted = "sk_live_planted"
 
 type settings struct {
+	Wait  time.Duration `yaml:"wait"`
+	Names []string      `yaml:"names"`
+	Every map[string]struct {
+		Wait time.Duration `yaml:"wait"`
+	} `yaml:"every"`
 	Listen string        `yaml:"listen"`
 	Limit  int8          `yaml:"limit"`
 	Key    config.Secret `yaml:"key"`
@@ -71,8 +77,18 @@ func TestLoadTooLarge(t *testing.T) {
 func TestDecodeEmpty(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"", "\n", "# only a comment\n", "---\n"} {
-		if err := config.Decode("empty.yaml", []byte(in), &settings{}); err != nil {
-			t.Errorf("%q: got %v, want nil", in, err)
+		got := settings{Limit: 7}
+		if err := config.Decode("empty.yaml", []byte(in), &got); err != nil || got.Limit != 7 {
+			t.Errorf("%q: got %v and %d, want nil and the default", in, err, got.Limit)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"wait: 90s", "wait: 0s", "wait: '1m30s'", "wait:", "wait: null", "every: {a: {wait: 1h}}", "wait: &a 5s\nevery: {b: {wait: *a}}"} {
+		if err := config.Decode("c.yaml", []byte(in), &settings{}); err != nil {
+			t.Errorf("%q: got %v", in, err)
 		}
 	}
 }
@@ -87,6 +103,13 @@ func TestDecodeRefuses(t *testing.T) {
 		"DuplicateInFlow":   {"login: {name: a, name: b}\n", `c.yaml:1: duplicate key "name"`},
 		"DuplicateSecret":   {"key: " + planted + "\nkey: " + planted + "\n", `c.yaml:2: duplicate key "key"`},
 		"WrongType":         {"listen: a\nlimit: " + planted + "\n", `c.yaml:2: `},
+		"Duration":          {"listen: a\nwait: " + planted + "\n", `c.yaml:2: wait: a duration is`},
+		"DurationUnit":      {"wait: 1d\n", `c.yaml:1: wait: a duration is`},
+		"DurationNumber":    {"wait: 12345678\n", `c.yaml:1: wait: a duration is`},
+		"DurationBool":      {"wait: true\n", `c.yaml:1: wait: a duration is`},
+		"DurationInside":    {"every:\n  a: {wait: 1s}\n  b:\n    wait: 2\n", `c.yaml:4: wait: a duration is`},
+		"TextForList":       {"names: " + planted + "\n", `c.yaml:1: here a sequence is needed, not a string`},
+		"ListForMapping":    {"login: [a]\n", `c.yaml:1: here a mapping is needed, not a sequence`},
 		"Overflow":          {"limit: 300\n", `c.yaml:1: number does not fit int8`},
 		"Syntax":            {"listen: a\nkey: [" + planted + "\n", `c.yaml:`},
 		"SecretNumber":      {"listen: a\nkey: 12345678\n", `c.yaml:2: a secret is`},

@@ -4,16 +4,11 @@ import (
 	"fmt"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // refuseRepeated looks for a key that one mapping holds twice. The decoder would refuse it too, but as one of its many
 // syntax errors, which differ by their text only.
-func refuseRepeated(name string, data []byte) error {
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		return explain(name, err)
-	}
+func refuseRepeated(name string, file *ast.File) error {
 	for _, doc := range file.Docs {
 		v := &repeatedKey{}
 		ast.Walk(v, doc)

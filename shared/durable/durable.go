@@ -1,7 +1,9 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -11,7 +13,7 @@ import (
 func WriteFile(path string, data []byte, perm os.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600 from birth
 	if err != nil {
-		return fmt.Errorf("create beside %s: %w", path, err)
+		return fmt.Errorf("create beside %s: %w", path, cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -19,12 +21,26 @@ func WriteFile(path string, data []byte, perm os.FileMode) (err error) {
 		}
 	}()
 	if err := fill(f, data, perm); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("put %s in place: %w", path, err)
+		return fmt.Errorf("put %s in place: %w", path, cause(err))
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// cause is an error without the name of the temporary file, which is another one each time: whoever tries again, and says once what is wrong, would say
+// it every time.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
 }
 
 func fill(f *os.File, data []byte, perm os.FileMode) error {

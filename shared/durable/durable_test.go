@@ -1,6 +1,8 @@
 package durable_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,5 +52,24 @@ func TestWriteFileLeavesNothingBehindOnError(t *testing.T) {
 	}
 	if got, want := len(entries), 1; got != want {
 		t.Errorf("entries = %d, want %d: %v", got, want, entries)
+	}
+}
+
+// TestSameError: who fails twice for the same reason says the same.
+func TestSameError(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first, second := durable.WriteFile(path, nil, 0o600), durable.WriteFile(path, nil, 0o600)
+	if first == nil || second == nil || first.Error() != second.Error() {
+		t.Errorf("got %v, and then %v", first, second)
+	}
+	absent := filepath.Join(dir, "absent", "file")
+	first, second = durable.WriteFile(absent, nil, 0o600), durable.WriteFile(absent, nil, 0o600)
+	if !errors.Is(first, fs.ErrNotExist) || first.Error() != second.Error() {
+		t.Errorf("got %v, and then %v", first, second)
 	}
 }

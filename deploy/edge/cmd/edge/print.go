@@ -24,6 +24,9 @@ func (m *Main) check(context.Context, *flags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
+	if _, err := m.operatorToken(); err != nil {
+		return fmt.Errorf("%s: %w", m.path, err)
+	}
 	if m.config.Certificates.Folder != "" {
 		policy, err := m.config.Policy()
 		if err != nil {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/announce"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -20,11 +22,11 @@ func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
 		Folder: filepath.Join(e.config.Data, "trust"), Hosts: e.config.Hosts, URL: e.config.Trust.URL, Ahead: e.config.Certificates.PublishAhead,
 		Log: e.frame.Log, Tracer: e.frame.Traces.Tracer(name),
 	}
+	token, err := e.operatorToken()
+	if err != nil {
+		return nil, err
+	}
 	if e.config.Operator != "" {
-		token, err := e.config.OperatorToken.ResolveOr(os.Getenv, tokenVariable)
-		if err != nil {
-			return nil, err
-		}
 		cfg.Port = &announce.Port{URL: strings.TrimSuffix(e.config.Operator, "/"), Token: token}
 	}
 	s, err := trust.Open(cfg)
@@ -32,6 +34,18 @@ func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
 		return nil, err
 	}
 	return s, e.tellPolicy(ctx, s)
+}
+
+// operatorToken is core's; none where nobody is to be told of anything.
+func (m *Main) operatorToken() (secret.String, error) {
+	if m.config.Operator == "" {
+		return secret.String{}, nil
+	}
+	token, err := m.config.OperatorToken.ResolveOr(os.Getenv, tokenVariable)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("operator_token: %w", err)
+	}
+	return token, nil
 }
 
 // tellPolicy tells what TLS is spoken, which is the table's of this release, as far as it is not narrowed.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -71,6 +72,11 @@ func (c *Config) checkHosts(f *faults) {
 	if path := strings.TrimSuffix(c.trust().Path, "/"); path != "" {
 		if p, err := ParsePattern(path); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
 			f.add("trust.url", "its path %q is not a normal one", path)
+		}
+	}
+	if port := c.trust().Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			f.add("trust.url", "a port is a number from 1 to 65535, not %s", port)
 		}
 	}
 	if !isHost(c.TrustHost()) {

@@ -81,6 +81,8 @@ func TestRefuses(t *testing.T) {
 		"NoHost":            {"hosts: []", "hosts", "at least one"},
 		"Trust":             {"trust: {url: 'http://t.example'}", "trust.url", "https://"},
 		"TrustPath":         {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "normal"},
+		"TrustPort":         {"trust: {url: 'https://t.example:99999'}", "trust.url", "65535"},
+		"TrustPortZero":     {"trust: {url: 'https://t.example:0'}", "trust.url", "65535"},
 		"BothSources":       {"certificates: {folder: a, acme: {directory: 'https://a.example/d'}}", "certificates", "both set"},
 		"NoSource":          {"certificates: {publish_ahead: 1h}", "certificates", "one source"},
 		"ACMEDirectory":     {"certificates: {acme: {directory: 'http://a'}}", "certificates.acme.directory", "https://"},
@@ -143,6 +145,21 @@ func TestAddressesApart(t *testing.T) {
 	} {
 		if _, err := config.Decode("c", []byte(least+more)); err != nil {
 			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestEmpty: a file that says nothing lacks what is required, and nothing that has a default.
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	_, err := config.Decode("c", []byte("# nothing\n"))
+	var refused *config.FaultsError
+	if !errors.As(err, &refused) || refused.Faults[0].Key != "hosts" || refused.Faults[1].Key != "certificates" {
+		t.Fatalf("got %v", err)
+	}
+	for _, f := range refused.Faults[2:] {
+		if !strings.HasSuffix(f.Key, ".mle") { // by the default routes: there is no processor
+			t.Errorf("got %+v", f)
 		}
 	}
 }

@@ -55,6 +55,7 @@ type Rollout struct {
 	at         time.Time        // when next is to be served
 	told       bool             // live was told to be
 	trouble    string           // what was logged last of why not
+	unsaved    string           // what was logged last of why it could not be written
 	bad        bool             // the source refused what it found last
 	dropped    *dropped         // what was refused later; nil for nothing
 }
@@ -217,9 +218,13 @@ func (r *Rollout) push(ctx context.Context) {
 	r.live, r.next, r.at = pairs, nil, time.Time{}
 	if err := r.save(); err != nil {
 		r.live, r.next = before, pairs // once more at the next look
-		r.say(ctx, "", err)
+		if text := err.Error(); text != r.unsaved {
+			r.unsaved = text
+			r.say(ctx, "", err)
+		}
 		return
 	}
+	r.unsaved = ""
 	change, err := r.cfg.Plane.Certify(ctx, pairs)
 	if err != nil {
 		r.live = before

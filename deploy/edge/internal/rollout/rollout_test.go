@@ -2,9 +2,13 @@ package rollout_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
@@ -164,6 +168,57 @@ func TestTriesAgain(t *testing.T) {
 	w.comesAgain()
 	w.wait("it is served to one who takes it", live(one, two))
 	w.wait("the alarm ends", func(*story) bool { return !w.alarm.on.Load() })
+}
+
+// TestFullDisk: what cannot be written is not served, is said once, and is served when it can be.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file := filepath.Join(w.folder, "certificates.json")
+	w.start(true)
+	if err := os.Mkdir(file, 0o700); err != nil { // as good as a full disk, for whoever writes
+		t.Fatal(err)
+	}
+	one := w.pair()
+	w.finds(found(one))
+	for range 5 { // looks, each of which tries again
+		w.finds(found(one))
+	}
+	w.wait("nothing is live", live())
+	if got := strings.Count(w.logged(), "certificates.json"); got != 1 {
+		t.Errorf("was said %d times: %s", got, w.logged())
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	w.wait("it is live once it can be written", live(one))
+}
+
+// TestBrokenState: what cannot be read is said with what to do.
+func TestBrokenState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, text := range []string{"", "{", `{"live":[{"chain":"x","key":"y"}]}`} {
+		if err := os.WriteFile(filepath.Join(w.folder, "certificates.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := rollout.New(t.Context(), rollout.Config{Folder: w.folder})
+		if err == nil || !strings.Contains(err.Error(), "certificates.json") || !strings.Contains(err.Error(), "move the file away") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+// TestRefusedFirst: it is not said that a present one stays where there is none.
+func TestRefusedFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(false)
+	w.finds(certfile.Update{Refusal: errors.New("nobody answers")})
+	w.finds(certfile.Update{Refusal: errors.New("nobody answers")}) // the first was taken
+	if got := w.logged(); !strings.Contains(got, "there is none to serve") || strings.Contains(got, "present one stays") {
+		t.Errorf("got %s", got)
+	}
 }
 
 // TestMoreHosts: what is not good for a host that came with a restart is not served for a day more.

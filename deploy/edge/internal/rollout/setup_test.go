@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type world struct {
 	refuse string   // the node refuses the resource of this name
 	hang   func()   // ends the node's stream: it comes again
 	served []string // the chains that the node took, in order
+	log    strings.Builder
 }
 
 func newWorld(t *testing.T) *world {
@@ -84,7 +86,7 @@ func (w *world) start(node bool) (stop func()) {
 	server.Start(l, nil)
 	r, err := rollout.New(w.t.Context(), rollout.Config{
 		Plane: rollout.NewPlane(server, c, nil), Server: server, Story: w.story, Alarm: &w.alarm, Folder: w.folder, Ahead: ahead, Clock: w.clock,
-		Look: 5 * time.Millisecond,
+		Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(w, nil)),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -251,6 +253,19 @@ func (w *world) refuses(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.refuse = name
+}
+
+// Write is for the log.
+func (w *world) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(line)
+}
+
+func (w *world) logged() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.String()
 }
 
 // comesAgain has the node end its stream and open another.

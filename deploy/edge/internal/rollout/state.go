@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // stateFile is in the data folder, for its owner alone: it holds private keys. Without it a restart could not serve the present certificate while the
@@ -58,16 +59,16 @@ func (r *Rollout) load() error {
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
-	if err != nil {
-		return fmt.Errorf("rollout: %s: %w", path, err)
+	var live, next []*certfile.Pair
+	if err == nil {
+		live, err = restore(path, s.Live)
 	}
-	live, err := restore(path, s.Live)
-	if err != nil {
-		return fmt.Errorf("rollout: %w", err)
+	if err == nil {
+		next, err = restore(path, s.Next)
 	}
-	next, err := restore(path, s.Next)
 	if err != nil {
-		return fmt.Errorf("rollout: %w", err)
+		return fmt.Errorf("rollout: the certificates that were served, %s, cannot be read and are left as they are "+
+			"(move the file away to begin with what the source has): %w", path, err)
 	}
 	r.live, r.next, r.at = live, next, s.At
 	return nil
@@ -79,22 +80,8 @@ func (r *Rollout) save() error {
 	if err != nil {
 		return fmt.Errorf("rollout: %w", err)
 	}
-	f, err := os.CreateTemp(r.cfg.Folder, ".certificates-") // for its owner alone
-	if err != nil {
+	if err := durable.WriteFile(filepath.Join(r.cfg.Folder, stateFile), text, 0o600); err != nil {
 		return fmt.Errorf("rollout: %w", err)
 	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(r.cfg.Folder, stateFile))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it may be gone
-		return fmt.Errorf("rollout: %w", err)
-	}
-	dir, err := os.Open(r.cfg.Folder)
-	if err != nil {
-		return fmt.Errorf("rollout: %w", err)
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return nil
 }
