@@ -43,7 +43,7 @@ func Decode(name string, data []byte, into any) error {
 	if err := refuseRepeated(name, file); err != nil {
 		return err
 	}
-	if err := refuseDurations(name, file, into); err != nil {
+	if err := refuseScalars(name, file, into); err != nil {
 		return err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())

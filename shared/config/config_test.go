@@ -107,6 +107,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"DurationUnit":      {"wait: 1d\n", `c.yaml:1: wait: a duration is`},
 		"DurationNumber":    {"wait: 12345678\n", `c.yaml:1: wait: a duration is`},
 		"DurationBool":      {"wait: true\n", `c.yaml:1: wait: a duration is`},
+		"Fraction":          {"limit: 0.5\n", `c.yaml:1: limit: a whole number is needed`},
 		"DurationInside":    {"every:\n  a: {wait: 1s}\n  b:\n    wait: 2\n", `c.yaml:4: wait: a duration is`},
 		"TextForList":       {"names: " + planted + "\n", `c.yaml:1: here a sequence is needed, not a string`},
 		"ListForMapping":    {"login: [a]\n", `c.yaml:1: here a mapping is needed, not a sequence`},

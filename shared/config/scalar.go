@@ -11,18 +11,19 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// refuseDurations looks for what is to be a duration and is none: the decoder says neither where that is, nor what a duration looks like.
-func refuseDurations(name string, file *ast.File, into any) error {
+// refuseScalars looks for what is to be a duration and is none, for the decoder says neither where that is nor what a duration looks like; and for
+// fractions where a whole number is wanted, which the decoder cuts off: half a request a second would be none, which means no limit.
+func refuseScalars(name string, file *ast.File, into any) error {
 	for _, doc := range file.Docs {
-		if err := checkDurations(name, "", doc.Body, reflect.TypeOf(into)); err != nil {
+		if err := checkScalars(name, "", doc.Body, reflect.TypeOf(into)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkDurations follows nodes and types as far as they agree; where they do not, the decoder says so.
-func checkDurations(name, key string, node ast.Node, t reflect.Type) error {
+// checkScalars follows nodes and types as far as they agree; where they do not, the decoder says so.
+func checkScalars(name, key string, node ast.Node, t reflect.Type) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -30,22 +31,38 @@ func checkDurations(name, key string, node ast.Node, t reflect.Type) error {
 	case *ast.MappingNode:
 		for _, pair := range n.Values {
 			key := keyText(pair.Key.GetToken())
-			if err := checkDurations(name, key, pair.Value, within(t, key)); err != nil {
+			if err := checkScalars(name, key, pair.Value, within(t, key)); err != nil {
 				return err
 			}
 		}
 	case *ast.SequenceNode:
 		for _, item := range n.Values {
-			if err := checkDurations(name, key, item, within(t, "")); err != nil {
+			if err := checkScalars(name, key, item, within(t, "")); err != nil {
 				return err
 			}
 		}
 	case ast.ScalarNode:
+		if n.Type() == ast.FloatType && isWhole(t) {
+			return fmt.Errorf("%s:%d: %s: a whole number is needed", name, n.GetToken().Position.Line, key)
+		}
 		if t == durationType && !isDuration(n) {
 			return fmt.Errorf("%s:%d: %s: a duration is a number with a unit of h, m, s or ms, as 90s or 24h", name, n.GetToken().Position.Line, key)
 		}
 	}
 	return nil
+}
+
+// isWhole reports whether a type holds whole numbers that are no durations.
+func isWhole(t reflect.Type) bool {
+	if t == nil || t == durationType {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return true
+	default:
+		return false
+	}
 }
 
 // isDuration reports false for what certainly is none: an alias is what it stands for, which the decoder knows.
