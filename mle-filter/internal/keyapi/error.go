@@ -78,15 +78,6 @@ var codes = map[string]engine.Problem{
 	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
 }
 
-// Codes lists the codes of this API.
-func Codes() []string {
-	out := make([]string, 0, len(codes))
-	for code := range codes {
-		out = append(out, code)
-	}
-	return out
-}
-
 func problem(code string) *engine.Problem {
 	p := codes[code]
 	p.Code, p.Reason = code, code
