@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/crashtest"
+	"github.com/causeway-pay/causeway/deploy/standalone/crashtest"
 )
 
 // crashRounds is how many times TestKillOverAllCommands kills the process; CAUSEWAY_CRASH_ROUNDS says otherwise.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/crashtest"
+	"github.com/causeway-pay/causeway/deploy/standalone/crashtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/crashtest"
+	"github.com/causeway-pay/causeway/deploy/standalone/crashtest"
 )
 
 // The example of the Standard Webhooks' own libraries.

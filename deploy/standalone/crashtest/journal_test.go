@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/crashtest"
+	"github.com/causeway-pay/causeway/deploy/standalone/crashtest"
 )
 
 func TestHeld(t *testing.T) {

@@ -1,0 +1,2 @@
+// Package fleet starts several of each program on one PostgreSQL, and kills and replaces them.
+package fleet
