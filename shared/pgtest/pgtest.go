@@ -16,7 +16,10 @@ import (
 )
 
 // Main is TestMain for a package that uses this one: it stops the server in the end.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for one that has more to do in the end: it returns the exit code.
+func Run(m *testing.M) int {
 	code := m.Run()
 	if one.Server != nil {
 		if err := one.Stop(); err != nil {
@@ -24,7 +27,7 @@ func Main(m *testing.M) {
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // Schema returns the URL of an empty schema on the server of this test program, which is started when it is first asked for.

@@ -1,0 +1,125 @@
+//go:build unix
+
+package fleet
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// Config says what to start.
+type Config struct {
+	Cores, Filters, Proxies int
+	Store                   string   // URL of an empty database, for cores and filters; with several hosts where there are
+	Binaries                string   // folder of the programs; those of this tree by default
+	CoreArgs                []string // more for core serve
+	CoreEnv                 []string // more for core, as NAME=value
+}
+
+// Fleet is several of each program on one database, and one merchant with a login at each door.
+type Fleet struct {
+	Cores, Filters, Proxies *Group
+	Merchant                string // mer_…
+	Secret, Publishable     string // its API keys, in test mode
+	ProviderA               ProviderA
+	ProviderB               ProviderB
+
+	config Config
+	dir    string
+	env    []string
+}
+
+// ProviderA is the merchant's login at that door.
+type ProviderA struct{ Name, TransactionKey string }
+
+// ProviderB is the merchant's login at that door: for HTTP signatures, with the secret in base64.
+type ProviderB struct{ MerchantID, KeyID, SharedSecret string }
+
+// Start starts a fleet and returns when all of it takes requests. The test's end kills it, and shows the logs of a test that failed.
+func Start(tb testing.TB, c Config) *Fleet {
+	tb.Helper()
+	if c.Binaries == "" {
+		c.Binaries = Binaries(tb)
+	}
+	f := &Fleet{config: c, dir: tb.TempDir(), env: append([]string{
+		"CAUSEWAY_STORE=" + c.Store, "CAUSEWAY_VAULT_KEK=" + random(), "CAUSEWAY_MLE_KEK=" + random(),
+	}, c.CoreEnv...)}
+	f.Run(tb, "migrate")
+	f.enroll(tb)
+	at := address(tb)
+	f.Cores = f.group(tb, "core", at, 18080, c.Cores, func(listen, admin string) []string {
+		return append([]string{"serve", "--listen", listen, "--admin", admin, "--rate-limit", "0"}, c.CoreArgs...)
+	})
+	f.Filters = f.group(tb, "mle-filter", at, 18180, c.Filters, func(listen, admin string) []string {
+		return []string{"--listen", listen, "--admin", admin, "--v1", f.Cores.URL(), "--keys", c.Store}
+	})
+	v1 := f.Filters
+	if c.Filters == 0 {
+		v1 = f.Cores
+	}
+	f.Proxies = f.group(tb, "compat-proxy", at, 18280, c.Proxies, func(listen, admin string) []string {
+		return []string{"--listen", listen, "--admin", admin, "--v1", v1.URL(), "--credentials", filepath.Join(f.dir, "logins.yaml"), "--drop-in-paths"}
+	})
+	return f
+}
+
+// random is a secret of 32 bytes in base64.
+func random() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// Run runs a command of core to its end, and returns what it printed.
+func (f *Fleet) Run(tb testing.TB, args ...string) string {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), filepath.Join(f.config.Binaries, "core"), args...) //nolint:gosec // a program of this test
+	cmd.Env = append(os.Environ(), f.env...)
+	var errOut strings.Builder
+	cmd.Stderr = &errOut
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("core %s: %v\n%s", strings.Join(args, " "), err, &errOut)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// enroll makes the merchant, and its logins.
+func (f *Fleet) enroll(tb testing.TB) {
+	tb.Helper()
+	f.Merchant = f.Run(tb, "merchants", "create", "Shop")
+	f.Secret = f.Run(tb, "keys", "create", "--merchant", f.Merchant)
+	f.Publishable = f.Run(tb, "keys", "create", "--merchant", f.Merchant, "--kind", "publishable")
+	f.ProviderA, f.ProviderB = ProviderA{"shop", rand.Text()[:16]}, ProviderB{"shop", "shop-key", random()}
+	logins := fmt.Sprintf("provider_a:\n  - {name: %s, transaction_key: %s, api_key: %s}\nprovider_b:\n  - merchant_id: %s\n    keys:\n"+
+		"      - {id: %s, shared_secret: %q}\n    api_key: %s\n", f.ProviderA.Name, f.ProviderA.TransactionKey, f.Secret,
+		f.ProviderB.MerchantID, f.ProviderB.KeyID, f.ProviderB.SharedSecret, f.Secret)
+	if err := os.WriteFile(filepath.Join(f.dir, "logins.yaml"), []byte(logins), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// fleets counts those of this test program.
+var fleets atomic.Int32
+
+// address is a loopback address that nobody else uses, so that a port of it is free again when its program is gone.
+func address(tb testing.TB) string {
+	tb.Helper()
+	for pid := os.Getpid(); ; {
+		at := fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&0x7f, pid&0xff, fleets.Add(1)&0xff)
+		l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", at+":18080")
+		if err == nil {
+			_ = l.Close()
+			return at
+		}
+		tb.Log(err)
+	}
+}
