@@ -170,7 +170,7 @@ func (a *API) authenticated(rt route) http.Handler {
 			return
 		}
 		if err := rt.handle(w, r, k); err != nil {
-			a.refuse(w, r, err)
+			a.refuse(w, r, a.ended(err))
 		}
 	})
 }

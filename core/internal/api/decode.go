@@ -150,7 +150,7 @@ func given(body []byte, field string) bool {
 
 // unkeyed is the request of a method that takes no idempotency key: to do it twice is to do it once.
 func unkeyed(r *http.Request, k *store.Key) engine.Request {
-	return engine.Request{Tenant: k.Tenant, ID: httpx.RequestIDFrom(r.Context())}
+	return engine.Request{Tenant: k.Tenant, APIKey: k.ID, ID: httpx.RequestIDFrom(r.Context())}
 }
 
 // request builds what the engine needs to know of a changing request.
@@ -159,7 +159,7 @@ func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Reques
 	if err != nil {
 		return engine.Request{}, err
 	}
-	out := engine.Request{Tenant: k.Tenant, ID: httpx.RequestIDFrom(r.Context())}
+	out := engine.Request{Tenant: k.Tenant, APIKey: k.ID, ID: httpx.RequestIDFrom(r.Context())}
 	if key != "" {
 		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)

@@ -231,6 +231,8 @@ func faultOf(err error) *fault {
 		{engine.ErrTooManyEndpoints, codeTooManyEndpoints, ""},
 		{engine.ErrEndpointNotFound, codeNotFound, "endpoint"},
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
+		{store.ErrKeyEnded, codeInvalidAPIKey, ""},
+		{store.ErrMerchantDisabled, codeMerchantDisabled, ""},
 		{store.ErrBusy, codeOverloaded, ""},
 		{store.ErrClosed, codeOverloaded, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},

@@ -29,7 +29,12 @@ func (a *API) keyRoutes() []route {
 	}
 }
 
+// currentKey shows the key as the store has it now: who asks decides by it.
 func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	k, err := a.Auth.Again(r.Context(), k)
+	if err != nil {
+		return authFault(err)
+	}
 	shown := a.showUsedKey(k)
 	a.write(w, r, http.StatusOK, encode(&shown))
 	return nil
@@ -159,6 +164,9 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *store.Key) er
 	if err != nil {
 		return err
 	}
+	if _, err := a.Auth.Again(r.Context(), k); err != nil {
+		return authFault(err)
+	}
 	revoked, err := a.Engine.RevokeKey(r.Context(), k.Tenant, n, force)
 	if err != nil {
 		return err
@@ -245,6 +253,14 @@ func (Presenter) NotRollable(requestID string, k *store.Key, now time.Time) engi
 		code: codeKeyNotRollable, message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
 	}).body(requestID)
 	return engine.Answer{Status: status, Body: encode(body)}
+}
+
+// ended has every key looked at anew where err says that one has ended elsewhere. It returns err.
+func (a *API) ended(err error) error {
+	if f := faultOf(err); f.code == codeInvalidAPIKey || f.code == codeMerchantDisabled {
+		a.Auth.Forget()
+	}
+	return err
 }
 
 // authFault tells a bad key from a store that could not be asked.

@@ -18,7 +18,7 @@ var ErrInvalidKey = errors.New("auth: invalid api key")
 var ErrMerchantDisabled = errors.New("auth: merchant disabled")
 
 // A key found in the store is believed for cacheTime without looking again, so that is how long a change by another process takes
-// to be felt. Its expiry is checked at every use.
+// to be felt by what only reads. Its expiry is checked at every use. What changes anything looks at the key's row in its own command (store.UseKey).
 const (
 	cacheTime = time.Second
 	cacheSize = 4096
@@ -66,14 +66,33 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 		}
 		a.remember(hash, cached{k, now}, changes)
 	}
-	if !k.Valid(now) {
-		return nil, ErrInvalidKey
-	}
-	if k.MerchantDisabled {
-		return nil, ErrMerchantDisabled
+	if err := usable(k, now); err != nil {
+		return nil, err
 	}
 	a.usage.note(k.ID, now)
 	return k, nil
+}
+
+// Again is what the store says now of a key that Authenticate returned.
+func (a *Authenticator) Again(ctx context.Context, k *store.Key) (*store.Key, error) {
+	k, err := a.store.KeyByID(ctx, k.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, ErrInvalidKey
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k, usable(k, a.clock.Now())
+}
+
+func usable(k *store.Key, now time.Time) error {
+	if !k.Valid(now) {
+		return ErrInvalidKey
+	}
+	if k.MerchantDisabled {
+		return ErrMerchantDisabled
+	}
+	return nil
 }
 
 // Forget makes the next use of every key look into the store. Call it when a change of keys is committed, before that is answered.

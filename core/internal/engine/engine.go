@@ -43,6 +43,7 @@ const callTimeout = 20 * time.Second
 // Request is what every changing request carries beside its own parameters.
 type Request struct {
 	Tenant      payment.Tenant
+	APIKey      int64  // under which it came, 0 for none: it must be good when the request takes place
 	ID          string // request id, shown in errors
 	Key         string // idempotency key, "" for none
 	Fingerprint []byte // of method, path and body; only with a Key

@@ -125,10 +125,10 @@ func (*busyError) Error() string { return "engine: another operation is in progr
 
 func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) {
 	if r.Key == "" {
-		return 0, nil, nil
+		return 0, nil, tx.UseKey(r.APIKey)
 	}
 	own, others := r.fingerprints()
-	c, err := tx.ClaimKey(r.Tenant, r.Key, own, others...)
+	c, err := tx.ClaimKeyUnder(r.APIKey, r.Tenant, r.Key, own, others...)
 	switch {
 	case err != nil:
 		return 0, nil, err

@@ -29,15 +29,31 @@ type Claim struct {
 const claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 	VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`
 
+// claimKeyUnder is claimKey for a request under an API key, which is looked at in the same statement.
+const claimKeyUnder = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
+	SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ` + usable + ` ON CONFLICT (merchant_id, live, key) DO NOTHING`
+
 const completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id = ? AND status = 0`
+
+// ClaimKeyUnder is ClaimKey for a request under an API key. It looks at that as UseKey does, and fails as that does.
+func (tx *Tx) ClaimKeyUnder(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
+	return tx.claim(apiKey, tenant, key, fingerprint, others)
+}
 
 // ClaimKey takes the key for this request, or says who has it. An expired key is free. A request that took the key under one of the other
 // fingerprints counts as the same; the key is never taken under one of them.
 func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
+	return tx.claim(0, tenant, key, fingerprint, others)
+}
+
+func (tx *Tx) claim(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others [][]byte) (Claim, error) {
 	for range maxClaims {
-		c, err := tx.insertKey(tenant, key, fingerprint)
+		c, err := tx.insertKey(apiKey, tenant, key, fingerprint)
 		if err != nil || c.Held {
 			return c, err
+		}
+		if err := tx.UseKey(apiKey); err != nil {
+			return Claim{}, err
 		}
 		c, stored, expires, err := tx.claimed(tenant, key)
 		switch {
@@ -68,8 +84,12 @@ func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint [
 	return c, fingerprint, expires, err
 }
 
-func (tx *Tx) insertKey(tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
-	n, err := tx.s.InsertNumbered(claimKey, tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.Now.Add(KeyLifetime)))
+func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
+	text, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.Now.Add(KeyLifetime))}
+	if apiKey != 0 && tx.s.Dialect().Shared {
+		text, args = claimKeyUnder, append(args, apiKey)
+	}
+	n, err := tx.s.InsertNumbered(text, args...)
 	if err != nil || n == 0 {
 		return Claim{}, err
 	}
