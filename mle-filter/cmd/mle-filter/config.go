@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"os"
 	"time"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/program"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Config is the configuration file; configs/mle-filter.yaml says what each key means. Flags that are given win over it.
@@ -20,7 +24,7 @@ type Config struct {
 	FilterSecret  config.Secret    `yaml:"filter_secret"`
 	Operator      string           `yaml:"operator"`
 	OperatorToken config.Secret    `yaml:"operator_token"`
-	Keys          string           `yaml:"keys"`
+	Keys          config.Secret    `yaml:"keys"`
 	KEK           config.Secret    `yaml:"kek"`
 	Rotation      Rotation         `yaml:"rotation"`
 	RSABits       int              `yaml:"rsa_bits"`
@@ -44,7 +48,11 @@ const (
 	oldVariable    = "CAUSEWAY_MLE_OLD_KEK"
 	secretVariable = "CAUSEWAY_FILTER_SECRET"
 	tokenVariable  = "CAUSEWAY_OPERATOR_TOKEN"
+	keysVariable   = "CAUSEWAY_MLE_KEYS"
 )
+
+// keysFile is where keys are kept unless anything says otherwise.
+const keysFile = "mle.db"
 
 const usage = `mle-filter stands in front of the v1 service and takes message-level encryption off: JWE bodies come in, plain v1 goes on, and the
 answers are encrypted for whoever asked. What is not encrypted passes through. It serves /v1/mle/* itself, and keeps the private keys.
@@ -71,6 +79,7 @@ Signals:
 
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one
+  CAUSEWAY_MLE_KEYS       where keys are kept, unless --keys or the file says it: a postgres:// URL has a password
   CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
   CAUSEWAY_OPERATOR_TOKEN core's, with which merchants are told of rotations; see operator in the configuration file (none)
 
@@ -84,7 +93,16 @@ Flags:
 
 // defaults are what holds where neither the file nor a flag says otherwise.
 func defaults() Config {
-	return Config{Listen: "127.0.0.1:8082", V1: "http://127.0.0.1:8080", Keys: "mle.db"}
+	return Config{Listen: "127.0.0.1:8082", V1: "http://127.0.0.1:8080"}
+}
+
+// source is where keys are kept. It may hold a password.
+func (c *Config) source() (string, error) {
+	at, err := c.Keys.ResolveOr(os.Getenv, keysVariable)
+	if err != nil {
+		return "", fmt.Errorf("keys: %w", err)
+	}
+	return cmp.Or(at.Reveal(), keysFile), nil
 }
 
 // ParseFlags reads the command line and the file it names. It returns flag.ErrHelp when help was asked for and shown.
@@ -96,11 +114,26 @@ func (m *Main) ParseFlags(args []string) error {
 	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
 	fs.StringVar(&c.ExtProc, "extproc", c.ExtProc, "unix `socket` to serve Envoy's external processing on (default none)")
 	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
-	fs.StringVar(&c.Keys, "keys", c.Keys, "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share")
+	fs.Var(&keysFlag{to: &c.Keys}, "keys", "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share (default "+keysFile+")")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}
 	return program.LoadConfig(fs, *file, c)
+}
+
+// keysFlag is --keys. It is on the command line for all to see, and a secret from here on.
+type keysFlag struct {
+	to    *config.Secret
+	given string
+}
+
+// String implements flag.Value: what was given is set once more over what the file says.
+func (k *keysFlag) String() string { return k.given }
+
+// Set implements flag.Value.
+func (k *keysFlag) Set(at string) error {
+	k.given, *k.to = at, config.Literal(secret.New(at))
+	return nil
 }
 
 // misused says what is wrong with the command line.

@@ -6,6 +6,9 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // TestDrain stops the program with a request under way: it is answered, and the stop is a clean one.
@@ -19,7 +22,7 @@ func TestDrain(t *testing.T) {
 	}))
 	t.Cleanup(core.Close)
 	m := &Main{Stderr: io.Discard, Config: Config{
-		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: core.URL, Keys: filepath.Join(t.TempDir(), "mle.db"), KEK: kek, RSABits: 2048, SpareKeys: 1,
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: core.URL, Keys: config.Literal(secret.New(filepath.Join(t.TempDir(), "mle.db"))), KEK: kek, RSABits: 2048, SpareKeys: 1,
 	}}
 	public, _, stop := run(t, m)
 	answered := make(chan int)

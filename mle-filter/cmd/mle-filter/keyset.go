@@ -53,10 +53,14 @@ func (m *Main) Keyset(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if verb == "rewrap" {
-		return m.rewrap(ctx, c.Keys, kek)
+	keys, err := c.source()
+	if err != nil {
+		return err
 	}
-	return m.rotateKeyset(ctx, c.Keys, kek, *drop)
+	if verb == "rewrap" {
+		return m.rewrap(ctx, keys, kek)
+	}
+	return m.rotateKeyset(ctx, keys, kek, *drop)
 }
 
 func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop bool) (err error) {

@@ -39,7 +39,7 @@ func TestShippedConfiguration(t *testing.T) {
 	}
 	const hour = time.Hour
 	want := Config{
-		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Keys: keys, Rotation: Rotation{2160 * hour, 336 * hour, 720 * hour},
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Keys: config.Literal(secret.New(keys)), Rotation: Rotation{2160 * hour, 336 * hour, 720 * hour},
 		RSABits: 3072, SpareKeys: 4, Policy: mlefilter.Policy{
 			Routes: []policy.Route{
 				{Path: "/v1/health", MLE: policy.Off}, {Method: "POST", Path: "/v1/tokens", MLE: policy.Optional, Response: policy.Optional},
@@ -186,9 +186,13 @@ func TestByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(kekVariable, text.Reveal())
-	keys := filepath.Join(dir, "mle.db")
+	keys, named := filepath.Join(dir, "mle.db"), filepath.Join(dir, "keys")
+	if err := os.WriteFile(named, []byte(keys+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(keysVariable+config.FileSuffix, named)
 	public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
-		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: keys, RSABits: 2048, SpareKeys: 1,
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, RSABits: 2048, SpareKeys: 1,
 	}})
 	defer stop()
 	mine, current := filepath.Join(dir, "mine.jwk"), filepath.Join(dir, "current.json")
@@ -307,7 +311,7 @@ func TestWrongUse(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
-	keys := filepath.Join(t.TempDir(), "mle.db")
+	keys := config.Literal(secret.New(filepath.Join(t.TempDir(), "mle.db")))
 	for name, c := range map[string]Config{
 		"no KEK":         {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys},
 		"no v1":          {Listen: "127.0.0.1:0", Keys: keys, KEK: kek},

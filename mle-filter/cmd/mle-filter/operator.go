@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // settings are those of the filter on the keys.
@@ -27,7 +28,7 @@ func (f *keysFlags) settings() (Config, error) {
 		}
 	}
 	if f.keys != "" {
-		c.Keys = f.keys
+		c.Keys = config.Literal(secret.New(f.keys))
 	}
 	return c, nil
 }
@@ -42,7 +43,11 @@ func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) 
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, c.Keys)
+	keys, err := c.source()
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, keys)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
@@ -20,7 +22,7 @@ func TestRotateWhileServing(t *testing.T) {
 			t.Parallel()
 			o := newOperator(t)
 			public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
-				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: o.keys, KEK: kek, RSABits: 2048, SpareKeys: 1,
+				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: config.Literal(secret.New(o.keys)), KEK: kek, RSABits: 2048, SpareKeys: 1,
 				Limits: mlefilter.Limits{Queue: time.Minute}, // for a machine with too much to do
 			}})
 			defer stop()
