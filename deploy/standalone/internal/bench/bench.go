@@ -50,7 +50,7 @@ type measure struct {
 }
 
 func measures() []measure {
-	return []measure{
+	return append([]measure{
 		{rows: []string{"P1", "P2"}, run: throughput},
 		{rows: []string{"P3"}, run: latency},
 		{rows: []string{"P4"}, run: onServer},
@@ -64,7 +64,7 @@ func measures() []measure {
 		{rows: []string{"M2"}, run: junk},
 		{rows: []string{"E1"}, run: wholeEdge},
 		{rows: []string{"M3"}, run: cores},
-	}
+	}, tunings()...)
 }
 
 // Run measures. An error says that something could not be measured; a reach that is missed is none.

@@ -68,6 +68,10 @@
 //   - M3: payments per second of two and of three cores on one database of one PostgreSQL, against one core, by 48 clients in all. On one machine all of
 //     them share its processors with the server: it shows what cores cost each other, not what another machine would add.
 //
+//   - T1 to T10, when they are asked for: settings of PostgreSQL and of core on it, each against another value of itself, by 32 clients of one core and an
+//     empty store: payments per second, p99, the server's processor time, and the bytes of its log of writes, a payment. deploy/postgres/README.md says
+//     what to make of them. The server is no child of this program, so "other processes" has it among them.
+//
 // P10 runs only when it is asked for (-only P10): filling takes minutes and gigabytes, and no smaller store stands for it, since what
 // it is about is pages that are not in the cache. It wants twice the space free. The filled store stays in the folder of the databases,
 // named after the schema, for the next run; it is filled anew when the schema has changed, or measuring has made it a quarter larger.

@@ -86,7 +86,7 @@ func (b *Bench) coresSide(p *serve.Postgres, n, clients int) func(context.Contex
 		if err != nil {
 			return out, err
 		}
-		c, err := serve.MakeCores(ctx, b.programs.Core, p, database)
+		c, err := serve.MakeCores(ctx, b.programs.Core, p, database, nil)
 		if err != nil {
 			return out, err
 		}

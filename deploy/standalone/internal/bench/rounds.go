@@ -12,6 +12,8 @@ type sample struct {
 	rate     float64 // per second
 	p50, p99 time.Duration
 	cpu      float64 // seconds of the server's processor time an answer; 0 when not measured
+	log      float64 // bytes of PostgreSQL's log of writes an answer; 0 when not measured
+	inPlace  float64 // the share of changes of idempotency keys that touched no index; 0 when not measured
 }
 
 // side is one of the things that are compared.
@@ -78,3 +80,4 @@ func byRate(s sample) float64 { return s.rate }
 func byP50(s sample) float64  { return s.p50.Seconds() }
 func byP99(s sample) float64  { return s.p99.Seconds() }
 func byCPU(s sample) float64  { return s.cpu }
+func byLog(s sample) float64  { return s.log }

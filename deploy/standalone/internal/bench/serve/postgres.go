@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -27,9 +28,9 @@ type Postgres struct {
 	made int // databases
 }
 
-// StartPostgres starts a server. Its folder is in the system's folder for temporary files, where its user can reach it.
-func StartPostgres(ctx context.Context) (*Postgres, error) {
-	s, err := server.Start(ctx, Settings()...)
+// StartPostgres starts a server, with more settings or others. Its folder is in the system's folder for temporary files, where its user can reach it.
+func StartPostgres(ctx context.Context, more ...string) (*Postgres, error) {
+	s, err := server.Start(ctx, append(Settings(), more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +104,11 @@ type Cores struct {
 	Key          string // a secret test key
 }
 
-// MakeCores makes core's store in a database, with a merchant and a key.
-func MakeCores(ctx context.Context, program string, p *Postgres, database string) (*Cores, error) {
+// MakeCores makes core's store in a database, with a merchant and a key. more is added to the URL that core is given.
+func MakeCores(ctx context.Context, program string, p *Postgres, database string, more url.Values) (*Cores, error) {
 	kek := make([]byte, 32)
 	_, _ = rand.Read(kek) // it never fails
-	c := &Cores{program: program, url: p.URL(database, nil), env: []string{"CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(kek)}}
+	c := &Cores{program: program, url: p.URL(database, more), env: []string{"CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(kek)}}
 	merchant, err := c.command(ctx, "merchants", "create", "Bench", "--store", c.url)
 	if err == nil {
 		c.Key, err = c.command(ctx, "keys", "create", "--merchant", merchant, "--store", c.url)
