@@ -24,6 +24,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/health"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
@@ -125,6 +126,7 @@ func New(cfg Config) (*Proxy, error) {
 // Handler serves the compatibility endpoints with our HTTP habits around them.
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
+	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil)) // of this program alone: all proxies have one v1, and none is better than another
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
 	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send GET.", "GET, HEAD"))
 	limited := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(providera.Busy)), p.metrics.Served(p.providerA))

@@ -202,6 +202,9 @@ func preflight(t *testing.T, resp reply) {
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
+	if r, health := send(t, http.MethodGet, proxy.URL+"/health", nil, nil); r.status != http.StatusOK || !strings.Contains(health, `"ok"`) {
+		t.Errorf("health: got %d %s", r.status, health)
+	}
 	_, body := send(t, http.MethodGet, proxy.URL+"/compat/methods", nil, nil)
 	want := `{"object":"list","data":[{"provider":"provider-a","name":"createTransactionRequest","http_method":"POST",` +
 		`"path":"/compat/provider-a/xml","rpc":"compat.provider-a.createTransactionRequest",` +

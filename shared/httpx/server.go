@@ -24,6 +24,7 @@ type Options struct {
 	Log     *slog.Logger  // nil: nothing is logged
 	Clock   clock.Clock   // measures the drain; nil: the system's
 	Drain   time.Duration // how long Stop waits for requests under way; 0: 10 s
+	Notice  *Notice       // given before Stop; nil: none is
 }
 
 // Server is one listener with our timeouts and limits. It is started once and stopped once; repeating either is safe.
@@ -50,7 +51,7 @@ func NewServer(o Options) *Server {
 	if c == nil {
 		c = clock.System()
 	}
-	handler := o.Handler
+	handler := o.Notice.around(o.Handler)
 	var policy *tls.Config
 	if o.TLS != nil {
 		policy = o.TLS.Clone() // net/http writes into it

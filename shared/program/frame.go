@@ -23,6 +23,7 @@ type Config struct {
 	Name   string
 	Stderr io.Writer     // receives the log
 	Drain  time.Duration // how long listeners wait for requests under way in the end; 0: 10 s
+	Notice *httpx.Notice // given before that; nil: none is
 }
 
 // Frame is what a program has around what it does. It belongs to one goroutine.
@@ -32,6 +33,8 @@ type Frame struct {
 
 	name    string
 	drain   time.Duration
+	notice  *httpx.Notice
+	tells   []func()
 	drains  []func(context.Context) error
 	closers []func(context.Context) error
 }
@@ -41,15 +44,21 @@ func Open(ctx context.Context, cfg Config) (*Frame, error) {
 	if cfg.Drain < 0 {
 		return nil, errors.New("start: drain is negative")
 	}
+	if cfg.Notice != nil && cfg.Notice.For < 0 {
+		return nil, errors.New("start: notice is negative")
+	}
 	log := slog.New(slog.NewJSONHandler(cfg.Stderr, nil))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: cfg.Name, Log: log, Console: cfg.Stderr})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
-	f := &Frame{name: cfg.Name, Log: log, Traces: traces, drain: cfg.Drain}
+	f := &Frame{name: cfg.Name, Log: log, Traces: traces, drain: cfg.Drain, notice: cfg.Notice}
 	f.OnClose(func(ctx context.Context) error { traces.Close(ctx); return nil })
 	return f, nil
 }
+
+// OnNotice has something told that notice is given, before it is.
+func (f *Frame) OnNotice(tell func()) { f.tells = append(f.tells, tell) }
 
 // OnDrain has something stop taking requests, and finish those under way, when the end begins: side by side with all listeners, so that an end
 // takes no longer than the slowest.
@@ -58,9 +67,13 @@ func (f *Frame) OnDrain(stop func(context.Context) error) { f.drains = append(f.
 // OnClose has something closed when all have drained, before what was opened earlier.
 func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f.closers, stop) }
 
-// Close drains and closes all, although ctx has ended: that is why. It may be called again.
+// Close gives notice, drains and closes all, although ctx has ended: that is why. It may be called again.
 func (f *Frame) Close(ctx context.Context) error {
+	asked := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
+	if asked && len(f.drains) > 0 { // else it has not served
+		f.giveNotice(ctx)
+	}
 	errs := make([]error, len(f.drains))
 	var wg sync.WaitGroup
 	for i, stop := range f.drains {
@@ -75,6 +88,14 @@ func (f *Frame) Close(ctx context.Context) error {
 		return fmt.Errorf("stop: %w", err)
 	}
 	return nil
+}
+
+func (f *Frame) giveNotice(ctx context.Context) {
+	for _, tell := range f.tells {
+		tell()
+	}
+	f.tells = nil
+	f.notice.Give(ctx)
 }
 
 // Listener says where to serve what. Name and Handler are required.
@@ -101,7 +122,7 @@ func (f *Frame) listen(ctx context.Context, l Listener, said string, onEnd func(
 	if l.Address == "" {
 		return nil
 	}
-	server := httpx.NewServer(httpx.Options{Handler: l.Handler, TLS: l.TLS, Log: f.Log, Drain: f.drain})
+	server := httpx.NewServer(httpx.Options{Handler: l.Handler, TLS: l.TLS, Log: f.Log, Drain: f.drain, Notice: f.notice})
 	addr, err := server.Start(l.Address)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
@@ -126,6 +127,31 @@ func TestDrainsSideBySide(t *testing.T) {
 	f.OnDrain(func(context.Context) error { close(b); <-a; return nil })
 	if err := f.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNoticeComesFirst: who is asked to end gives notice before anything drains; who has failed does not.
+func TestNoticeComesFirst(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[bool][]string{true: {"told", "drain"}, false: {"drain"}} {
+		f, err := program.Open(t.Context(), program.Config{Name: "test", Stderr: io.Discard, Notice: &httpx.Notice{For: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		f.OnNotice(func() { got = append(got, "told") })
+		f.OnDrain(func(context.Context) error { got = append(got, "drain"); return nil })
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if asked {
+			cancel()
+		}
+		if err := f.Close(ctx); err != nil || !slices.Equal(got, want) {
+			t.Errorf("asked to end %t: got %v, %v, want %v", asked, got, err, want)
+		}
+	}
+	if _, err := program.Open(t.Context(), program.Config{Name: "test", Stderr: io.Discard, Notice: &httpx.Notice{For: -1}}); err == nil {
+		t.Error("a notice of less than nothing is taken")
 	}
 }
 

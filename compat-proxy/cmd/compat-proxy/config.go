@@ -22,6 +22,7 @@ type Config struct {
 	SignatureAge   time.Duration `yaml:"signature_age"`
 	SignatureHosts []string      `yaml:"signature_hosts"`
 	Drain          time.Duration `yaml:"drain"`
+	Notice         time.Duration `yaml:"notice"`
 }
 
 const usage = `compat-proxy takes the requests of legacy payment clients and turns them into calls of the v1 API.
@@ -48,7 +49,7 @@ Environment:
   SSL_CERT_FILE    a PEM file of the authorities that an https v1 is trusted by, in place of the machine's own
 
 Signals:
-  SIGTERM, SIGINT  stop listening, finish the requests under way, exit
+  SIGTERM, SIGINT  give notice, stop listening, finish the requests under way, exit; a second one: exit
   SIGHUP           read the credentials file and its secrets again
 
 Exit codes:

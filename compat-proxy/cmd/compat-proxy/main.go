@@ -13,6 +13,7 @@ import (
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/shared/gc"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/probe"
 	"github.com/causeway-pay/causeway/shared/program"
 )
@@ -59,7 +60,9 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 
 // Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
 func (m *Main) Run(ctx context.Context) (err error) {
-	frame, err := program.Open(ctx, program.Config{Name: name, Stderr: m.Stderr, Drain: m.Config.Drain})
+	frame, err := program.Open(ctx, program.Config{
+		Name: name, Stderr: m.Stderr, Drain: m.Config.Drain, Notice: &httpx.Notice{For: m.Config.Notice, Health: []string{"/health"}},
+	})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ Usage:
                  [--simulator FILE]            the test cards, instead of the built-in ones
                  [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
                                                limit
+                 [--notice 0s]                 how long to go on serving once it is to stop, with health red, so that nobody sends requests here
+                                               any more when it ends: for one of several behind a load balancer
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
   core health    [--admin ADDR]                ask a running one whether it is well, on its port for operators (127.0.0.1:9080)
   core version                                 print the release
@@ -95,6 +97,7 @@ type Main struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends it
 	m := Main{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
 	code, asked := operators.Command(ctx, m.Args, m.Stdout, m.Stderr)
 	if !asked {

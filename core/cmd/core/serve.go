@@ -23,12 +23,16 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	catalogue := f.String("simulator", "", "the simulator's catalogue")
 	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
 	admin := f.String("admin", "", "address of the operators' port")
+	before := f.Duration("notice", 0, "how long to go on serving at the end, with health red, until nobody sends requests here any more")
 	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
 	if *limit < 0 {
 		return m.misused(fmt.Sprintf("--rate-limit %d is negative", *limit))
+	}
+	if *before < 0 {
+		return m.misused(fmt.Sprintf("--notice %s is negative", *before))
 	}
 	if *limit == 0 {
 		*limit = -1 // which is how core says no limit
@@ -59,13 +63,14 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	server := httpx.NewServer(httpx.Options{Handler: c.Handler(), Log: log, Drain: drain})
+	notice := &httpx.Notice{For: *before, Health: []string{"/v1/health"}}
+	server := httpx.NewServer(httpx.Options{Handler: c.Handler(), Log: log, Drain: drain, Notice: notice})
 	addr, err := server.Start(*listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", *listen, err)
 	}
 	if *admin != "" {
-		port, err := serveAdmin(*admin, c, log)
+		port, err := serveAdmin(*admin, c, notice, log)
 		if err != nil {
 			return errors.Join(err, server.Stop(ctx))
 		}
@@ -73,12 +78,13 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	log.InfoContext(ctx, "serving", slog.String("address", addr.String()))
 	<-ctx.Done()
+	notice.Give(context.WithoutCancel(ctx))
 	return server.Stop(context.WithoutCancel(ctx))
 }
 
 // serveAdmin starts the operators' port.
-func serveAdmin(addr string, c *core.Core, log *slog.Logger) (*httpx.Server, error) {
-	port := httpx.NewServer(httpx.Options{Handler: c.Operations(), Log: log, Drain: drain})
+func serveAdmin(addr string, c *core.Core, notice *httpx.Notice, log *slog.Logger) (*httpx.Server, error) {
+	port := httpx.NewServer(httpx.Options{Handler: c.Operations(), Log: log, Drain: drain, Notice: notice})
 	if _, err := port.Start(addr); err != nil {
 		return nil, fmt.Errorf("--admin %s: %w", addr, err)
 	}

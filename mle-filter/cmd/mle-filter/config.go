@@ -33,6 +33,7 @@ type Config struct {
 	Limits        mlefilter.Limits `yaml:",inline"`
 	Concurrency   int              `yaml:"concurrency"`
 	Drain         time.Duration    `yaml:"drain"`
+	Notice        time.Duration    `yaml:"notice"`
 }
 
 // Rotation is how long keys live.
@@ -75,7 +76,7 @@ Examples:
   mle-filter keyset --help
 
 Signals:
-  SIGTERM, SIGINT  stop listening, finish the requests under way, exit
+  SIGTERM, SIGINT  give notice, stop listening, finish the requests under way, exit; a second one: exit
 
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one

@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/gc"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/probe"
 	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
@@ -74,7 +75,10 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 
 // Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
 func (m *Main) Run(ctx context.Context) (err error) {
-	frame, err := program.Open(ctx, program.Config{Name: name, Stderr: m.Stderr, Drain: m.Config.Drain})
+	frame, err := program.Open(ctx, program.Config{
+		Name: name, Stderr: m.Stderr, Drain: m.Config.Drain,
+		Notice: &httpx.Notice{For: m.Config.Notice, Health: []string{"/health", "/v1/health"}},
+	})
 	if err != nil {
 		return err
 	}
@@ -168,6 +172,7 @@ func (m *Main) serveEnvoy(ctx context.Context, filter *mlefilter.Filter, frame *
 	if err != nil {
 		return err
 	}
+	frame.OnNotice(server.Leave)
 	frame.OnDrain(server.Stop)
 	frame.Log.InfoContext(ctx, "mle-filter: external processing for Envoy", slog.String("socket", m.Config.ExtProc))
 	return nil

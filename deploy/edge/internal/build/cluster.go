@@ -35,17 +35,21 @@ func (b *builder) clusters() []*clusterv3.Cluster {
 		u := b.Config.Upstreams[name]
 		c := b.cluster(name, u.Address, underWay, b.http1())
 		if u.CA != "" {
-			at, _ := config.ParseAddress(u.Address)
+			at, _ := config.ParseAddress(u.Address) // of several the name is given
 			c.TransportSocket = b.upstream(u.Authority, cmp.Or(u.ServerName, at.Host))
 		}
 		if u.Health != "" {
-			c.HealthChecks = healthChecks(u.Health, b.Config.Hosts[0])
+			c.HealthChecks = healthChecks(c, httpHealth(u.Health, b.Config.Hosts[0]))
 		}
 		out = append(out, c)
 	}
 	out = append(out, b.cluster(ClusterEdge, b.Config.HTTP, underWay, b.http1()))
 	if b.Config.ExtProc.Address != "" {
-		out = append(out, b.cluster(ClusterExtProc, b.Config.ExtProc.Address, streams, b.http2()))
+		c := b.cluster(ClusterExtProc, b.Config.ExtProc.Address, streams, b.http2())
+		if several(c) {
+			c.HealthChecks = healthChecks(c, grpcHealth())
+		}
+		out = append(out, c)
 	}
 	if acme := b.Config.Certificates.ACME; acme.Uses(config.ChallengeTLSALPN) {
 		out = append(out, b.cluster(ClusterACME, acme.Listen, underWay, nil))
@@ -53,8 +57,7 @@ func (b *builder) clusters() []*clusterv3.Cluster {
 	return out
 }
 
-func (b *builder) cluster(name, address string, most uint32, options *anypb.Any) *clusterv3.Cluster {
-	at, parsed := b.address(address)
+func (b *builder) cluster(name, addresses string, most uint32, options *anypb.Any) *clusterv3.Cluster {
 	c := &clusterv3.Cluster{
 		Name:                          name,
 		ClusterDiscoveryType:          &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STATIC},
@@ -63,14 +66,18 @@ func (b *builder) cluster(name, address string, most uint32, options *anypb.Any)
 		CircuitBreakers: &clusterv3.CircuitBreakers{Thresholds: []*clusterv3.CircuitBreakers_Thresholds{{
 			MaxConnections: u32(most), MaxPendingRequests: u32(most), MaxRequests: u32(most), TrackRemaining: true,
 		}}},
-		LoadAssignment: &endpointv3.ClusterLoadAssignment{ClusterName: name, Endpoints: []*endpointv3.LocalityLbEndpoints{{
-			LbEndpoints: []*endpointv3.LbEndpoint{{HostIdentifier: &endpointv3.LbEndpoint_Endpoint{
-				Endpoint: &endpointv3.Endpoint{Address: at},
-			}}},
-		}}},
 	}
-	if !parsed.IsUnix() && !parsed.IsIP() {
-		c.ClusterDiscoveryType = &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STRICT_DNS}
+	var endpoints []*endpointv3.LbEndpoint
+	for _, address := range config.Addresses(addresses) {
+		at, parsed := b.address(address)
+		if !parsed.IsUnix() && !parsed.IsIP() {
+			c.ClusterDiscoveryType = &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STRICT_DNS}
+		}
+		endpoints = append(endpoints, &endpointv3.LbEndpoint{HostIdentifier: &endpointv3.LbEndpoint_Endpoint{Endpoint: &endpointv3.Endpoint{Address: at}}})
+	}
+	c.LoadAssignment = &endpointv3.ClusterLoadAssignment{ClusterName: name, Endpoints: []*endpointv3.LocalityLbEndpoints{{LbEndpoints: endpoints}}}
+	if several(c) {
+		balance(c)
 	}
 	if options != nil {
 		c.TypedExtensionProtocolOptions = map[string]*anypb.Any{httpOptions: options}
@@ -100,14 +107,4 @@ func http2Options() *httpv3.HttpProtocolOptions {
 			}},
 		}},
 	}
-}
-
-// healthChecks are for those who watch: a lone endpoint that is unhealthy is asked all the same.
-func healthChecks(path, host string) []*corev3.HealthCheck {
-	const often = 5 * time.Second
-	return []*corev3.HealthCheck{{
-		Timeout: duration(2 * time.Second), Interval: duration(often), NoTrafficInterval: duration(often),
-		UnhealthyThreshold: u32(3), HealthyThreshold: u32(1),
-		HealthChecker: &corev3.HealthCheck_HttpHealthCheck_{HttpHealthCheck: &corev3.HealthCheck_HttpHealthCheck{Path: path, Host: host}},
-	}}
 }

@@ -44,6 +44,15 @@ func ParseAddress(text string) (Address, error) {
 	return Address{Host: host, Port: uint16(n)}, nil
 }
 
+// Addresses takes apart a text that names several with commas between them.
+func Addresses(text string) []string {
+	all := strings.Split(text, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
 // IsUnix reports whether it is a unix socket.
 func (a Address) IsUnix() bool { return a.Path != "" }
 

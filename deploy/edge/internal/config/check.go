@@ -4,7 +4,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"regexp"
@@ -148,50 +147,6 @@ func (c *Config) checkCertificates(f *faults) {
 	}
 	if s.ACME.RenewAfter < day || s.ACME.RenewAfter > maxAge {
 		f.add("certificates.acme.renew_after", "%s is not between 24h and 2160h: certificates are renewed within 90 days", s.ACME.RenewAfter)
-	}
-}
-
-func (c *Config) checkUpstreams(f *faults) {
-	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
-		u, key := c.Upstreams[called], "upstreams."+called
-		if !name.MatchString(called) {
-			f.add(key, "a name is of lower-case letters, digits and -, 32 at most, a letter first")
-		}
-		if slices.Contains(reserved, called) {
-			f.add(key, "the name is one of ours: %s", strings.Join(reserved, ", "))
-		}
-		a, err := ParseAddress(u.Address)
-		if err != nil {
-			f.add(key+".address", "%q: %s", u.Address, err)
-		}
-		if u.Health != "" {
-			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-				f.add(key+".health", "%q is no normal path", u.Health)
-			}
-		}
-		switch {
-		case u.CA == "" && u.ServerName != "":
-			f.add(key+".server_name", "without ca there is no TLS, and nobody to have the name")
-		case u.ServerName != "" && !isHost(u.ServerName):
-			f.add(key+".server_name", "%q is no name of a host in lower case", u.ServerName)
-		case u.CA != "" && u.ServerName == "" && err == nil && a.IsUnix():
-			f.add(key+".server_name", "needed with a unix socket: whom must the certificate name?")
-		}
-		if u.CA == "" {
-			continue
-		}
-		u.Authority, err = readAuthorities(u.CA)
-		f.err(key+".ca", err)
-		c.Upstreams[called] = u
-	}
-	if c.ExtProc.Address == "" {
-		return
-	}
-	if _, err := ParseAddress(c.ExtProc.Address); err != nil {
-		f.add("extproc.address", "%q: %s", c.ExtProc.Address, err)
-	}
-	if t := c.ExtProc.MessageTimeout; t < 100*time.Millisecond || t > time.Minute {
-		f.add("extproc.message_timeout", "%s is not between 100ms and 1m", t)
 	}
 }
 

@@ -103,6 +103,12 @@ func TestRefuses(t *testing.T) {
 		"LongSocket":        {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
 		"Operator":          {"operator: 'ftp://a'", "operator", "http:// or https://"},
 		"HealthNotNormal":   {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.health", "normal"},
+		"SeveralUnasked":    {"upstreams: {core: {address: 'a:1, a:2'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.health", "needed with several"},
+		"SeveralTwice":      {"upstreams: {core: {address: 'a:1,a:1', health: /a}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.address", "twice"},
+		"SeveralMixed":      {"upstreams: {core: {address: 'a:1,unix:/a', health: /a}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.address", "do not go together"},
+		"SeveralUnnamed":    {"upstreams: {core: {address: 'a:1,b:1', health: /a, ca: " + pem + "}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.server_name", "several"},
+		"SeveralProcessors": {"extproc: {address: 'unix:a,unix:a'}", "extproc.address", "twice"},
+		"SecondMeetsOurs":   {"admin: 127.0.0.1:9\nextproc: {address: 'unix:a,127.0.0.1:9'}", "extproc.address", "listens there"},
 		"NameOfAnUpstream":  {"upstreams: {Core: {address: 'a:1'}, core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.Core", "lower-case"},
 		"PublishAheadBelow": {"certificates: {folder: a, publish_ahead: -1h}", "certificates.publish_ahead", "not between"},
 	} {

@@ -51,9 +51,14 @@ func (c *Config) checkAddresses(f *faults) {
 
 // checkReached refuses to have requests go where one of ours listens.
 func (c *Config) checkReached(f *faults, taken []place) {
-	reached := []place{{key: "extproc.address", text: c.ExtProc.Address, envoy: true}}
+	var reached []place
+	for _, address := range Addresses(c.ExtProc.Address) {
+		reached = append(reached, place{key: "extproc.address", text: address, envoy: true})
+	}
 	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
-		reached = append(reached, place{key: "upstreams." + called + ".address", text: c.Upstreams[called].Address, envoy: true})
+		for _, address := range Addresses(c.Upstreams[called].Address) {
+			reached = append(reached, place{key: "upstreams." + called + ".address", text: address, envoy: true})
+		}
 	}
 	for _, p := range reached {
 		a, err := ParseAddress(p.text)

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+func (c *Config) checkUpstreams(f *faults) {
+	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
+		u, key := c.Upstreams[called], "upstreams."+called
+		if !name.MatchString(called) {
+			f.add(key, "a name is of lower-case letters, digits and -, 32 at most, a letter first")
+		}
+		if slices.Contains(reserved, called) {
+			f.add(key, "the name is one of ours: %s", strings.Join(reserved, ", "))
+		}
+		first := checkSeveral(f, key+".address", u.Address)
+		several := len(Addresses(u.Address)) > 1
+		switch {
+		case u.Health == "" && several:
+			f.add(key+".health", "needed with several addresses: one that is to end says so there")
+		case u.Health != "":
+			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
+				f.add(key+".health", "%q is no normal path", u.Health)
+			}
+		}
+		switch {
+		case u.CA == "" && u.ServerName != "":
+			f.add(key+".server_name", "without ca there is no TLS, and nobody to have the name")
+		case u.ServerName != "" && !isHost(u.ServerName):
+			f.add(key+".server_name", "%q is no name of a host in lower case", u.ServerName)
+		case u.CA != "" && u.ServerName == "" && first.IsUnix():
+			f.add(key+".server_name", "needed with a unix socket: whom must the certificate name?")
+		case u.CA != "" && u.ServerName == "" && several:
+			f.add(key+".server_name", "needed with several addresses: whom must their certificates name?")
+		}
+		if u.CA == "" {
+			continue
+		}
+		var err error
+		u.Authority, err = readAuthorities(u.CA)
+		f.err(key+".ca", err)
+		c.Upstreams[called] = u
+	}
+	if c.ExtProc.Address == "" {
+		return
+	}
+	checkSeveral(f, "extproc.address", c.ExtProc.Address)
+	if t := c.ExtProc.MessageTimeout; t < 100*time.Millisecond || t > time.Minute {
+		f.add("extproc.message_timeout", "%s is not between 100ms and 1m", t)
+	}
+}
+
+var errMixed = errors.New("sockets and names of hosts do not go together")
+
+// checkSeveral looks at one address or several, and returns the first.
+func checkSeveral(f *faults, key, text string) Address {
+	var (
+		first        Address
+		seen         []string
+		sockets, dns bool
+	)
+	for i, one := range Addresses(text) {
+		a, err := ParseAddress(one)
+		if err == nil && slices.Contains(seen, a.String()) {
+			err = errors.New("stands twice")
+		}
+		if err != nil {
+			f.err(key, fmt.Errorf("%q: %w", one, err))
+			continue
+		}
+		if i == 0 {
+			first = a
+		}
+		seen = append(seen, a.String())
+		sockets, dns = sockets || a.IsUnix(), dns || !a.IsUnix() && !a.IsIP()
+	}
+	if sockets && dns {
+		f.err(key, errMixed)
+	}
+	return first
+}

@@ -1,0 +1,53 @@
+package httpx_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// TestNotice: until its time is over a server serves, says that it is unwell to who asks, and keeps no connection of those that it answers.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	n := &httpx.Notice{For: time.Hour, Health: []string{"/health", "/v1/health"}}
+	s := httpx.NewServer(httpx.Options{Handler: hello, Notice: n})
+	url := "http://" + mustStart(t, s)
+	client := &http.Client{Transport: &http.Transport{}}
+	ask := func(path string, status int, closes bool) string {
+		t.Helper()
+		answer := mustGet(t, client, url+path)
+		defer answer.Body.Close() //nolint:errcheck // of a test
+		if answer.StatusCode != status || answer.Close != closes {
+			t.Errorf("%s: got %d, closing %t, want %d, %t", path, answer.StatusCode, answer.Close, status, closes)
+		}
+		return answer.Header.Get("Request-Id")
+	}
+	ask("/v1/health", http.StatusOK, false)
+	given, over := context.WithCancel(t.Context())
+	over() // its time is over, and notice is given
+	n.Give(given)
+	ask("/", http.StatusOK, true)
+	for _, path := range n.Health {
+		if id := ask(path, http.StatusServiceUnavailable, true); !strings.HasPrefix(id, "req_") {
+			t.Errorf("%s: got request id %q", path, id)
+		}
+	}
+	ask("/v1/health/", http.StatusOK, true)
+	n.Give(t.Context()) // which was done: it does not wait
+}
+
+// TestNoNotice: without one nothing changes, and nobody waits.
+func TestNoNotice(t *testing.T) {
+	t.Parallel()
+	for _, n := range []*httpx.Notice{nil, {Health: []string{"/health"}}} {
+		n.Give(t.Context())
+		answer := mustGet(t, &http.Client{Transport: &http.Transport{}}, "http://"+mustStart(t, httpx.NewServer(httpx.Options{Handler: hello, Notice: n}))+"/health")
+		if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK || answer.Close {
+			t.Errorf("got %d, closing %t", answer.StatusCode, answer.Close)
+		}
+	}
+}
