@@ -63,13 +63,29 @@ func (tx *Tx) claim(apiKey int64, tenant payment.Tenant, key string, fingerprint
 			return Claim{}, fmt.Errorf("read idempotency key: %w", err)
 		case c.Status == 0 || expires > toMillis(tx.Now):
 			c.SameRequest = slices.ContainsFunc(append(others, fingerprint), func(f []byte) bool { return bytes.Equal(f, stored) })
-			return c, nil
+			return c, tx.vouch(c)
 		}
 		if err := tx.exec(`DELETE FROM idempotency_keys WHERE id = ? AND status <> 0`, c.ID); err != nil {
 			return Claim{}, err
 		}
 	}
 	return Claim{}, fmt.Errorf("claim idempotency key: %w", ErrBusy)
+}
+
+// vouch makes a command that gives a stored answer again one that writes, where a server may show what no standby has yet: its own commit then comes
+// after that of the answer, and is waited for. To lock a row is to write.
+func (tx *Tx) vouch(c Claim) error {
+	if !c.SameRequest || c.Status == 0 || !tx.s.Dialect().Shared {
+		return nil
+	}
+	row, err := tx.locked(`SELECT id FROM idempotency_keys WHERE id = ?`, c.ID)
+	if err != nil {
+		return err
+	}
+	if _, err := scanNumber(row); err != nil && !errors.Is(err, sql.ErrNoRows) { // purged meanwhile
+		return err
+	}
+	return nil
 }
 
 // maxClaims is how often a claim looks again at a key that others take and give back at the same time.

@@ -25,7 +25,9 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) (err error) {
 		return err
 	}
 	patient := pool.Config()
-	patient.ConnConfig.RuntimeParams["statement_timeout"] = "0" // a large table takes its time
+	for _, timeout := range []string{"statement_timeout", "lock_timeout"} { // a large table takes its time
+		patient.ConnConfig.RuntimeParams[timeout] = "0"
+	}
 	if pool, err = pgxpool.NewWithConfig(ctx, patient); err != nil {
 		return fmt.Errorf("migrations: %w", explain(err))
 	}
@@ -67,7 +69,7 @@ func wrapped(what string, err error) error {
 
 // Migrate makes the schema of a database, or brings it up to date, without opening it as a store.
 func Migrate(ctx context.Context, source secret.String) error {
-	pool, err := new(engine).open(ctx, source.Reveal(), 2)
+	pool, err := new(engine).open(ctx, source.Reveal(), 2, writing)
 	if err != nil {
 		return err
 	}

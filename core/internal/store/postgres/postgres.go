@@ -29,6 +29,18 @@ const (
 	writers, readers = 16, 8
 )
 
+// What connections set unless the URL says otherwise.
+var (
+	setting = map[string]string{
+		"application_name": "causeway-core", "TimeZone": "UTC",
+		// A process that stands still in the middle of a command must not hold its locks for good.
+		"idle_in_transaction_session_timeout": "5000",
+	}
+	// writing and reading bound what the server does for a process that is gone. A COMMIT has no bound: commit.go says why.
+	writing = map[string]string{"lock_timeout": "30000", "statement_timeout": "0"}
+	reading = map[string]string{"statement_timeout": "30000"}
+)
+
 // engine is PostgreSQL, as one of its processes sees it.
 type engine struct {
 	db    *store.DB
@@ -54,10 +66,10 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c}
 		var err error
-		if e.write, err = e.open(ctx, source, writers); err != nil {
+		if e.write, err = e.open(ctx, source, writers, writing); err != nil {
 			return nil, err
 		}
-		if e.read, err = e.open(ctx, source, readers); err != nil {
+		if e.read, err = e.open(ctx, source, readers, reading); err != nil {
 			e.write.Close()
 			return nil, err
 		}
@@ -73,7 +85,8 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 	})
 }
 
-func (e *engine) open(ctx context.Context, source string, connections int32) (*pgxpool.Pool, error) {
+// open opens connections whose statements the server bounds by some of its timeouts.
+func (e *engine) open(ctx context.Context, source string, connections int32, bounds map[string]string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(source)
 	if err != nil {
 		return nil, errors.New("store: the URL of the database cannot be read: postgres://user:password@host:port/database") // the text holds a password
@@ -93,16 +106,15 @@ func (e *engine) open(ctx context.Context, source string, connections int32) (*p
 	for _, own := range []string{"patience", "rehearse"} {
 		delete(conn.RuntimeParams, own)
 	}
+	conn.DialFunc = lined(conn.DialFunc)
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
 		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
 	}
-	for name, value := range map[string]string{
-		"application_name": "causeway-core", "TimeZone": "UTC",
-		// A process that stands still in the middle of a command must not hold its locks for good.
-		"idle_in_transaction_session_timeout": "5000", "statement_timeout": "30000",
-	} {
-		if _, given := conn.RuntimeParams[name]; !given {
-			conn.RuntimeParams[name] = value
+	for _, given := range []map[string]string{setting, bounds} {
+		for name, value := range given {
+			if _, given := conn.RuntimeParams[name]; !given {
+				conn.RuntimeParams[name] = value
+			}
 		}
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -159,7 +171,8 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 	if err != nil {
 		return o, fmt.Errorf("connect: %w", came(err))
 	}
-	defer conn.Release()
+	release := conn.Release
+	defer func() { release() }()
 	start := e.clock.Now()
 	now := start
 	if at := c.At(); at.After(now) {
@@ -186,8 +199,9 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 		}
 		return o, err
 	}
-	if err := tx.Commit(ctx); err != nil {
-		return o, fmt.Errorf("commit: %w", came(err))
+	release = func() {} // commit's
+	if err := commit(ctx, conn, tx, conn.Release); err != nil {
+		return o, fmt.Errorf("commit: %w", err)
 	}
 	if o.Wrote {
 		e.db.Committed(start)

@@ -1,0 +1,76 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// TestCommitThatNoStandbyHasPostgreSQL: while no standby confirms a commit, nobody is told that it took place, whatever becomes of the connection that
+// waits for it: it would be lost with the primary. Once one does, the client's retry finds the one payment.
+func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	n := open(t, server.URL(nil))
+	db := inspect(t, server.URL(nil))
+	db.SetMaxOpenConns(1)
+	exec := func(statements ...string) {
+		t.Helper()
+		for _, statement := range statements {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	standbys := func(names string) {
+		t.Helper()
+		exec("ALTER SYSTEM SET synchronous_standby_names = '"+names+"'", "SELECT pg_reload_conf()")
+	}
+	exec("SET synchronous_commit = local") // its own do not wait
+	pay := func(ctx context.Context) int {
+		a, err := n.ask(ctx, "POST", "/v1/transactions", payment(1000, "pm_card_slow", ""), "one")
+		if err != nil {
+			return 0
+		}
+		return a.status
+	}
+	first := make(chan int, 1)
+	go func() { first <- pay(t.Context()) }()
+	soon(t, 20*time.Second, "the acquirer is asked", func() bool {
+		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 1
+	})
+	standbys("nobody") // before the outcome is committed
+	if status := <-first; status < 500 {
+		t.Errorf("told %d of what no standby has", status)
+	}
+	hold := func(during string) {
+		t.Helper()
+		for over := time.After(4 * time.Second); ; {
+			if status := pay(t.Context()); status < 400 {
+				t.Fatalf("%s: told %d of what no standby has", during, status)
+			}
+			select {
+			case <-over:
+				return
+			default:
+			}
+		}
+	}
+	hold("the commit waits")
+	if got := number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201"); got != 0 {
+		t.Error("the outcome is seen by all, and no standby has it")
+	}
+	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") // which commits
+	soon(t, 10*time.Second, "the outcome is seen by all", func() bool {
+		return number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201") == 1
+	})
+	hold("the outcome is seen by all")
+	standbys("")
+	took := soon(t, 60*time.Second, "the retry is answered", func() bool { return pay(t.Context()) == 201 })
+	t.Logf("after %s", took)
+	if got := number(t, db, "SELECT COUNT(*) FROM transactions WHERE amount_captured = 1000"); got != 1 {
+		t.Errorf("%d payments, want one", got)
+	}
+}
