@@ -18,12 +18,29 @@ const (
 	readOnly             = "25006"
 	lockNotAvailable     = "55P03"
 	queryCanceled        = "57014"
+	notSupported         = "0A000"
 )
+
+// replanned is what PostgreSQL calls the place where it finds that a statement it has prepared would now give columns of other types.
+const replanned = "RevalidateCachedQuery"
 
 // takenBack reports whether PostgreSQL took a command back whole because of others, so that it may be run again.
 func takenBack(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected)
+	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected) || outdated(err)
+}
+
+// outdated reports whether a statement was refused that was prepared before a migration. It can be run again on a
+// connection that has not prepared it.
+func outdated(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == notSupported && e.Routine == replanned
+}
+
+// gaveWay reports whether a migration gave way to somebody who has a lock.
+func gaveWay(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == lockNotAvailable || e.Code == deadlockDetected)
 }
 
 // demoted reports whether the server takes no writes any more: another one may.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -19,35 +20,67 @@ import (
 //go:embed migration/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date, one process at a time. One that is waits for nobody.
-func migrate(ctx context.Context, pool *pgxpool.Pool) (err error) {
-	if done, err := migrated(ctx, pool); err != nil || done {
+// migrate brings the schema up to date, one process at a time, beside others that go on: migration/README.md says what that asks of a step. One that
+// is waits for nobody.
+func migrate(ctx context.Context, pool *pgxpool.Pool) error { return migrateBy(ctx, pool, migrations) }
+
+func migrateBy(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+	if done, err := migrated(ctx, pool, files); err != nil || done {
 		return err
 	}
 	patient := pool.Config()
-	for _, timeout := range []string{"statement_timeout", "lock_timeout"} { // a large table takes its time
-		patient.ConnConfig.RuntimeParams[timeout] = "0"
-	}
+	patient.ConnConfig.RuntimeParams["statement_timeout"] = "0" // a large table takes its time
+	patient.ConnConfig.RuntimeParams["lock_timeout"] = lockTimeout
 	if pool, err = pgxpool.NewWithConfig(ctx, patient); err != nil {
 		return fmt.Errorf("migrations: %w", explain(err))
 	}
 	defer pool.Close()
-	dir, err := fs.Sub(migrations, "migration")
+	dir, err := fs.Sub(files, "migration")
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // looks each second
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, lockTries)) // looks each second
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return store.Migrate(ctx, db, goose.DialectPostgres, dir, goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
+	return again(ctx, func() error {
+		return store.Migrate(ctx, db, goose.DialectPostgres, dir, goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
+	})
 }
 
-// migrated reports whether the schema is this build's.
-func migrated(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
-	want, err := SchemaVersion()
+const (
+	// lockTimeout is how long a step of a migration waits for a table. Whoever wants the table meanwhile waits behind it, and payments wait for
+	// defaultPatience at most: what holds a table for long, such as a dump, must not stop them.
+	lockTimeout = "500ms"
+	// lockPause is how long payments have the table to themselves then, before the step is tried again.
+	lockPause = time.Second
+	// lockTries is how often that is.
+	lockTries = 600
+)
+
+// again runs the migrations until none of them had to give way to somebody.
+func again(ctx context.Context, up func() error) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for try := 1; ; try++ {
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		err := up()
+		if !gaveWay(err) || try == lockTries {
+			return err
+		}
+		pause.Reset(lockPause)
+	}
+}
+
+// migrated reports whether the schema is that of the files.
+func migrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
+	want, err := versionOf(files)
 	if err != nil {
 		return false, err
 	}
@@ -69,17 +102,23 @@ func wrapped(what string, err error) error {
 
 // Migrate makes the schema of a database, or brings it up to date, without opening it as a store.
 func Migrate(ctx context.Context, source secret.String) error {
+	return migrateWith(ctx, source, migrations)
+}
+
+func migrateWith(ctx context.Context, source secret.String, files fs.FS) error {
 	pool, err := new(engine).open(ctx, source.Reveal(), 2, writing)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return migrate(ctx, pool)
+	return migrateBy(ctx, pool, files)
 }
 
 // SchemaVersion is what version of the schema this build makes.
-func SchemaVersion() (int64, error) {
-	names, err := fs.Glob(migrations, "migration/*.sql")
+func SchemaVersion() (int64, error) { return versionOf(migrations) }
+
+func versionOf(files fs.FS) (int64, error) {
+	names, err := fs.Glob(files, "migration/*.sql")
 	if err != nil {
 		return 0, fmt.Errorf("migrations: %w", err)
 	}

@@ -197,6 +197,9 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 		if demoted(err) {
 			_ = conn.Conn().Close(ctx) // the next one goes to whoever can be written to
 		}
+		if outdated(err) {
+			e.write.Reset() // what the others have prepared is too
+		}
 		return o, err
 	}
 	release = func() {} // commit's

@@ -37,6 +37,9 @@ func (a asked) Scan(dest ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.e.patience) // to give up halfway costs the connection
 	defer cancel()
 	err = columns{a.e.read.QueryRow(ctx, put, values...), a}.Scan(dest...)
+	if a.e.prepareAnew(err) {
+		err = columns{a.e.read.QueryRow(ctx, put, values...), a}.Scan(dest...)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -52,5 +55,19 @@ func (q query) Each(ctx context.Context, scan func(store.Scanner) error, args ..
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.e.patience)
 	defer cancel()
 	rows, err := q.e.read.Query(ctx, put, values...)
-	return explain(each(rows, err, q, scan))
+	err = each(rows, err, q, scan)
+	if q.e.prepareAnew(err) { // which is said before the first row
+		rows, err = q.e.read.Query(ctx, put, values...)
+		err = each(rows, err, q, scan)
+	}
+	return explain(err)
+}
+
+// prepareAnew reports whether a read was refused because it was prepared before a migration, and has nothing be left that was.
+func (e *engine) prepareAnew(err error) bool {
+	if outdated(err) {
+		e.read.Reset()
+		return true
+	}
+	return false
 }
