@@ -29,6 +29,8 @@ const patience = 60 * time.Second
 // place of the machine's own, and a loopback address of its own.
 type machine struct {
 	dir, address string
+	dropIns      string   // what is changed in units, with %s for the unit's name; "" for nothing
+	env          []string // of commands; nil for ours
 	authority    *certtest.Authority
 	client       *http.Client // as clients come in from outside
 	envoy        *envoytest.Envoy
@@ -96,7 +98,11 @@ func (m *machine) here(text string) string {
 func (m *machine) unit(t *testing.T, name string) (words, env []string) {
 	t.Helper()
 	env = []string{"PATH=/usr/bin:/bin"}
-	text := strings.NewReplacer("%S", m.path("/var/lib"), "%d", m.path("/etc/causeway/secrets")).Replace(string(mustRead(t, "deploy/systemd/causeway-"+name+".service")))
+	shipped := string(mustRead(t, "deploy/systemd/causeway-"+name+".service"))
+	if changed, err := os.ReadFile(filepath.Join(root, fmt.Sprintf(m.dropIns, name))); m.dropIns != "" && err == nil {
+		shipped += string(changed)
+	}
+	text := strings.NewReplacer("%S", m.path("/var/lib"), "%d", m.path("/etc/causeway/secrets")).Replace(shipped)
 	for line := range strings.Lines(m.here(text)) {
 		line = strings.TrimSpace(line)
 		if value, ok := strings.CutPrefix(line, "Environment="); ok {
@@ -174,7 +180,7 @@ func (m *machine) run(t *testing.T, line string) (string, error) {
 	t.Helper()
 	words := strings.Fields(m.here(line))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, words[0]), words[1:]...)
-	cmd.Dir = m.dir
+	cmd.Dir, cmd.Env = m.dir, m.env
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }

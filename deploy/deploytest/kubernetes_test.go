@@ -25,6 +25,7 @@ type objects struct {
 	policies []networkingv1.NetworkPolicy
 	services []corev1.Service
 	budgets  []policyv1.PodDisruptionBudget
+	deployed map[string]appsv1.Deployment
 	claims   []corev1.PersistentVolumeClaim
 }
 
@@ -35,7 +36,7 @@ func mustBuild(t *testing.T, dir string) objects {
 	if err != nil {
 		t.Fatalf("kustomize build %s: %v", dir, err)
 	}
-	out := objects{pods: map[string]corev1.PodTemplateSpec{}, configs: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}}
+	out := objects{pods: map[string]corev1.PodTemplateSpec{}, configs: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, deployed: map[string]appsv1.Deployment{}}
 	for _, r := range made.Resources() {
 		text, err := r.AsYAML()
 		if err != nil {
@@ -56,7 +57,7 @@ func (o *objects) add(t *testing.T, kind string, text []byte) {
 		o.pods[kind+"/"+set.Name], o.claims = set.Spec.Template, set.Spec.VolumeClaimTemplates
 	case "Deployment":
 		d := decode[appsv1.Deployment](t, text)
-		o.pods[kind+"/"+d.Name] = d.Spec.Template
+		o.pods[kind+"/"+d.Name], o.deployed[d.Name] = d.Spec.Template, d
 	case "Service":
 		o.services = append(o.services, decode[corev1.Service](t, text))
 	case "NetworkPolicy":
@@ -95,9 +96,9 @@ func installation(t *testing.T, name string) string {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "deploy/kubernetes"))); err != nil {
 		t.Fatal(err)
 	}
-	if name == "example" {
-		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/kubernetes/base/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
-		for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "operator-token"} {
+	if of, ok := map[string]string{"example": "base", "several-example": "several"}[name]; ok {
+		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
+		for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "operator-token", "store", "mle-store"} {
 			write(t, filepath.Join(dir, name, "secrets", secret), []byte("of "+secret+"\n"))
 		}
 	}
@@ -228,7 +229,8 @@ func checkVolumes(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 	}
 	for _, v := range pod.Spec.Volumes {
 		known[v.Name] = true
-		if v.ConfigMap != nil && len(o.configs[v.ConfigMap.Name].Data) == 0 {
+		optional := v.ConfigMap != nil && v.ConfigMap.Optional != nil && *v.ConfigMap.Optional
+		if v.ConfigMap != nil && !optional && len(o.configs[v.ConfigMap.Name].Data) == 0 {
 			t.Errorf("volume %s: there is no config map %s", v.Name, v.ConfigMap.Name)
 		}
 		if v.Secret == nil || len(v.Secret.Items) == 0 {
@@ -291,7 +293,16 @@ func checkPorts(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 // TestKubernetesTakesYours: an installation's own files and secrets are in what is applied, and no placeholder is.
 func TestKubernetesTakesYours(t *testing.T) {
 	t.Parallel()
-	o := mustBuild(t, installation(t, "example"))
+	for _, name := range []string{"example", "several-example"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkYours(t, mustBuild(t, installation(t, name)))
+		})
+	}
+}
+
+func checkYours(t *testing.T, o objects) {
+	t.Helper()
 	for _, s := range o.secrets {
 		for key, value := range s.Data {
 			if want := "of " + key + "\n"; string(value) != want {
