@@ -24,10 +24,11 @@ const lingering = 8 * time.Second
 func commit(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, release func()) error {
 	l := lineOf(conn)
 	l.quiet.Store(true)
-	done := make(chan error, 1)
-	go func() { done <- tx.Commit(context.WithoutCancel(ctx)) }()
+	var err error
+	done := make(chan struct{})
+	go func() { err = tx.Commit(context.WithoutCancel(ctx)); close(done) }()
 	select {
-	case err := <-done:
+	case <-done:
 		l.quiet.Store(false)
 		release()
 		return came(err)
@@ -35,7 +36,7 @@ func commit(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, release func()) 
 	}
 	go func() {
 		over := time.AfterFunc(lingering, func() { _ = l.Close() })
-		_ = <-done // nobody waits for it any more
+		<-done
 		over.Stop()
 		l.quiet.Store(false)
 		release()
