@@ -69,7 +69,9 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	if leased() != 0 {
 		t.Fatal("the dead core's lease stands")
 	}
-	late := func(tx *store.Tx) error { return tx.EndAttempt(lease, store.Attempt{At: tx.Now}, store.DeliverySucceeded, tx.Now) }
+	late := func(tx *store.Tx) error {
+		return tx.EndAttempt(lease, store.Attempt{At: tx.Now}, store.DeliverySucceeded, tx.Now)
+	}
 	if err := first.DB.Update(t.Context(), late); err != store.ErrConflict { //nolint:errorlint // exactly this one
 		t.Errorf("it comes back and tells of its attempt: got %v, want a conflict", err)
 	}
