@@ -138,7 +138,9 @@ func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
 	if !a.kept() && (twin.kept() || twin.open()) {
 		return twin, nil // the first was told to be patient, and had no effect
 	}
-	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || a.Replayed == twin.Replayed) {
+	// Where others take over, the transport may have asked one of them for an answer that was lost: then both are answers to that.
+	both := a.Replayed == twin.Replayed && (!t.h.storms || !a.Replayed)
+	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || both) {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
 		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s was answered %d %s and at once %d %s", c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))
