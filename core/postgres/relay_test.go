@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/url"
@@ -16,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// relay stands between cores and a server, and cuts connections at a COMMIT.
+// relay stands between cores and a server, and cuts connections at a COMMIT. Where payments are written together every statement is one.
 type relay struct {
 	to string
 
@@ -24,7 +25,11 @@ type relay struct {
 	commits int  // until one is cut, 0 for none
 	through bool // whether that one still reaches the server
 	conns   map[net.Conn]bool
+	sent    traffic
 }
+
+// traffic is what was sent to the server: statements to be run, and how often that waited for an answer.
+type traffic struct{ statements, waits int }
 
 // newRelay listens in a folder of its own, which it returns, and passes on to a socket.
 func newRelay(t *testing.T, to string) (*relay, string) {
@@ -60,8 +65,9 @@ func (r *relay) cut(nth int, through bool) {
 }
 
 // strikes reports whether this message is the one to be cut at, and whether it goes through.
-func (r *relay) strikes(message []byte) (cut, through bool) {
-	if !bytes.HasPrefix(message, []byte("Q")) || !bytes.Contains(bytes.ToLower(message[:min(len(message), 32)]), []byte("commit")) {
+func (r *relay) strikes(message []byte, together bool) (cut, through bool) {
+	commit := bytes.HasPrefix(message, []byte("Q")) && bytes.Contains(bytes.ToLower(message[:min(len(message), 32)]), []byte("commit"))
+	if !commit && (!together || !bytes.HasPrefix(message, []byte("B"))) {
 		return false, false
 	}
 	r.mu.Lock()
@@ -71,6 +77,24 @@ func (r *relay) strikes(message []byte) (cut, through bool) {
 	}
 	r.commits--
 	return r.commits == 0, r.through
+}
+
+// count counts what is in a message, which is several of PostgreSQL's.
+func (r *relay) count(message []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(message) >= 5 {
+		switch message[0] {
+		case 'E': // execute
+			r.sent.statements++
+		case 'S': // sync
+			r.sent.waits++
+		case 'Q': // a simple query
+			r.sent.statements++
+			r.sent.waits++
+		}
+		message = message[min(len(message), 1+int(binary.BigEndian.Uint32(message[1:5]))):]
+	}
 }
 
 func (r *relay) serve(ctx context.Context, client net.Conn) {
@@ -102,12 +126,17 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 		}
 	}()
 	buf := make([]byte, 64<<10)
-	for {
+	for first, together := true, false; ; first = false {
 		n, err := client.Read(buf)
 		if err != nil {
 			return
 		}
-		cut, through := r.strikes(buf[:n])
+		if !first {
+			r.count(buf[:n])
+		} else {
+			together = bytes.Contains(buf[:n], []byte("force_generic_plan"))
+		}
+		cut, through := r.strikes(buf[:n], together)
 		if cut {
 			deaf.Lock()
 			defer deaf.Unlock()
@@ -119,6 +148,7 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 				_, _ = server.Write(buf[:n])
 				<-heard // it has committed
 			}
+			_ = client.Close() // before what was heard can be passed on
 			return
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
@@ -139,7 +169,9 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 		name    string
 		nth     int
 		through bool
-	}{{"intent not made", 1, false}, {"intent made", 1, true}, {"outcome not made", 2, false}, {"outcome made", 2, true}} {
+	}{
+		{"intent not made", 1, false}, {"intent made", 1, true}, {"acquirer asked", 2, true}, {"outcome not made", 3, false}, {"outcome made", 3, true},
+	} {
 		var got said
 		var before [3]int64
 		key := ""
@@ -164,6 +196,34 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 			if got := now[i] - before[i]; got != 1 {
 				t.Errorf("%s: got %d %s, want one", c.name, got, what)
 			}
+		}
+	}
+}
+
+// TestTrafficOfAPaymentPostgreSQL: a payment waits for the server three times, one of them the simulator's, and runs four statements. One that is written
+// by commands of its own waits thirteen times. What the background sends meanwhile only adds to that.
+func TestTrafficOfAPaymentPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	for more, want := range map[string]traffic{"": {4, 3}, "true": {13, 13}} {
+		r, dir := newRelay(t, server.Socket())
+		store := with(t, server.URL(nil), url.Values{"host": {dir}})
+		if more != "" {
+			store = with(t, store, url.Values{"alone": {more}})
+		}
+		n := open(t, store)
+		least := traffic{1 << 20, 1 << 20}
+		for i := range 50 {
+			r.mu.Lock()
+			r.sent = traffic{}
+			r.mu.Unlock()
+			n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"reference":"order"`), fmt.Sprint(more, "key ", i))
+			r.mu.Lock()
+			least = traffic{min(least.statements, r.sent.statements), min(least.waits, r.sent.waits)}
+			r.mu.Unlock()
+		}
+		if least != want {
+			t.Errorf("alone %q: got %d statements and %d waits, want %d and %d", more, least.statements, least.waits, want.statements, want.waits)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Database struct {
 	// Path is of the file, "" on a server.
 	Path string
 	url  string
+	more string // parameters of the URL
 }
 
 // NewDatabase returns an empty database, in a folder where it is a file.
@@ -45,7 +46,7 @@ func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	if d.url == "" {
 		return store.Open(ctx, d.Path, c)
 	}
-	return postgres.Open(ctx, patient(d.url), c)
+	return postgres.Open(ctx, patient(d.url)+d.more, c)
 }
 
 // MustInspect opens the database to look at it past the store. Questions are asked in the words of SQLite.

@@ -71,6 +71,12 @@ func OpenShared(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb)}, &engine.Peers{})
 }
 
+// OpenAlone is OpenShared where no payment is written together with others: each by commands of its own.
+func OpenAlone(tb testing.TB) *Service {
+	tb.Helper()
+	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb), more: "&alone=true"}, &engine.Peers{})
+}
+
 // Beside makes another service on the database of one that shares it, with the same acquirer.
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()
@@ -114,11 +120,11 @@ func (s *Service) open(tb testing.TB) {
 		}
 	})
 	s.DB = db
-	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if s.Peers != nil {
-		s.Peers.ID, s.Peers.Store, s.Peers.Log = s.IDs.Next(), db, log
+		s.Peers.ID, s.Peers.Store = s.IDs.Next(), db
 		db.WorkAs(s.Peers.ID)
 	}
+	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sealer, err := seal.New(pepper()[:32])
 	if err != nil {
 		tb.Fatal(err)

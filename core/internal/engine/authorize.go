@@ -41,20 +41,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Partial: p.Partial, Amount: p.Amount,
 		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
 	}
-	replay, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
-		t.Claim = claim
-		err := e.insertNew(func(id int64) error {
-			t.ID = id
-			return tx.InsertTransaction(t)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil {
-			return nil, err
-		}
-		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
-	})
+	replay, err := e.begin(ctx, r, p, t)
 	if err != nil || replay != nil {
 		return value(replay), e.abandon(err, authorizationReference(t))
 	}
@@ -92,10 +79,7 @@ func (e *Engine) authorized(ctx context.Context, requestID string, open *payment
 		return e.lostAnswer(requestID, open)
 	}
 	answer := e.Present.Created(requestID, &t)
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return e.writeOutcome(tx, &t, open.Claim, answer)
-	})
-	if err != nil {
+	if err := e.end(ctx, &t, open.Claim, answer); err != nil {
 		// Either recovery was there first or the store is in trouble. What stands is in the store, and the key leads to it.
 		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
 		e.giveUp(authorizationReference(open))

@@ -31,6 +31,11 @@ func (db *DB) Simulated(ctx context.Context, key string) (Simulated, error) {
 // FirstSimulated writes down a request that nobody named before, and reports whether that is so. It is one statement of its own, which does not
 // wait for the disk: what is lost with the server, though not with a process of ours, is a simulated acquirer's.
 func (db *DB) FirstSimulated(ctx context.Context, r Simulated) (bool, error) {
+	if g, ok := db.engine.(grouper); ok {
+		if first, done, err := g.Note(ctx, r); done || err != nil {
+			return first, err
+		}
+	}
 	s, err := db.query(ctx, `INSERT INTO simulator_requests (key, line, voided, at)
 		SELECT ?, ?, ?, ? FROM (SELECT set_config('synchronous_commit', 'off', true)) AS off ON CONFLICT DO NOTHING RETURNING 1`)
 	if err != nil {

@@ -35,6 +35,7 @@ type DB struct {
 	engine  Engine
 	health  health
 	targets *targetCache  // nil where others change endpoints too
+	seen    seen          // what it would be there
 	ids     *id.Generator // of deliveries, which nobody else makes
 	due     chan struct{} // deliveries were committed
 	shared  bool          // other processes write at the same time

@@ -102,6 +102,9 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]target, error) {
 		return nil, err
 	}
 	tx.db.targets.keep(tenant, found, tx.Now)
+	if tx.s.Dialect().Shared {
+		tx.db.seen.keep(tenant, found)
+	}
 	return found, nil
 }
 

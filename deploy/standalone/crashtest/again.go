@@ -2,9 +2,7 @@ package crashtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,23 +72,21 @@ func (h *Harness) askAgain(ctx context.Context, c *Call) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for hung := 0; ; {
-		a, err := h.way(c).send(ctx, c)
-		switch {
-		case err != nil && !h.storms:
+		a, err := h.api.send(ctx, c)
+		if err != nil {
 			return fmt.Errorf("%s %s, asked again: %w", c.Kind, c.Marker, err)
-		case err == nil:
-			c.Answer = a
-			if a.Status == http.StatusGatewayTimeout {
-				hung++
-			}
-			if !a.open() && !a.busy() || c.Hangs && hung == 2 {
-				return nil
-			}
+		}
+		c.Answer = a
+		if a.open() && !a.busy() {
+			hung++
+		}
+		if !a.open() && !a.busy() || c.Hangs && hung == 2 {
+			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s %s is stuck: %+v, %w", c.Kind, c.Marker, c.Answer, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("%s %s is stuck: %d %s", c.Kind, c.Marker, a.Status, a.Body)
 		}
 	}
 }

@@ -22,26 +22,30 @@ const lingering = 8 * time.Second
 
 // commit commits, and gives up waiting when ctx ends. release gives the connection back, now or when the server has answered.
 func commit(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, release func()) error {
+	return came(quietly(ctx, conn, tx.Commit, release))
+}
+
+// quietly runs on a connection what ends with a commit, and gives up waiting for it when ctx ends. What it writes to is not to be looked at then.
+func quietly(ctx context.Context, conn *pgxpool.Conn, run func(context.Context) error, release func()) error {
 	l := lineOf(conn)
 	l.quiet.Store(true)
-	var err error
-	done := make(chan struct{})
-	go func() { err = tx.Commit(context.WithoutCancel(ctx)); close(done) }()
+	done := make(chan error, 1)
+	go func() { done <- run(context.WithoutCancel(ctx)) }()
 	select {
-	case <-done:
+	case err := <-done:
 		l.quiet.Store(false)
 		release()
-		return came(err)
+		return err
 	case <-ctx.Done():
 	}
 	go func() {
 		over := time.AfterFunc(lingering, func() { _ = l.Close() })
-		<-done
+		<-done // nobody waits for it any more
 		over.Stop()
 		l.quiet.Store(false)
 		release()
 	}()
-	return came(fmt.Errorf("not answered in time: %w", ctx.Err()))
+	return fmt.Errorf("not answered in time: %w", ctx.Err())
 }
 
 // line is a connection to the server that can be kept from being called off: the driver sends a cancel request to where a connection leads when that

@@ -47,9 +47,17 @@ type engine struct {
 	clock clock.Clock
 	write *pgxpool.Pool
 	read  *pgxpool.Pool
+	group *pgxpool.Pool // what groups are written on
 	d     dialect
+
+	openings groups[*store.Opening, int64]
+	closings groups[*store.Closing, struct{}]
+	notes    groups[store.Simulated, bool]
+
 	// rehearse has every command run once more before, for nothing: a test then sees one that cannot be run again.
 	rehearse bool
+	// alone has no payment written together with others: a test then sees what commands make of it.
+	alone bool
 	// patience is how long a command or a read may take.
 	patience time.Duration
 	waiting  atomic.Int64
@@ -65,15 +73,11 @@ type engine struct {
 func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c}
-		var err error
-		if e.write, err = e.open(ctx, source, writers, writing); err != nil {
-			return nil, err
+		e.openings.write, e.closings.write, e.notes.write = e.writeOpenings, e.writeClosings, e.writeNotes
+		err := e.openPools(ctx, source)
+		if err == nil {
+			err = migrate(ctx, e.write)
 		}
-		if e.read, err = e.open(ctx, source, readers, reading); err != nil {
-			e.write.Close()
-			return nil, err
-		}
-		err = migrate(ctx, e.write)
 		if err == nil {
 			err = place(ctx, e.write)
 		}
@@ -83,6 +87,17 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 		}
 		return e, nil
 	})
+}
+
+func (e *engine) openPools(ctx context.Context, source string) (err error) {
+	if e.write, err = e.open(ctx, source, writers, writing); err != nil {
+		return err
+	}
+	if e.read, err = e.open(ctx, source, readers, reading); err != nil {
+		return err
+	}
+	e.group, err = e.open(ctx, source, groupers, grouping)
+	return err
 }
 
 // open opens connections whose statements the server bounds by some of its timeouts.
@@ -103,7 +118,8 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 		e.patience = own
 	}
 	e.rehearse = conn.RuntimeParams["rehearse"] == "true"
-	for _, own := range []string{"patience", "rehearse"} {
+	e.alone = conn.RuntimeParams["alone"] == "true"
+	for _, own := range []string{"patience", "rehearse", "alone"} {
 		delete(conn.RuntimeParams, own)
 	}
 	conn.DialFunc = lined(conn.DialFunc)
@@ -240,6 +256,9 @@ func (e *engine) Close() error {
 }
 
 func (e *engine) closePools() {
-	e.read.Close()
-	e.write.Close()
+	for _, pool := range []*pgxpool.Pool{e.group, e.read, e.write} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 }

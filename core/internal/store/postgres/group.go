@@ -1,0 +1,249 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+const (
+	// groupMost bounds the members of a group. While one is under way the next one gathers, unless groupEnough wait: then it is begun beside it, up to
+	// groupsAtOnce of a kind. Larger groups cost less for each.
+	groupMost, groupEnough, groupsAtOnce = 128, 32, 2
+	// groupers bounds the connections for groups of all kinds of one process: some more than there are groups, for those that are kept for a commit.
+	groupers = 10
+)
+
+// grouping are those of the connections on which groups are written. A group must not wait for what one of its members has to wait for. And its
+// statements find rows by their keys, whatever the server knows of the sizes of the tables when it plans them: they are planned once.
+var grouping = map[string]string{
+	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_mergejoin": "off", "jit": "off",
+}
+
+// groups has what callers ask for at the same time done together. Who comes first leads: he does it for all who wait, himself first, and hands on.
+type groups[Q, A any] struct {
+	// write does it for all of a group. What it does not answer is not done; after an error nothing is known.
+	write func(ctx context.Context, now time.Time, all []Q) ([]answer[A], error)
+
+	mu      sync.Mutex
+	waiting []*caller[Q, A] // guarded by mu
+	leading int             // guarded by mu
+}
+
+// answer is what became of a member.
+type answer[A any] struct {
+	is   A
+	done bool
+}
+
+// caller is who asks for something.
+type caller[Q, A any] struct {
+	asks   Q
+	at     time.Time
+	leads  chan struct{} // of one place: he is to lead
+	chosen bool          // guarded by the groups' mu: there is something in leads
+	ended  chan struct{} // closed once he is answered
+	answer answer[A]
+	err    error
+}
+
+// do has it done, in a group of its own or with others. What cannot be begun in half of the engine's patience is not.
+func (g *groups[Q, A]) do(ctx context.Context, e *engine, asks Q) (out A, done bool, err error) {
+	if err := ctx.Err(); err != nil || e.alone {
+		return out, false, err
+	}
+	if err := e.begin(); err != nil {
+		return out, false, err
+	}
+	defer e.begun.Done()
+	if e.waiting.Add(1) > maxQueue {
+		e.waiting.Add(-1)
+		return out, false, store.ErrBusy
+	}
+	defer e.waiting.Add(-1)
+	m := &caller[Q, A]{asks: asks, at: e.clock.Now(), leads: make(chan struct{}, 1), ended: make(chan struct{})}
+	if !g.enter(m) && !g.wait(m, e.patience/2) {
+		return out, false, errTooLate
+	}
+	select {
+	case <-m.ended:
+	default:
+		g.lead(ctx, e)
+		<-m.ended // another leader may have taken him
+	}
+	return m.answer.is, m.answer.done, m.err
+}
+
+var errTooLate = errors.Join(store.ErrUnavailable, errors.New("store: earlier groups took too long"))
+
+// enter joins those who wait, and reports whether the member is to lead.
+func (g *groups[Q, A]) enter(m *caller[Q, A]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, m)
+	if g.leading == groupsAtOnce || g.leading > 0 && len(g.waiting) < groupEnough {
+		return false
+	}
+	g.leading++
+	m.chosen = true
+	return true
+}
+
+// wait returns when the member was answered or is to lead, and false when he was neither in time.
+func (g *groups[Q, A]) wait(m *caller[Q, A], patience time.Duration) bool {
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	select {
+	case <-m.ended:
+		return true
+	case <-m.leads:
+		return true
+	case <-over.C:
+	}
+	if g.leave(m) {
+		return false
+	}
+	select { // he was taken into a group, which does not take longer than he may
+	case <-m.ended:
+	case <-m.leads:
+	}
+	return true
+}
+
+// leave takes a member away who was neither taken into a group nor chosen to lead one.
+func (g *groups[Q, A]) leave(m *caller[Q, A]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, w := range g.waiting {
+		if w == m && !m.chosen {
+			g.waiting = append(g.waiting[:i], g.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// lead writes a group, hands the lead on and answers.
+func (g *groups[Q, A]) lead(ctx context.Context, e *engine) {
+	g.mu.Lock()
+	n := min(len(g.waiting), groupMost)
+	all := append([]*caller[Q, A](nil), g.waiting[:n]...)
+	g.waiting = append(g.waiting[:0], g.waiting[n:]...)
+	g.mu.Unlock()
+	if n == 0 {
+		g.handOn() // another leader has taken them all
+		return
+	}
+	start := e.clock.Now()
+	now := start
+	asks := make([]Q, n)
+	for i, m := range all {
+		asks[i] = m.asks
+		if m.at.After(now) {
+			now = m.at
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience-min(start.Sub(all[0].at), e.patience/2)) // he who waited longest is answered in time
+	answers, err := g.write(ctx, now.UTC().Truncate(time.Millisecond), asks)
+	cancel()
+	if undone(err) {
+		answers, err = make([]answer[A], n), nil
+	}
+	g.handOn()
+	if err != nil {
+		err = explain(err)
+		e.db.Failed(err)
+	} else {
+		e.db.Committed(start)
+	}
+	if observe := e.observe.Load(); observe != nil {
+		(*observe)(store.Group{Commands: n, Waited: start.Sub(all[0].at), Took: e.clock.Now().Sub(start)})
+	}
+	for i, m := range all {
+		if m.err = err; err == nil {
+			m.answer = answers[i]
+		}
+		close(m.ended)
+	}
+}
+
+// handOn has the first of those who wait lead next.
+func (g *groups[Q, A]) handOn() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.leading == 1 || len(g.waiting) >= groupEnough {
+		for _, m := range g.waiting {
+			if !m.chosen {
+				m.chosen = true
+				m.leads <- struct{}{}
+				return
+			}
+		}
+	}
+	g.leading--
+}
+
+// undone reports whether the server has refused a group and lives: then nothing of it was done, and each member may be tried by himself.
+func undone(err error) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && said.Severity == "ERROR" && (!unavailable(err) || takenBack(err) || said.Code == lockNotAvailable)
+}
+
+// ask runs statements as one transaction, of one round trip, and reads what the last of them returns. As the commit is part of that, nothing of it is called
+// off: see commit.go.
+func ask(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Rows) error, statements ...*pgx.QueuedQuery) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return came(err)
+	}
+	return came(quietly(ctx, conn, func(ctx context.Context) error { return send(ctx, conn.Conn(), scan, statements) }, conn.Release))
+}
+
+func send(ctx context.Context, conn *pgx.Conn, scan func(pgx.Rows) error, statements []*pgx.QueuedQuery) (err error) {
+	results := conn.SendBatch(ctx, &pgx.Batch{QueuedQueries: statements})
+	for range len(statements) - 1 {
+		if _, err = results.Exec(); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = readAll(results, scan)
+	}
+	if closed := results.Close(); err == nil {
+		err = closed // which is where the commit is answered
+	}
+	if demoted(err) {
+		_ = conn.Close(ctx) // the next one goes to whoever can be written to
+	}
+	return err
+}
+
+func readAll(results pgx.BatchResults, scan func(pgx.Rows) error) error {
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// column is one value of each member.
+func column[Q, V any](all []Q, of func(Q) V) []V {
+	out := make([]V, len(all))
+	for i, q := range all {
+		out[i] = of(q)
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// openAll is the first commit of payments. One whose key is taken, or whose API key has ended, or which draws on what is not there, is left out; the statement fails when a token is
+// used between its two looks at it.
+const openAll = `WITH good AS (
+	SELECT k.id FROM api_keys k WHERE k.id = ANY ($22::bigint[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $18::bigint)
+		AND (SELECT m.disabled_at FROM merchants m WHERE m.id = k.merchant_id) = 0
+), asked AS MATERIALIZED (
+	SELECT a.*, CASE WHEN a.key = '' THEN 0 ELSE nextval('idempotency_keys_id_seq') END AS claim
+	FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bytea[], $6::smallint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
+		$11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $21::bigint[]) WITH ORDINALITY
+		AS a (id, merchant_id, live, key, fingerprint, auto_capture, amount, currency, payment_method, details,
+			created_at, partial, customer, reference, customer_id, method_id, token_id, api_key, place)
+	WHERE (a.api_key = 0 OR a.api_key IN (SELECT id FROM good))
+		AND (a.customer_id = 0 OR EXISTS (SELECT 1 FROM customers c
+			WHERE c.id = a.customer_id AND c.merchant_id = a.merchant_id AND c.live = a.live AND c.deleted_at = 0))
+		AND (a.method_id = 0 OR EXISTS (SELECT 1 FROM payment_methods m
+			WHERE m.id = a.method_id AND m.merchant_id = a.merchant_id AND m.live = a.live AND m.detached_at = 0
+				AND (a.customer_id = 0 OR m.customer_id = a.customer_id)))
+		AND (a.token_id = 0 OR EXISTS (SELECT 1 FROM tokens t
+			WHERE t.id = a.token_id AND t.merchant_id = a.merchant_id AND t.live = a.live AND t.used_by = 0 AND t.expires_at > $18::bigint))
+), claimed AS (
+	INSERT INTO idempotency_keys (id, merchant_id, live, key, fingerprint, created_at, expires_at) OVERRIDING SYSTEM VALUE
+	SELECT claim, merchant_id, live, key, fingerprint, $18::bigint, $19::bigint FROM asked WHERE claim <> 0
+	ON CONFLICT (merchant_id, live, key) DO NOTHING RETURNING id
+), taken AS MATERIALIZED (
+	SELECT * FROM asked WHERE claim = 0 OR claim IN (SELECT id FROM claimed)
+), made AS (
+	INSERT INTO transactions
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
+	SELECT id, merchant_id, live, 'processing', auto_capture, amount, currency, payment_method, details, claim, created_at, created_at, partial,
+		$20::bigint FROM taken
+), named AS (
+	INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
+	SELECT merchant_id, live, 1, customer, id FROM taken WHERE customer <> ''
+	UNION ALL SELECT merchant_id, live, 2, reference, id FROM taken WHERE reference <> ''
+	ON CONFLICT DO NOTHING
+), used AS (
+	UPDATE tokens t SET used_by = taken.id, used_at = $18::bigint, cvc = NULL FROM taken
+	WHERE t.id = taken.token_id AND t.id = ANY ($17::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
+		AND t.used_by = 0 AND t.expires_at > $18::bigint
+	RETURNING 1
+)
+SELECT place, claim, CAST(CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN '1'
+	ELSE 'a token was used meanwhile, so each is tried by itself' END AS INTEGER) FROM taken`
+
+// Open implements store.grouper.
+func (e *engine) Open(ctx context.Context, o *store.Opening) (claim int64, done bool, err error) {
+	return e.openings.do(ctx, e, o)
+}
+
+// writeOpenings takes keys in their order, so that two groups never wait for each other.
+func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*store.Opening) ([]answer[int64], error) {
+	order := make([]int, len(asked))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(asked[a].Key, asked[b].Key), cmp.Compare(a, b))
+	})
+	all := column(order, func(i int) *store.Opening { return asked[i] })
+	out := make([]answer[int64], len(asked))
+	scan := func(row pgx.Rows) error {
+		var place, claim int64
+		if err := row.Scan(&place, &claim, nil); err != nil {
+			return err
+		}
+		out[order[place-1]] = answer[int64]{claim, true}
+		return nil
+	}
+	err := ask(ctx, e.group, scan, &pgx.QueuedQuery{SQL: openAll, Arguments: openingColumns(all, now)})
+	if err != nil {
+		return nil, fmt.Errorf("open payments: %w", err)
+	}
+	return out, nil
+}
+
+func openingColumns(all []*store.Opening, now time.Time) []any {
+	keys := column(all, func(o *store.Opening) int64 { return o.APIKey })
+	distinct := slices.Compact(slices.Sorted(slices.Values(keys)))
+	return []any{
+		column(all, func(o *store.Opening) int64 { return o.Transaction.ID }),
+		column(all, func(o *store.Opening) int64 { return o.Transaction.Tenant.Merchant }),
+		column(all, func(o *store.Opening) int16 { return small(o.Transaction.Tenant.Live) }),
+		column(all, func(o *store.Opening) string { return o.Key }),
+		column(all, func(o *store.Opening) []byte { return o.Fingerprint }),
+		column(all, func(o *store.Opening) int16 { return small(o.Transaction.AutoCapture) }),
+		column(all, func(o *store.Opening) int64 { return o.Transaction.Amount }),
+		column(all, func(o *store.Opening) string { return o.Transaction.Currency }),
+		column(all, func(o *store.Opening) string { return o.Transaction.PaymentMethod }),
+		column(all, func(o *store.Opening) string { return string(o.Transaction.Details) }),
+		column(all, func(o *store.Opening) int64 { return o.Transaction.CreatedAt.UnixMilli() }),
+		column(all, func(o *store.Opening) int16 { return small(o.Transaction.Partial) }),
+		column(all, func(o *store.Opening) string { return o.Terms.Customer }),
+		column(all, func(o *store.Opening) string { return o.Terms.Reference }),
+		column(all, func(o *store.Opening) int64 { return o.Customer }),
+		column(all, func(o *store.Opening) int64 { return o.Method }),
+		column(all, func(o *store.Opening) int64 { return o.Token }),
+		now.UnixMilli(), now.Add(store.KeyLifetime).UnixMilli(), all[0].Core, keys, distinct,
+	}
+}
+
+// small is a flag as columns have it.
+func small(b bool) int16 {
+	if b {
+		return 1
+	}
+	return 0
+}
