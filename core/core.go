@@ -220,7 +220,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err := c.join(ctx, cfg); err != nil {
 		return err
 	}
-	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock})
+	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Leads: c.peers.Leads})
 	c.db.Observe(series.Group)
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{

@@ -57,6 +57,12 @@ func (b *bundle) MustHookFor(t *testing.T, status int) {
 	MustDecode[v1.WebhookEndpoint](t, b.post(t, "/v1/webhook_endpoints", `{"url":"`+receiver.URL+`","enabled_events":["transaction.captured"]}`), 201)
 }
 
+// TestMetricsOfTheLead: a core that has its store for itself leads.
+func TestMetricsOfTheLead(t *testing.T) {
+	t.Parallel()
+	setup(t).wantSeries(t, "core_leads 1")
+}
+
 func TestMetricsOfWebhooks(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, private: true})

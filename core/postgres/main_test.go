@@ -83,10 +83,10 @@ type node struct {
 	ended   chan struct{}
 }
 
-// start starts a core. It is killed when the test ends.
-func (c *cluster) start(t *testing.T) *node {
+// start starts a core, with more arguments. It is killed when the test ends.
+func (c *cluster) start(t *testing.T, more ...string) *node {
 	t.Helper()
-	cmd := c.command(t, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "0")
+	cmd := c.command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"}, more...)...)
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

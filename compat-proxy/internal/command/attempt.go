@@ -52,7 +52,7 @@ func (x *Executor) call(ctx context.Context, again string, send send) answer {
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
 		a.replayed = a.replayed && !ours && !a.resent
-		ours = ours || a.maybe && a.err.Code != CodeKeyInUse
+		ours = ours || a.resent || a.maybe && a.err.Code != CodeKeyInUse
 		a.maybe = a.maybe || last.maybe && !a.settles()
 		last = a
 		repeat := a.transient() || again != "" && a.err.Code == again

@@ -42,17 +42,25 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	}
 }
 
-// A connection that was kept breaks under the request; the transport then sends it again, unseen.
+// A connection that was kept breaks under the request; the transport then sends it again, unseen, and is answered at once, or told that the first is
+// still under way, as when its core has died and another one finishes it.
 func TestOnce_aLostAnswerOnAKeptConnectionIsOurs(t *testing.T) {
 	t.Parallel()
+	for _, atIt := range []int{0, 1, 2} {
+		aLostAnswerIsOurs(t, atIt)
+	}
+}
+
+func aLostAnswerIsOurs(t *testing.T, atIt int) {
+	t.Helper()
 	b := setupOnce(t, noon)
 	other := sale(120, func(c *command.Authorize) { c.Once.Same = []string{"shop", "INV-2"} })
 	if got, want := b.ask(t.Context(), 0, other), command.Done; got != want {
 		t.Fatalf("the payment before: got %s, want %s", got, want)
 	}
-	b.v1.mute = 1
+	b.v1.mute, b.v1.atIt = 1, atIt
 	if got, want := b.ask(t.Context(), 0, sale(120)), command.Done; got != want {
-		t.Errorf("the answer after a lost one: got %s, want %s", got, want)
+		t.Errorf("the answer after a lost one, %d times under way: got %s, want %s", atIt, got, want)
 	}
 	if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
 		t.Errorf("its repetition: got %s, want %s", got, want)

@@ -28,6 +28,7 @@ type keyedV1 struct {
 	deaf   int  // so many requests are lost before they are read
 	refuse int  // so many requests are refused, and nothing is kept of them
 	mute   int  // so many answers are lost after their effect
+	atIt   int  // so many repetitions are told that the first is still under way
 	blind  bool // the caller may not read keys
 
 	mu      sync.Mutex
@@ -78,7 +79,8 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
 		return
-	case used && u.running:
+	case used && (u.running || f.atIt > 0):
+		f.atIt--
 		w.WriteHeader(http.StatusConflict)
 		_, _ = io.WriteString(w, refusal(command.CodeKeyInUse))
 		return

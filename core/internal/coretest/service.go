@@ -120,11 +120,11 @@ func (s *Service) open(tb testing.TB) {
 		}
 	})
 	s.DB = db
+	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if s.Peers != nil {
-		s.Peers.ID, s.Peers.Store = s.IDs.Next(), db
+		s.Peers.ID, s.Peers.Store, s.Peers.Log = s.IDs.Next(), db, log
 		db.WorkAs(s.Peers.ID)
 	}
-	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sealer, err := seal.New(pepper()[:32])
 	if err != nil {
 		tb.Fatal(err)

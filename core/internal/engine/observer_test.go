@@ -16,7 +16,7 @@ import (
 
 // scraped has the engine counted, and returns what reads the count.
 func scraped(s *coretest.Service) func() string {
-	m := metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock})
+	m := metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock, Leads: s.Engine.Peers.Leads})
 	s.Engine.Observer = m
 	return func() string {
 		w := httptest.NewRecorder()
@@ -82,7 +82,7 @@ func (l *lags) SettlementBegun(lag time.Duration) {
 func TestSettlementLag(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // 09:30 UTC
-	l := &lags{Metrics: metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock})}
+	l := &lags{Metrics: metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock, Leads: s.Engine.Peers.Leads})}
 	s.Engine.Observer = l
 	for _, away := range []time.Duration{0, time.Hour, 72 * time.Hour, 0} {
 		s.Clock.Advance(away)

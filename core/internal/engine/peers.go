@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -39,9 +40,13 @@ type Peers struct {
 
 // seen is what is known of another core.
 type seen struct {
-	beat  int64
-	still int // own beats since that one changed
+	beat    int64
+	still   int  // own beats since that one changed
+	dropped bool // what it had leased was taken from it since it is gone
 }
+
+// gone reports whether it is taken for dead.
+func (s *seen) gone() bool { return s.beat == 0 || s.still >= goneAfter }
 
 // Leads reports whether this core does what is to be done once.
 func (p *Peers) Leads() bool {
@@ -61,7 +66,7 @@ func (p *Peers) gone(core int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.seen[core]
-	return core != p.ID && s != nil && (s.beat == 0 || s.still >= goneAfter)
+	return core != p.ID && s != nil && s.gone()
 }
 
 // mayTakeUp reports whether this core is to take up what one has begun so long ago, and left if it was this one.
@@ -79,13 +84,23 @@ func (p *Peers) Beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var forget []int64
+	forget, dead := p.note(begun, leads, peers)
+	if forget != 0 {
+		err = p.Store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetPeer(forget) })
+	}
+	for _, core := range dead {
+		err = errors.Join(err, p.dropLeases(ctx, core))
+	}
+	return err
+}
+
+// note keeps in mind what a beat has shown. Who leads is given one to be forgotten, 0 for none, and those that have gone and still have leases.
+func (p *Peers) note(begun time.Time, leads bool, peers []store.Peer) (forget int64, dead []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.until = time.Time{}
 	if leads {
 		p.until = begun.Add(leadTerm)
-	} else {
-		p.until = time.Time{}
 	}
 	now := map[int64]*seen{}
 	for _, peer := range peers {
@@ -97,15 +112,36 @@ func (p *Peers) Beat(ctx context.Context) error {
 			s.still++
 		}
 		now[peer.ID] = s
-		if leads && peer.ID != p.ID && s.still >= forgottenAfter {
-			forget = append(forget, peer.ID)
+		if !leads || peer.ID == p.ID || !s.gone() {
+			continue
+		}
+		if s.still >= forgottenAfter {
+			forget = peer.ID
+		}
+		if !s.dropped {
+			dead = append(dead, peer.ID)
 		}
 	}
 	p.seen = now
-	if len(forget) == 0 {
-		return nil
+	return forget, dead
+}
+
+// dropLeases has the deliveries made that a dead core had begun to make. It is done once: a dead core begins none.
+func (p *Peers) dropLeases(ctx context.Context, core int64) error {
+	var n int64
+	err := p.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = tx.DropLeasesOf(core); return err })
+	if err != nil {
+		return err
 	}
-	return p.Store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetPeer(forget[0]) })
+	if n > 0 {
+		p.Log.InfoContext(ctx, "peers: deliveries taken over", slog.Int64("deliveries", n))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.seen[core]; s != nil {
+		s.dropped = true
+	}
+	return nil
 }
 
 // Run beats until ctx ends, and says then that this core has ended.

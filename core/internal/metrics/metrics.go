@@ -39,6 +39,8 @@ type Config struct {
 	// Pending counts the webhook deliveries that are pending, and tells when the oldest was made. It is called at every scrape.
 	Pending func(context.Context) (n int64, oldest time.Time, err error)
 	Clock   clock.Clock
+	// Leads reports whether this core does what is done once among those that share its database.
+	Leads func() bool
 }
 
 // latencies are the bucket bounds of everything that takes time, in seconds.
@@ -75,6 +77,9 @@ func New(c Config) *Metrics {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
 		}, func() float64 { return float64(c.Waiting()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "causeway_core_leads", Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
+		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(pending{c})
 	for _, part := range [][]prometheus.Collector{m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all()} {

@@ -129,7 +129,7 @@ func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lea
 	// Materialized, for a list with a limit that is made once for each row meets more than the limit.
 	err := tx.each(`WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4`+tx.s.Dialect().Skip+`)
-		UPDATE webhook_deliveries SET leased = 1, due_at = ?1, attempts = attempts + 1, updated_at = ?2
+		UPDATE webhook_deliveries SET leased = 1, core_id = ?5, due_at = ?1, attempts = attempts + 1, updated_at = ?2
 		WHERE id IN (SELECT id FROM due)
 		RETURNING id, event_id, attempts, created_at`, func(row Scanner) error {
 		var l Lease
@@ -140,14 +140,14 @@ func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lea
 		l.CreatedAt = fromMillis(created)
 		out = append(out, l)
 		return nil
-	}, toMillis(until), toMillis(tx.Now), endpoint, limit)
+	}, toMillis(until), toMillis(tx.Now), endpoint, limit, tx.db.process)
 	return out, err
 }
 
 // EndAttempt writes what came of a leased attempt: where the delivery stands now, and when it is due again while it is pending.
-// ErrConflict when the lease had run out and somebody else began another attempt.
+// ErrConflict when the lease had run out and somebody else began another attempt, or it was taken away.
 func (tx *Tx) EndAttempt(l Lease, a Attempt, status DeliveryStatus, due time.Time) error {
-	return tx.change(`UPDATE webhook_deliveries SET leased = 0, status = ?, due_at = ?, response_status = ?, error = ?, duration_ms = ?,
+	return tx.change(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, status = ?, due_at = ?, response_status = ?, error = ?, duration_ms = ?,
 			attempted_at = ?, updated_at = ?
 		WHERE id = ? AND attempts = ? AND leased = 1 AND status = 'pending'`,
 		string(status), toMillis(due), a.Status, a.Error, a.Duration.Milliseconds(), toMillis(a.At), toMillis(tx.Now), l.Delivery, l.Attempt)
@@ -155,18 +155,26 @@ func (tx *Tx) EndAttempt(l Lease, a Attempt, status DeliveryStatus, due time.Tim
 
 // ReleaseAttempt gives a leased attempt back as if it had not been begun. ErrConflict as with EndAttempt.
 func (tx *Tx) ReleaseAttempt(l Lease) error {
-	return tx.change(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, attempts = attempts - 1, updated_at = ?1
+	return tx.change(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?1, attempts = attempts - 1, updated_at = ?1
 		WHERE id = ?2 AND attempts = ?3 AND leased = 1 AND status = 'pending'`, toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
 // DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead. Where several processes share the store
-// none is known to be: leases run out there.
+// none is known to be at its start: DropLeasesOf is for those.
 func (tx *Tx) DropLeases() error {
 	if tx.s.Dialect().Shared {
 		return nil
 	}
 	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,
 		toMillis(tx.Now))
+}
+
+// DropLeasesOf is DropLeases of one process of several, and returns how many there were. Whatever it still comes to say of its attempts is a conflict.
+func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
+	n, err := tx.changed(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?1, updated_at = ?1
+		WHERE status = 'pending' AND leased = 1 AND core_id = ?2`, toMillis(tx.Now), process)
+	tx.delivers = tx.delivers || n > 0
+	return n, err
 }
 
 // NoteAttempt keeps in mind since when an endpoint fails. It writes only when that changes.

@@ -52,7 +52,7 @@ func newClient(c Config) *http.Client {
 
 // attempt carries out a leased attempt and writes what came of it. ctx ends when the process must. What cannot be carried out for a reason
 // of our own is taken up again when its lease ends.
-func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Lease) {
+func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Lease, leased time.Time) {
 	over := context.WithoutCancel(ctx)
 	defer func() {
 		if r := recover(); r != nil { // one event that cannot be shown must not stop the service at every start
@@ -60,19 +60,23 @@ func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Leas
 				slog.String("type", fmt.Sprintf("%T", r)))
 		}
 	}()
-	err := d.carryOut(ctx, over, e, l)
+	err := d.carryOut(ctx, over, e, l, leased)
 	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: the endpoint is gone, or the lease had run out
 		d.Log.ErrorContext(over, "webhooks: an attempt came to nothing, it will be made again",
 			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
 	}
 }
 
-func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l store.Lease) error {
+func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l store.Lease, leased time.Time) error {
 	event, err := d.Store.Event(over, e.Tenant, l.Event)
 	if err != nil {
 		return err
 	}
-	a := d.traced(ctx, e, l, d.Body(event))
+	body := d.Body(event)
+	if d.Clock.Now().Sub(leased) > freshFor {
+		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
+	}
+	a := d.traced(ctx, e, l, body)
 	d.learn(e.ID, a.Error == "")
 	if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })

@@ -27,6 +27,8 @@ const (
 const (
 	// leaseTime is how long an attempt belongs to who began it: longer than any takes.
 	leaseTime = time.Minute
+	// freshFor is how long a lease is good to begin an attempt by: one whose process stood still meanwhile may have been taken over.
+	freshFor = 3 * time.Second
 	// poll is how often the queue is looked at when nothing was heard of it.
 	poll = time.Second
 	// grace is how long attempts under way may take at the end.
@@ -148,7 +150,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 		for _, l := range leases[i] {
 			running.Go(func() {
 				defer d.leave(t)
-				d.attempt(attempts, t.endpoint, l)
+				d.attempt(attempts, t.endpoint, l, now)
 			})
 		}
 	}

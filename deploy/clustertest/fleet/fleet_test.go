@@ -77,6 +77,7 @@ func TestFleetPostgreSQL(t *testing.T) {
 		"paused":  {one.Pause, one.Resume},
 		"stopped": {func() { one.Stop(t) }, func() { one.Start(t) }},
 	} {
+		programtest.WaitFor(t, "one core leads", func() bool { return f.Leader(t.Context()) != nil })
 		away.leave()
 		for range 4 { // each turn of the balancer
 			any.pay(t)

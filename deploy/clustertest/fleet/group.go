@@ -3,7 +3,9 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -47,6 +49,15 @@ func (f *Fleet) group(tb testing.TB, name, at string, port, n int, args func(lis
 
 // All are the instances.
 func (g *Group) All() []*Instance { return g.all }
+
+// URLs are those of all instances, for clients that choose by themselves.
+func (g *Group) URLs() []string {
+	out := make([]string, len(g.all))
+	for n, i := range g.all {
+		out[n] = i.URL()
+	}
+	return out
+}
 
 // URL is the balancer's: each connection goes to an instance that lives.
 func (g *Group) URL() string { return g.balancer.URL() }
@@ -95,12 +106,21 @@ func (i *Instance) Await(tb testing.TB) {
 	}
 }
 
+// Serves reports whether it takes requests at the moment.
+func (i *Instance) Serves(ctx context.Context) bool {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", i.listen)
+	return err == nil && conn.Close() == nil
+}
+
 // Start is Launch and Await.
 func (i *Instance) Start(tb testing.TB) {
 	tb.Helper()
 	i.Launch(tb)
 	i.Await(tb)
 }
+
+// Ended is closed when the process that runs now has ended.
+func (i *Instance) Ended() <-chan struct{} { return i.current().Ended() }
 
 func (i *Instance) current() *programtest.Program {
 	i.mu.Lock()

@@ -2,7 +2,9 @@ package crashtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,21 +74,23 @@ func (h *Harness) askAgain(ctx context.Context, c *Call) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for hung := 0; ; {
-		a, err := h.api.send(ctx, c)
-		if err != nil {
+		a, err := h.way(c).send(ctx, c)
+		switch {
+		case err != nil && !h.storms:
 			return fmt.Errorf("%s %s, asked again: %w", c.Kind, c.Marker, err)
-		}
-		c.Answer = a
-		if a.open() && !a.busy() {
-			hung++
-		}
-		if !a.open() && !a.busy() || c.Hangs && hung == 2 {
-			return nil
+		case err == nil:
+			c.Answer = a
+			if a.Status == http.StatusGatewayTimeout {
+				hung++
+			}
+			if !a.open() && !a.busy() || c.Hangs && hung == 2 {
+				return nil
+			}
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s %s is stuck: %d %s", c.Kind, c.Marker, a.Status, a.Body)
+			return fmt.Errorf("%s %s is stuck: %+v, %w", c.Kind, c.Marker, c.Answer, errors.Join(err, ctx.Err()))
 		}
 	}
 }

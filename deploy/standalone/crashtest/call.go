@@ -53,6 +53,8 @@ type Call struct {
 	Twin  bool // is sent a second time beside the first, as by a client that lost patience
 	Hangs bool // the acquirer does not answer it in time
 
+	door *client // nil for the first
+
 	Answer *Answer // nil until it came
 	Lost   bool    // the process died before it did
 }
@@ -77,7 +79,12 @@ func (a *Answer) ok() bool { return a.Status == http.StatusOK || a.Status == htt
 
 // open reports whether the answer leaves the outcome to be asked for again.
 func (a *Answer) open() bool {
-	return a.Status == http.StatusGatewayTimeout || a.is("idempotency_key_in_use")
+	return a.Status == http.StatusGatewayTimeout || a.is("idempotency_key_in_use") || a.lost()
+}
+
+// lost reports whether somebody on the way says that there is no answer to be had from him: the request may have had its effect, or none.
+func (a *Answer) lost() bool {
+	return a.is("answer_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
 }
 
 // busy reports whether the answer asks for patience and nothing else.

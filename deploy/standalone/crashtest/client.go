@@ -2,11 +2,14 @@ package crashtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -16,31 +19,60 @@ import (
 // patience bounds every wait for what takes milliseconds on a machine that has nothing else to do.
 const patience = 60 * time.Second
 
-// client speaks to whichever process serves at the moment. It is safe for concurrent use.
+// client speaks to whichever process serves at the moment, and to several by turns. It is safe for concurrent use.
 type client struct {
 	key  string
 	http *http.Client
+	next atomic.Uint64 // whose turn it is
 
-	mu   sync.RWMutex
-	base string // guarded by mu
+	mu    sync.RWMutex
+	bases []string // guarded by mu
 }
 
 func newClient(key string) *client {
 	return &client{key: key, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience}}
 }
 
-func (c *client) move(base string) {
+func (c *client) move(bases ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.base = base
+	c.bases = bases
 	c.http.CloseIdleConnections()
 }
 
-// send makes the request. The error says that there was no whole answer.
-func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
+// many is how many processes there are.
+func (c *client) many() int {
 	c.mu.RLock()
-	base := c.base
+	defer c.mu.RUnlock()
+	return len(c.bases)
+}
+
+// send makes the request. The error says that there was no whole answer. Of several processes the next one is asked where one does not listen; what
+// only reads is asked of the next one, too, where an answer was lost.
+func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c.mu.RLock()
+	bases := c.bases
 	c.mu.RUnlock()
+	for tries := 1; ; tries++ {
+		a, err := c.sendTo(ctx, bases[c.next.Add(1)%uint64(len(bases))], call)
+		var way *net.OpError
+		unsent := errors.As(err, &way) && way.Op == "dial"
+		if err == nil || len(bases) == 1 || !unsent && call.Method != http.MethodGet {
+			return a, err
+		}
+		if tries%len(bases) == 0 {
+			select {
+			case <-time.After(20 * time.Millisecond): // they are on their way back
+			case <-ctx.Done():
+				return nil, err
+			}
+		}
+	}
+}
+
+func (c *client) sendTo(ctx context.Context, base string, call *Call) (*Answer, error) {
 	r, err := http.NewRequestWithContext(ctx, call.Method, base+call.Path, strings.NewReader(call.Body))
 	if err != nil {
 		return nil, err

@@ -17,5 +17,5 @@ func Held(folder, transaction string) (int64, error) {
 func OpenReceiver(tb interface{ Cleanup(f func()) }) (url string, trust func(path, secret string), complaints func() []string) {
 	r := newReceiver(1, 0)
 	tb.Cleanup(r.server.Close)
-	return r.server.URL, r.trust, r.complaints
+	return r.server.URL, r.trust, func() []string { return r.complaints(nil) }
 }

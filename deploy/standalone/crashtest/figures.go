@@ -3,7 +3,6 @@ package crashtest
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -33,13 +32,13 @@ func (f Figures) String() string {
 	}
 	return fmt.Sprintf("%d commands acknowledged (%s); the crashes took %d answers: asked again under their key, %d had stood and %d were done then, "+
 		"%d had no key; %d answers were replayed; %d lines of the acquirer's journal agreed; %d events; %d deliveries taken, %d of them again, "+
-		"%d of those asked for", f.Commands, strings.Join(slices.Compact(each), ", "), f.Lost, f.Stood, f.Again, f.Unsure, f.Replays,
-		f.Authorities, f.Events, f.Deliveries, f.Duplicates, f.Asked)
+		"%d of those asked for, %d behind a newer one of their object", f.Commands, strings.Join(slices.Compact(each), ", "), f.Lost, f.Stood, f.Again, f.Unsure, f.Replays,
+		f.Authorities, f.Events, f.Deliveries, f.Duplicates, f.Asked, f.Behind)
 }
 
 // Integrity asks the storage engine whether the store that a stopped process left in data is whole: "ok", or what is wrong.
 func Integrity(ctx context.Context, data string) (string, error) {
-	s, err := openShelf(filepath.Join(data, "core"))
+	s, err := openShelf(data)
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -32,6 +33,7 @@ type Figures struct {
 	Deliveries  int // that the receiver took
 	Duplicates  int // of those: of an event that it had, redeliveries that were asked for included
 	Asked       int // redeliveries that were asked for
+	Behind      int // deliveries that came behind a newer one of the same object
 	Authorities int // lines of the acquirer's journal that were compared
 }
 
@@ -43,17 +45,24 @@ type Harness struct {
 	hook *receiver
 	hole net.Listener // takes connections and never answers
 
+	doors  []*client // besides api, for the clients of Storm
+	storms bool      // there are several processes, of which some live
+
 	mu    sync.Mutex // guards calls, wants and twins while clients run
 	calls []*Call    // of this round
 	wants []want
 	twins []string        // what was wrong with requests that were sent twice at once
 	live  map[string]bool // API keys by whether they must work
 
+	erased map[string]bool // objects whose events tell nothing of a person any more
+
 	all    []*Call // of all rounds
 	since  marks   // what was there at the last look
 	before marks   // what was there at the one before
 	fig    Figures
 	main   string // id of the endpoint that gets everything
+
+	merchant int64 // number of its id
 }
 
 // want is an event of an object that must come to an endpoint.
@@ -70,7 +79,7 @@ func New(seed uint64, keys Keys) (*Harness, error) {
 	}
 	return &Harness{
 		seed: seed, keys: keys, api: newClient(keys.Secret), hook: newReceiver(seed, 0.002), hole: hole,
-		live: map[string]bool{}, fig: Figures{ByKind: map[Kind]int{}},
+		live: map[string]bool{}, erased: map[string]bool{}, fig: Figures{ByKind: map[Kind]int{}},
 	}, nil
 }
 
@@ -80,14 +89,34 @@ func (h *Harness) Close() {
 	_ = h.hole.Close()
 }
 
-// Attach turns to the process that serves at base now.
-func (h *Harness) Attach(base string) { h.api.move(base) }
+// Attach turns to the process that serves at base now, or to those that serve together, by turns.
+func (h *Harness) Attach(bases ...string) { h.api.move(bases...) }
+
+// AttachDoor gives some of Storm's clients another way to v1. What their requests do is asked for again, and looked up, by any way.
+func (h *Harness) AttachDoor(transport http.RoundTripper, bases ...string) {
+	d := newClient(h.keys.Secret)
+	d.http.Transport = transport
+	d.move(bases...)
+	h.doors = append(h.doors, d)
+}
+
+// way is how a request goes. A publishable key opens only the first door; and what has no key, and may be sent again all the same, must not be
+// under way still when it is: only the core itself takes it along when it dies.
+func (h *Harness) way(c *Call) *client {
+	if c.door == nil || c.Auth != "" || c.Key == "" && c.again() {
+		return h.api
+	}
+	return c.door
+}
 
 // mainPath is where the endpoint is that gets everything.
 const mainPath = "/all"
 
 // Prepare makes the endpoints that stay: one that is alive, and two that are dead beside it.
 func (h *Harness) Prepare(ctx context.Context) error {
+	if err := h.learnMerchant(ctx); err != nil {
+		return err
+	}
 	for i, url := range []string{h.hook.url(mainPath), "http://" + h.hole.Addr().String() + "/", "http://127.0.0.1:1/"} {
 		c := &Call{
 			Kind: EndpointCreate, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Key: fmt.Sprintf("stays-%d", i),
@@ -104,6 +133,18 @@ func (h *Harness) Prepare(ctx context.Context) error {
 			h.main = e.ID
 			h.hook.trust(mainPath, e.Secret.Reveal())
 		}
+	}
+	return nil
+}
+
+// learnMerchant finds out who the merchant is.
+func (h *Harness) learnMerchant(ctx context.Context) error {
+	a, err := h.api.get(ctx, "/v1/api_keys/current", "")
+	if err != nil {
+		return err
+	}
+	if h.merchant, err = id.Parse(id.Merchant, read[v1.APIKey](a).Merchant); err != nil {
+		return fmt.Errorf("merchant: HTTP %d: %s: %w", a.Status, a.Body, err)
 	}
 	return nil
 }
@@ -144,6 +185,6 @@ func (h *Harness) Figures() Figures {
 	h.hook.mu.Lock()
 	defer h.hook.mu.Unlock()
 	f := h.fig
-	f.Deliveries, f.Duplicates = h.hook.receipts, h.hook.again
+	f.Deliveries, f.Duplicates, f.Behind = h.hook.receipts, h.hook.again, h.hook.behind
 	return f
 }

@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // entry is one line of the acquirer's journal: a request that had its answer.
@@ -31,6 +34,32 @@ type journal struct {
 	byTxn    map[string][]entry
 }
 
+// journal reads what the acquirer remembers of the merchant whose transactions are not among those of others.
+func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
+	if !s.server {
+		return readJournal(s.folder)
+	}
+	// A book has one line for a reference, and no order. A void is put behind what it names: the acquirer refuses what comes after one.
+	lines, err := s.texts(ctx, `SELECT line FROM simulator_requests WHERE line <> '' ORDER BY line LIKE 'v%', at`)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	foreign, err := s.texts(ctx, `SELECT id FROM transactions WHERE merchant_id <> $1`, merchant)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j, err := newJournal([]byte(strings.Join(lines, "\n")))
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range foreign {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			delete(j.byTxn, id.Format(id.Transaction, n))
+		}
+	}
+	return j, nil
+}
+
 // readJournal reads the acquirer's journal, which a start has mended.
 func readJournal(folder string) (*journal, error) {
 	var text []byte
@@ -41,6 +70,10 @@ func readJournal(folder string) (*journal, error) {
 		}
 		text = append(text, part...)
 	}
+	return newJournal(text)
+}
+
+func newJournal(text []byte) (*journal, error) {
 	j := &journal{byRef: map[string]entry{}, released: map[string]int{}, byTxn: map[string][]entry{}}
 	for line := range bytes.Lines(text) {
 		e, ok := parseEntry(string(line))

@@ -3,7 +3,6 @@ package crashtest
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/causeway-pay/causeway/shared/id"
@@ -38,19 +37,19 @@ type event struct {
 	object string // its object's id
 }
 
-// Judge looks at what was done since the last look, and returns what is wrong with it. The process must be idle.
-func (h *Harness) Judge(ctx context.Context, data string) ([]string, error) {
-	return h.judged(ctx, data, h.calls, h.since, false)
+// Judge looks at what was done since the last look, and returns what is wrong with it. The place of the store is a data folder, or the URL of a
+// server. The process must be idle.
+func (h *Harness) Judge(ctx context.Context, place string) ([]string, error) {
+	return h.judged(ctx, place, h.calls, h.since, false)
 }
 
 // JudgeAll looks at everything there ever was.
-func (h *Harness) JudgeAll(ctx context.Context, data string) ([]string, error) {
-	return h.judged(ctx, data, h.all, marks{}, true)
+func (h *Harness) JudgeAll(ctx context.Context, place string) ([]string, error) {
+	return h.judged(ctx, place, h.all, marks{}, true)
 }
 
-func (h *Harness) judged(ctx context.Context, data string, calls []*Call, since marks, all bool) ([]string, error) {
-	core := filepath.Join(data, "core")
-	s, err := openShelf(core)
+func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since marks, all bool) ([]string, error) {
+	s, err := openShelf(place)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func (h *Harness) judged(ctx context.Context, data string, calls []*Call, since 
 			return nil, err
 		}
 	}
-	if j.journal, err = readJournal(core); err != nil {
+	if j.journal, err = s.journal(ctx, h.merchant); err != nil {
 		return nil, err
 	}
 	if err := j.look(since); err != nil {
@@ -86,7 +85,7 @@ func (h *Harness) judged(ctx context.Context, data string, calls []*Call, since 
 	}
 	wrong, err := s.faults(ctx, j.since)
 	j.add(wrong...)
-	j.add(h.hook.complaints()...)
+	j.add(h.hook.complaints(h.erased)...)
 	if !all {
 		j.add(h.twins...)
 	}
@@ -164,8 +163,8 @@ func (h *Harness) mark(j *judge) {
 	if len(j.keys) > 0 {
 		h.since.key = j.keys[0].ID
 	}
-	if len(j.events) > 0 {
-		h.since.event = j.events[0].ID
+	for _, e := range j.events { // where several processes make them they are not in the order of their ids
+		h.since.event = max(h.since.event, e.ID)
 	}
 }
 
@@ -180,7 +179,7 @@ func (j *judge) replay(c *Call) error {
 	if c.Key == "" || c.Answer == nil || !c.Answer.kept() {
 		return nil
 	}
-	again, err := j.h.api.send(j.ctx, c)
+	again, err := j.h.api.send(j.ctx, c) // of several processes, by any
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -12,15 +13,35 @@ import (
 )
 
 // shelf is the service's store, read from beside it.
-type shelf struct{ db *sql.DB }
+type shelf struct {
+	db     *sql.DB
+	server bool   // PostgreSQL
+	folder string // of SQLite's file, and of the acquirer's journal
+}
 
-func openShelf(folder string) (*shelf, error) {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(10000)")
-	if err != nil {
+// openShelf opens what is at a place: a standalone's data folder, or the URL of a PostgreSQL server, whose driver "pgx" the test has to link.
+func openShelf(place string) (*shelf, error) {
+	s := &shelf{server: strings.HasPrefix(place, "postgres://"), folder: filepath.Join(place, "core")}
+	driver, source := "pgx", place
+	if !s.server {
+		driver, source = "sqlite", "file:"+filepath.Join(s.folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(10000)"
+	}
+	var err error
+	if s.db, err = sql.Open(driver, source); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	return &shelf{db}, nil
+	return s, nil
 }
+
+// words are a query in the words of the engine: ?1 and so on are its parameters.
+func (s *shelf) words(query string) string {
+	if !s.server {
+		return query
+	}
+	return jsonMember.ReplaceAllString(strings.ReplaceAll(query, "?", "$"), "details::jsonb #>> '{$1,$2}'")
+}
+
+var jsonMember = regexp.MustCompile(`json_extract\(details, '\$\.(\w+)\.(\w+)'\)`)
 
 // open are what must come to nothing once the service has recovered.
 var open = []struct{ what, query string }{
@@ -35,7 +56,7 @@ var open = []struct{ what, query string }{
 var wrong = []struct{ what, query string }{
 	{"used tokens with a security code", `SELECT COUNT(*) FROM tokens WHERE id > ?1 AND used_by <> 0 AND cvc IS NOT NULL`},
 	{"tokens used twice", `SELECT COUNT(*) FROM (SELECT 1 FROM transactions WHERE id > ?1 AND payment_method LIKE 'tok\_%' ESCAPE '\'
-		AND status NOT IN ('failed', 'requires_confirmation', 'canceled') GROUP BY payment_method HAVING COUNT(*) > 1)`},
+		AND status NOT IN ('failed', 'requires_confirmation', 'canceled') GROUP BY payment_method HAVING COUNT(*) > 1) AS twice`},
 	{"transactions whose amounts cannot be", `SELECT COUNT(*) FROM transactions WHERE id > ?1 AND (amount_refunded > amount_captured
 		OR amount_captured > amount_authorized OR amount_authorized > amount OR amount_settled > amount_captured)`},
 	{"transactions whose captures do not add up", `SELECT COUNT(*) FROM transactions t WHERE id > ?1 AND amount_captured <>
@@ -49,7 +70,7 @@ var wrong = []struct{ what, query string }{
 // count runs a query for one number.
 func (s *shelf) count(ctx context.Context, query string, args ...any) (int, error) {
 	var n int
-	if err := s.db.QueryRowContext(ctx, query, args...).Scan(&n); err != nil {
+	if err := s.db.QueryRowContext(ctx, s.words(query), args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("store: %w", err)
 	}
 	return n, nil
@@ -100,25 +121,34 @@ func (s *shelf) faults(ctx context.Context, since int64) ([]string, error) {
 
 // whole asks the engine whether the file is whole.
 func (s *shelf) whole(ctx context.Context) (string, error) {
-	rows, err := s.db.QueryContext(ctx, `PRAGMA integrity_check`)
+	lines, err := s.texts(ctx, `PRAGMA integrity_check`)
 	if err != nil {
 		return "", fmt.Errorf("integrity: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err says what there is to say
-	var lines []string
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return "", fmt.Errorf("integrity: %w", err)
-		}
-		lines = append(lines, line)
+	return strings.Join(lines, "; "), nil
+}
+
+// texts reads a column.
+func (s *shelf) texts(ctx context.Context, query string, args ...any) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
 	}
-	return strings.Join(lines, "; "), rows.Err()
+	defer func() { _ = rows.Close() }() // rows.Err says what there is to say
+	var out []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, rows.Err()
 }
 
 // deliveries counts, by event, how often an endpoint gets or got each one that is newer than since.
 func (s *shelf) deliveries(ctx context.Context, endpoint, since int64) (map[int64]int, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT event_id, COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ? AND event_id > ? GROUP BY event_id`,
+	rows, err := s.db.QueryContext(ctx, s.words(`SELECT event_id, COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ?1 AND event_id > ?2 GROUP BY event_id`),
 		endpoint, since)
 	if err != nil {
 		return nil, fmt.Errorf("deliveries: %w", err)
@@ -147,8 +177,8 @@ type storedToken struct {
 
 // tokens reads those that are newer than since.
 func (s *shelf) tokens(ctx context.Context, since int64) ([]storedToken, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, COALESCE(json_extract(details, '$.card.holder'), json_extract(details, '$.bank_account.holder'), ''),
-		used_by, cvc IS NOT NULL, cvc_given FROM tokens WHERE id > ?`, since)
+	rows, err := s.db.QueryContext(ctx, s.words(`SELECT id, COALESCE(json_extract(details, '$.card.holder'), json_extract(details, '$.bank_account.holder'), ''),
+		used_by, cvc IS NOT NULL, cvc_given FROM tokens WHERE id > ?1`), since)
 	if err != nil {
 		return nil, fmt.Errorf("tokens: %w", err)
 	}

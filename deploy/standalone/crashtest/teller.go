@@ -16,6 +16,7 @@ type teller struct {
 	rng           *rand.Rand
 	n             int // requests made
 	before, after func()
+	door          *client
 }
 
 // story is a number of requests that build on each other. It returns errGone as soon as one has no answer.
@@ -86,27 +87,50 @@ func (t *teller) do(ctx context.Context, c *Call) error {
 	t.h.mu.Lock()
 	t.h.calls = append(t.h.calls, c)
 	t.h.mu.Unlock()
+	c.door = t.door
 	t.before()
 	a, err := t.send(ctx, c)
-	if err != nil {
+	switch {
+	case err != nil || a.lost():
 		c.Lost = true
+		return t.lost(ctx, c)
+	default:
+		c.Answer = a
+	}
+	t.after()
+	return nil
+}
+
+// lost is a client whose answer was lost: where there is nobody else, it waits until it is called back; where there is, it asks there at once, if it
+// may.
+func (t *teller) lost(ctx context.Context, c *Call) error {
+	if !t.h.storms {
 		return errGone
 	}
-	c.Answer = a
-	t.after()
+	defer t.after()
+	if !c.again() {
+		return errOver
+	}
+	if err := t.h.askAgain(ctx, c); err != nil {
+		t.h.mu.Lock()
+		defer t.h.mu.Unlock()
+		t.h.twins = append(t.h.twins, err.Error())
+		return errOver
+	}
 	return nil
 }
 
 // send sends the request, and its twin beside it: both are told the same, or one is told that the other runs.
 func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
+	way := t.h.way(c)
 	if !c.Twin || c.Key == "" {
-		return t.h.api.send(ctx, c)
+		return way.send(ctx, c)
 	}
 	var twin *Answer
 	var lost error
 	var running sync.WaitGroup
-	running.Go(func() { twin, lost = t.h.api.send(ctx, c) })
-	a, err := t.h.api.send(ctx, c)
+	running.Go(func() { twin, lost = way.send(ctx, c) }) // of several processes, by another one
+	a, err := way.send(ctx, c)
 	running.Wait()
 	if err = errors.Join(err, lost); err != nil {
 		return nil, err
@@ -114,7 +138,9 @@ func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
 	if !a.kept() && (twin.kept() || twin.open()) {
 		return twin, nil // the first was told to be patient, and had no effect
 	}
-	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || a.Replayed == twin.Replayed) {
+	// Where others take over, the transport may have asked one of them for an answer that was lost: then both are answers to that.
+	both := a.Replayed == twin.Replayed && (!t.h.storms || !a.Replayed)
+	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || both) {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
 		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s was answered %d %s and at once %d %s", c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))

@@ -29,10 +29,11 @@ func commit(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, release func()) 
 func quietly(ctx context.Context, conn *pgxpool.Conn, run func(context.Context) error, release func()) error {
 	l := lineOf(conn)
 	l.quiet.Store(true)
-	done := make(chan error, 1)
-	go func() { done <- run(context.WithoutCancel(ctx)) }()
+	var err error
+	done := make(chan struct{})
+	go func() { err = run(context.WithoutCancel(ctx)); close(done) }()
 	select {
-	case err := <-done:
+	case <-done:
 		l.quiet.Store(false)
 		release()
 		return err
@@ -40,7 +41,7 @@ func quietly(ctx context.Context, conn *pgxpool.Conn, run func(context.Context) 
 	}
 	go func() {
 		over := time.AfterFunc(lingering, func() { _ = l.Close() })
-		<-done // nobody waits for it any more
+		<-done
 		over.Stop()
 		l.quiet.Store(false)
 		release()

@@ -1,0 +1,113 @@
+package webhook_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
+)
+
+// cores are two services on one server, of which the second leads.
+func cores(t *testing.T) (first, second *bundle) {
+	t.Helper()
+	s := coretest.OpenShared(t)
+	secrets := webhook.NewSecrets([]byte("the webhook key of the tests: 32"))
+	first, second = &bundle{s, secrets}, &bundle{s.Beside(t), secrets}
+	beat(t, second, first)
+	return first, second
+}
+
+func beat(t *testing.T, cores ...*bundle) {
+	t.Helper()
+	for _, c := range cores {
+		if err := c.Peers.Beat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mustLease begins an attempt of the one delivery to an endpoint.
+func (b *bundle) mustLease(t *testing.T, e *store.Endpoint) store.Lease {
+	t.Helper()
+	var leases []store.Lease
+	err := b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
+		leases, err = tx.LeaseDeliveries(e.ID, 10, tx.Now.Add(time.Minute))
+		return err
+	})
+	if err != nil || len(leases) != 1 {
+		t.Fatalf("got %d leases, %v", len(leases), err)
+	}
+	return leases[0]
+}
+
+// TestLeasesOfADeadCorePostgreSQL: what a core had begun to deliver when it died is delivered by another one once it is known to be dead, though its
+// lease has most of a minute to go; what a slow one is at is left to it.
+func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
+	t.Parallel()
+	first, second := cores(t)
+	r := newReceiver(t, nil)
+	e := first.MustEndpoint(t, r.URL)
+	first.MustPay(t)
+	lease := first.mustLease(t, e)
+	leased := func() int64 {
+		return first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 1 AND core_id = ?", first.Peers.ID)
+	}
+	for range 3 { // slow: one beat for four of the other's
+		beat(t, second, second, second, second, first)
+		if leased() != 1 {
+			t.Fatal("a slow core's lease was taken")
+		}
+	}
+	beat(t, second, second, second, second, second)
+	if leased() != 1 {
+		t.Fatal("a lease was taken after four beats in a row without one of its core")
+	}
+	beat(t, second)
+	if leased() != 0 {
+		t.Fatal("the dead core's lease stands")
+	}
+	late := func(tx *store.Tx) error {
+		return tx.EndAttempt(lease, store.Attempt{At: tx.Now}, store.DeliverySucceeded, tx.Now)
+	}
+	if err := first.DB.Update(t.Context(), late); err != store.ErrConflict { //nolint:errorlint // exactly this one
+		t.Errorf("it comes back and tells of its attempt: got %v, want a conflict", err)
+	}
+	run(t, second.deliverer())
+	until(t, "it is delivered", func() bool { return second.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	if got := len(r.messages()); got != 1 {
+		t.Errorf("%d messages, want one", got)
+	}
+	if err := first.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.ReleaseAttempt(lease) }); err != store.ErrConflict { //nolint:errorlint // as above
+		t.Errorf("it gives its lease back: got %v, want a conflict", err)
+	}
+	if got := second.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != store.DeliverySucceeded {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestAStaleLease: a process that stood still between its lease and its request does not send: somebody else may have.
+func TestAStaleLease(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	var shown atomic.Int64
+	stop := run(t, b.deliverer(func(c *webhook.Config) {
+		body := c.Body
+		c.Body = func(e *store.Event) []byte {
+			if shown.Add(1) == 1 {
+				b.Clock.Advance(3*time.Second + time.Millisecond)
+			}
+			return body(e)
+		}
+	}))
+	until(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	stop()
+	if got := b.deliveries(t, e)[0]; got.Attempts != 1 || len(r.messages()) != 1 || shown.Load() != 2 {
+		t.Errorf("got %+v, %d messages and %d attempts begun, want the first as if it had not been", got, len(r.messages()), shown.Load())
+	}
+}

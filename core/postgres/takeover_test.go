@@ -1,0 +1,48 @@
+package postgres_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// TestDeliveryOfADeadCorePostgreSQL: a core is killed while a receiver keeps it waiting. Another one delivers within seconds, not after the minute of the
+// lease, and once.
+func TestDeliveryOfADeadCorePostgreSQL(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Schema(t)
+	c := newCluster(t, store)
+	db := inspect(t, store)
+	var nodes []*node
+	for range 3 { // one after the other: their numbers are in this order
+		nodes = append(nodes, c.start(t, "--webhooks-allow-private"))
+	}
+	var came atomic.Int64
+	gone := make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if came.Add(1) == 1 {
+			select {
+			case <-gone:
+			case <-r.Context().Done():
+			}
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	t.Cleanup(func() { close(gone) })
+	nodes[0].must(t, 201, "POST", "/v1/webhook_endpoints", `{"url":"`+receiver.URL+`","enabled_events":["*"]}`, "")
+	nodes[0].must(t, 201, "POST", "/v1/transactions", payment(100, "card", ""), "")
+	soon(t, 20*time.Second, "a core delivers", func() bool { return came.Load() == 1 })
+	holder := number(t, db, "SELECT COUNT(*) FROM cores WHERE id < (SELECT core_id FROM webhook_deliveries WHERE leased = 1)")
+	nodes[holder].kill()
+	took := soon(t, 40*time.Second, "another one delivers", func() bool {
+		return number(t, db, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == 1
+	})
+	t.Logf("after %s", took)
+	if got := came.Load(); got != 2 {
+		t.Errorf("delivered %d times, want the one that was cut and one more", got)
+	}
+}

@@ -1,0 +1,41 @@
+//go:build unix
+
+package fleet
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Leader is the core that does what is done once for all of them, by its own word; nil when none says so, as after it was killed.
+func (f *Fleet) Leader(ctx context.Context) *Instance {
+	for _, i := range f.Cores.All() {
+		if !i.standsStill() && strings.Contains(i.metrics(ctx), "\ncauseway_core_leads 1\n") {
+			return i
+		}
+	}
+	return nil
+}
+
+// metrics is what an instance counts, "" when it is not there.
+func (i *Instance) metrics(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, i.Admin()+"/metrics", http.NoBody)
+	if err != nil {
+		return ""
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = got.Body.Close() }() // it was read, or is of no use
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
