@@ -22,6 +22,8 @@ type Config struct {
 	Binaries                string   // folder of the programs; those of this tree by default
 	CoreArgs                []string // more for core serve
 	CoreEnv                 []string // more for core, as NAME=value
+	// FilterArgs and ProxyArgs are more for each of these programs, by its number. They may be nil.
+	FilterArgs, ProxyArgs func(n int) []string
 }
 
 // Fleet is several of each program on one database, and one merchant with a login at each door.
@@ -54,21 +56,31 @@ func Start(tb testing.TB, c Config) *Fleet {
 	}, c.CoreEnv...)}
 	f.Run(tb, "migrate")
 	f.enroll(tb)
-	at := address(tb)
+	at, filters, proxies := address(tb), 0, 0
 	f.Cores = f.group(tb, "core", at, 18080, c.Cores, func(listen, admin string) []string {
 		return append([]string{"serve", "--listen", listen, "--admin", admin, "--rate-limit", "0"}, c.CoreArgs...)
 	})
 	f.Filters = f.group(tb, "mle-filter", at, 18180, c.Filters, func(listen, admin string) []string {
-		return []string{"--listen", listen, "--admin", admin, "--v1", f.Cores.URL(), "--keys", c.Store}
+		return append([]string{"--listen", listen, "--admin", admin, "--v1", f.Cores.URL(), "--keys", c.Store}, c.more(c.FilterArgs, &filters)...)
 	})
 	v1 := f.Filters
 	if c.Filters == 0 {
 		v1 = f.Cores
 	}
 	f.Proxies = f.group(tb, "compat-proxy", at, 18280, c.Proxies, func(listen, admin string) []string {
-		return []string{"--listen", listen, "--admin", admin, "--v1", v1.URL(), "--credentials", filepath.Join(f.dir, "logins.yaml"), "--drop-in-paths"}
+		return append([]string{"--listen", listen, "--admin", admin, "--v1", v1.URL(), "--credentials", filepath.Join(f.dir, "logins.yaml"), "--drop-in-paths"},
+			c.more(c.ProxyArgs, &proxies)...)
 	})
 	return f
+}
+
+// more are the further arguments of the next instance.
+func (c Config) more(args func(int) []string, next *int) []string {
+	*next++
+	if args == nil {
+		return nil
+	}
+	return args(*next - 1)
 }
 
 // random is a secret of 32 bytes in base64.
@@ -78,11 +90,18 @@ func random() string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
+// Command is a command of the core in a folder, on the fleet's store.
+func (f *Fleet) Command(tb testing.TB, folder string, args ...string) *exec.Cmd {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), filepath.Join(folder, "core"), args...) //nolint:gosec // a program of this test
+	cmd.Env = append(os.Environ(), f.env...)
+	return cmd
+}
+
 // Run runs a command of core to its end, and returns what it printed.
 func (f *Fleet) Run(tb testing.TB, args ...string) string {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), filepath.Join(f.config.Binaries, "core"), args...) //nolint:gosec // a program of this test
-	cmd.Env = append(os.Environ(), f.env...)
+	cmd := f.Command(tb, f.config.Binaries, args...)
 	var errOut strings.Builder
 	cmd.Stderr = &errOut
 	out, err := cmd.Output()

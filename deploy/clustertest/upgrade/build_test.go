@@ -1,0 +1,66 @@
+//go:build unix
+
+package upgrade_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// nextVersion is how the newer programs call themselves.
+const nextVersion = "v9.9.9-next"
+
+// nextSteps are the migrations of the newer core: all kinds that migration/README.md has, on the tables that grow.
+var nextSteps = map[string]string{
+	"90001_next_column.sql":  "-- +goose Up\nALTER TABLE transactions ADD COLUMN next_mark BIGINT NOT NULL DEFAULT 7;\n",
+	"90002_next_events.sql":  "-- +goose Up\nALTER TABLE events ADD COLUMN next_note TEXT;\n",
+	"90003_next_table.sql":   "-- +goose Up\nCREATE TABLE next_things (id BIGINT PRIMARY KEY, name TEXT NOT NULL);\n",
+	"90004_next_bound.sql":   "-- +goose Up\nALTER TABLE transactions ADD CONSTRAINT next_bound CHECK (next_mark >= 0) NOT VALID;\n",
+	"90005_next_bounded.sql": "-- +goose Up\nALTER TABLE transactions VALIDATE CONSTRAINT next_bound;\n",
+	"90006_next_index.sql": "-- +goose NO TRANSACTION\n-- +goose Up\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS transactions_by_next;\n" +
+		"CREATE INDEX CONCURRENTLY transactions_by_next ON transactions (next_mark, id);\nRESET lock_timeout;\n",
+}
+
+// buildNext builds the programs of the next release: this tree's, with another version and further migrations laid over it.
+func buildNext(t *testing.T) string {
+	t.Helper()
+	folder, sources := t.TempDir(), t.TempDir()
+	migrations, err := filepath.Abs("../../../core/internal/store/postgres/migration")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for name, text := range nextSteps {
+		if _, err := os.Stat(filepath.Join(migrations, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("%s is there: %v", name, err)
+		}
+		overlay.Replace[filepath.Join(migrations, name)] = filepath.Join(sources, name)
+		mustWrite(t, filepath.Join(sources, name), []byte(text))
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, filepath.Join(sources, "overlay.json"), text)
+	const ours = "github.com/causeway-pay/causeway/"
+	err = programtest.Build(t.Context(), folder, "-overlay", filepath.Join(sources, "overlay.json"), "-ldflags", "-X "+ours+"shared/probe.stamped="+nextVersion,
+		ours+"core/cmd/core", ours+"mle-filter/cmd/mle-filter", ours+"compat-proxy/cmd/compat-proxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func mustWrite(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
