@@ -32,7 +32,7 @@ const (
 // What connections set unless the URL says otherwise.
 var (
 	setting = map[string]string{
-		"application_name": "causeway-core", "TimeZone": "UTC",
+		"application_name": store.Writer, "TimeZone": "UTC",
 		// A process that stands still in the middle of a command must not hold its locks for good.
 		"idle_in_transaction_session_timeout": "5000",
 	}
@@ -123,6 +123,9 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 		delete(conn.RuntimeParams, own)
 	}
 	conn.DialFunc = lined(conn.DialFunc)
+	if name := conn.RuntimeParams["application_name"]; name != "" && !strings.HasPrefix(name, store.Writer) {
+		conn.RuntimeParams["application_name"] = store.Writer + " " + name // lists of events know writers by it
+	}
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
 		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
 	}

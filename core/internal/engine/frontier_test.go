@@ -1,0 +1,97 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// mustEvent writes an event of a number. during is called before it is written, when the command has a number of its own.
+func mustEvent(t *testing.T, s *coretest.Service, n int64, during func()) {
+	t.Helper()
+	err := s.DB.Update(context.WithoutCancel(t.Context()), func(tx *store.Tx) error {
+		if err := tx.MarkSettled(payment.Tenant{Merchant: n}, tx.Now, 0); err != nil { // any write
+			return err
+		}
+		if during != nil {
+			during()
+		}
+		return tx.InsertEvent(&store.Event{ID: n, Tenant: s.Tenant, Type: "customer.created", Object: 1, Sequence: 1, Data: []byte("{}")})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func eventIDs(t *testing.T, s *coretest.Service, p store.Page) (ids []int64) {
+	t.Helper()
+	p.Limit = 100
+	found, err := s.DB.Events(t.Context(), s.Tenant, store.EventFilter{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range found.Rows {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// TestAForeignTransactionHoldsNoEventsBackPostgreSQL: somebody else's transaction that stays open keeps no event from the list, nor the list waiting.
+func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	foreign, err := s.Database.MustInspect(t).BeginTx(t.Context(), &sql.TxOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = foreign.Rollback() }() // it wrote nothing that is to stay
+	if _, err := foreign.ExecContext(t.Context(), "INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (1, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
+	for n := int64(1); n <= 10; n++ {
+		mustEvent(t, s, n, nil)
+		if got := eventIDs(t, s, store.Page{}); len(got) != int(n) || got[0] != n {
+			t.Fatalf("after event %d: got %v", n, got)
+		}
+	}
+	if took := time.Since(begun); took > 8*time.Second { // a second each, where lists wait
+		t.Errorf("took %s", took)
+	}
+}
+
+// TestASlowWriterIsWaitedForPostgreSQL: a command of another core that has a number and no event yet, while later ones are through: who pages sees
+// its event, when it comes, behind what he has seen.
+func TestASlowWriterIsWaitedForPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	other := s.Beside(t)
+	mustEvent(t, s, 1, nil)
+	entered, free := make(chan struct{}), make(chan struct{})
+	var slow sync.WaitGroup
+	times := 0
+	slow.Go(func() {
+		mustEvent(t, other, 2, func() {
+			if times++; times == 2 { // the first is the rehearsal
+				close(entered)
+				<-free
+			}
+		})
+	})
+	<-entered
+	mustEvent(t, s, 3, nil)
+	if got := eventIDs(t, s, store.Page{Before: 1}); len(got) != 0 {
+		t.Errorf("listed %v before what may come ahead of it", got)
+	}
+	close(free)
+	slow.Wait()
+	if got := eventIDs(t, s, store.Page{Before: 1}); len(got) != 2 || got[1] != 2 || got[0] != 3 {
+		t.Errorf("after the first: got %v, want 3 and 2", got)
+	}
+}
