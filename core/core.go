@@ -220,7 +220,11 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err := c.join(ctx, cfg); err != nil {
 		return err
 	}
+<<<<<<< HEAD
 	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Leads: c.peers.Leads})
+=======
+	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Server: c.server()})
+>>>>>>> ea1b22d (Count what several cores and their server do, and wake somebody: who leads, what is taken back, what holds events back, and replication by the exporters' own names)
 	c.db.Observe(series.Group)
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
@@ -268,6 +272,16 @@ func (c *Core) join(ctx context.Context, cfg Config) error {
 	c.peers = &engine.Peers{ID: id.NewGenerator(clock.System()).Next(), Store: c.db, Log: cfg.Log}
 	c.db.WorkAs(c.peers.ID)
 	return c.peers.Beat(ctx)
+}
+
+// server is what is counted of a store on a server.
+func (c *Core) server() *metrics.Server {
+	if c.peers == nil {
+		return nil
+	}
+	return &metrics.Server{
+		Pressure: func() store.Pressure { p, _ := c.db.Pressure(); return p }, Frontier: c.db.Frontier, Leads: c.peers.Leads, Alive: c.peers.Alive,
+	}
 }
 
 // openWebhooks returns the deliverer, with what a dead process was at due again.

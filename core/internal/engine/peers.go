@@ -58,6 +58,18 @@ func (p *Peers) Leads() bool {
 	return clock.System().Now().Before(p.until)
 }
 
+// Alive is how many cores share the store, this one and those that have beaten not long ago.
+func (p *Peers) Alive() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.seen {
+		if s.beat != 0 && s.still < goneAfter {
+			n++
+		}
+	}
+	return n
+}
+
 // gone reports whether nobody works any more on what a core has begun.
 func (p *Peers) gone(core int64) bool {
 	if core == 0 {

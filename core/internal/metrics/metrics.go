@@ -32,15 +32,20 @@ type Metrics struct {
 	purges
 }
 
-// Config is what is asked when the series are read. All fields are required.
+// Config is what is asked when the series are read. All fields but Server are required.
 type Config struct {
 	// Waiting is how many commands wait for the store's writer.
 	Waiting func() int
 	// Pending counts the webhook deliveries that are pending, and tells when the oldest was made. It is called at every scrape.
 	Pending func(context.Context) (n int64, oldest time.Time, err error)
 	Clock   clock.Clock
+<<<<<<< HEAD
 	// Leads reports whether this core does what is done once among those that share its database.
 	Leads func() bool
+=======
+	// Server is what is asked of a store on a server, nil for one in a folder.
+	Server *Server
+>>>>>>> ea1b22d (Count what several cores and their server do, and wake somebody: who leads, what is taken back, what holds events back, and replication by the exporters' own names)
 }
 
 // latencies are the bucket bounds of everything that takes time, in seconds.
@@ -82,6 +87,9 @@ func New(c Config) *Metrics {
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(pending{c})
+	if c.Server != nil {
+		m.registry.MustRegister(&onServer{Server: *c.Server, clock: c.Clock})
+	}
 	for _, part := range [][]prometheus.Collector{m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all()} {
 		m.registry.MustRegister(part...)
 	}

@@ -62,6 +62,7 @@ type engine struct {
 	patience time.Duration
 	waiting  atomic.Int64
 	observe  atomic.Pointer[func(store.Group)]
+	pressure pressure
 
 	mu     sync.RWMutex // guards closed against a command that begins
 	closed bool
@@ -165,9 +166,11 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 			return nil
 		}
 		if (takenBack(err) || errors.Is(err, store.ErrChanged)) && attempt < attempts {
+			e.pressure.again(err)
 			continue
 		}
 		err = explain(err)
+		e.pressure.failed(err)
 		e.db.Failed(err)
 		return err
 	}

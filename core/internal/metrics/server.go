@@ -1,0 +1,93 @@
+package metrics
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Server is what is asked of a store on a server, and of the cores that share it. All fields are required.
+type Server struct {
+	Pressure func() store.Pressure
+	// Frontier is the number of the oldest transaction that has not ended, and of the next one. It is called at every scrape.
+	Frontier func(context.Context) (oldest, next int64, err error)
+	Leads    func() bool
+	Alive    func() int
+}
+
+var (
+	connections = prometheus.NewDesc("causeway_store_connections", "Connections to the server, by what they are for and what they do.", []string{"pool", "state"}, nil)
+	most        = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.", []string{"pool"}, nil)
+	waited      = prometheus.NewDesc("causeway_store_connection_waits_total", "How often somebody had to wait for a connection.", []string{"pool"}, nil)
+	waiting     = prometheus.NewDesc("causeway_store_connection_wait_seconds_total", "How long was waited for connections, in all.", []string{"pool"}, nil)
+	takenBack   = prometheus.NewDesc("causeway_store_taken_back_total", "Commands that were taken back because of others and run again, by what did it.", []string{"reason"}, nil)
+	unavailable = prometheus.NewDesc("causeway_store_unavailable_total", "Commands that ended because the server could not be reached or took nothing.", nil, nil)
+	leads       = prometheus.NewDesc("causeway_core_leads", "1 for the core that does what is to be done once.", nil, nil)
+	peers       = prometheus.NewDesc("causeway_core_peers", "Cores on this store that have said lately that they live, this one included.", nil, nil)
+	held        = prometheus.NewDesc("causeway_events_held_back_seconds",
+		"How long one transaction of the server has been seen to hold new events back from lists, 0 for none. It is told at the second look.", nil, nil)
+)
+
+// onServer asks at a scrape. What cannot be told while the server is away is missing.
+type onServer struct {
+	Server
+	clock clock.Clock
+
+	mu     sync.Mutex
+	oldest int64     // guarded by mu: the frontier at the last scrape, where something lay behind it
+	since  time.Time // guarded by mu: when it was first seen
+}
+
+// Describe implements prometheus.Collector.
+func (*onServer) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, takenBack, unavailable, leads, peers, held} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *onServer) Collect(out chan<- prometheus.Metric) {
+	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	p := s.Pressure()
+	for _, of := range p.Pools {
+		tell(connections, prometheus.GaugeValue, float64(of.InUse), of.Name, "in_use")
+		tell(connections, prometheus.GaugeValue, float64(of.Idle), of.Name, "idle")
+		tell(most, prometheus.GaugeValue, float64(of.Most), of.Name)
+		tell(waited, prometheus.CounterValue, float64(of.Waited), of.Name)
+		tell(waiting, prometheus.CounterValue, of.Waiting.Seconds(), of.Name)
+	}
+	for reason, n := range p.TakenBack {
+		tell(takenBack, prometheus.CounterValue, float64(n), reason)
+	}
+	tell(unavailable, prometheus.CounterValue, float64(p.Unavailable))
+	leading := 0.0
+	if s.Leads() {
+		leading = 1
+	}
+	tell(leads, prometheus.GaugeValue, leading)
+	tell(peers, prometheus.GaugeValue, float64(s.Alive()))
+	ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
+	defer cancel()
+	if oldest, next, err := s.Frontier(ctx); err == nil {
+		tell(held, prometheus.GaugeValue, s.heldFor(oldest, next).Seconds())
+	}
+}
+
+// heldFor is how long the frontier has been seen where it is, while others have begun behind it. No right to look at others' transactions is needed for it.
+func (s *onServer) heldFor(oldest, next int64) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	if oldest >= next || oldest != s.oldest {
+		s.oldest, s.since = oldest, now
+		return 0
+	}
+	return now.Sub(s.since)
+}

@@ -1,0 +1,64 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/metrics"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// TestServer: what is told of a store on a server; how long events are held back is told by a frontier that stands still while others have begun behind
+// it, and by no other.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	now := clock.NewFake(time.Unix(1_800_000_000, 0))
+	oldest, next, away, leads := int64(7), int64(7), error(nil), true
+	m := metrics.New(metrics.Config{
+		Waiting: func() int { return 0 }, Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now,
+		Server: &metrics.Server{
+			Pressure: func() store.Pressure {
+				return store.Pressure{
+					Pools:     []store.Pool{{Name: "write", InUse: 3, Idle: 2, Most: 16, Waited: 5, Waiting: 1500 * time.Millisecond}},
+					TakenBack: map[string]int64{"deadlock": 4}, Unavailable: 6,
+				}
+			},
+			Frontier: func(context.Context) (int64, int64, error) { return oldest, next, away },
+			Leads:    func() bool { return leads }, Alive: func() int { return 2 },
+		},
+	})
+	scrape := func(want, not string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+		if text := w.Body.String(); !strings.Contains(text, "\n"+want+"\n") || not != "" && strings.Contains(text, "\n"+not) {
+			t.Errorf("want %q, and no %q, in\n%s", want, not, text)
+		}
+	}
+	for _, want := range []string{
+		`causeway_store_connections{pool="write",state="in_use"} 3`, `causeway_store_connections{pool="write",state="idle"} 2`,
+		`causeway_store_connections_max{pool="write"} 16`, `causeway_store_connection_waits_total{pool="write"} 5`,
+		`causeway_store_connection_wait_seconds_total{pool="write"} 1.5`, `causeway_store_taken_back_total{reason="deadlock"} 4`,
+		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_peers 2`, `causeway_events_held_back_seconds 0`,
+	} {
+		scrape(want, "")
+	}
+	now.Advance(time.Minute)
+	scrape(`causeway_events_held_back_seconds 0`, "") // nothing runs
+	next = 9
+	now.Advance(time.Minute)
+	oldest = 8 // another one
+	scrape(`causeway_events_held_back_seconds 0`, "")
+	now.Advance(time.Minute)
+	scrape(`causeway_events_held_back_seconds 60`, "")
+	away, leads = errors.New("away"), false
+	scrape(`causeway_core_leads 0`, "causeway_events_held_back_seconds")
+	oldest, next, away = 10, 11, nil
+	now.Advance(time.Minute)
+	scrape(`causeway_events_held_back_seconds 0`, "")
+}
