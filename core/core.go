@@ -220,11 +220,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err := c.join(ctx, cfg); err != nil {
 		return err
 	}
-<<<<<<< HEAD
-	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Leads: c.peers.Leads})
-=======
-	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Server: c.server()})
->>>>>>> ea1b22d (Count what several cores and their server do, and wake somebody: who leads, what is taken back, what holds events back, and replication by the exporters' own names)
+	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Leads: c.peers.Leads, Server: c.server()})
 	c.db.Observe(series.Group)
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
@@ -280,7 +276,7 @@ func (c *Core) server() *metrics.Server {
 		return nil
 	}
 	return &metrics.Server{
-		Pressure: func() store.Pressure { p, _ := c.db.Pressure(); return p }, Frontier: c.db.Frontier, Leads: c.peers.Leads, Alive: c.peers.Alive,
+		Pressure: func() store.Pressure { p, _ := c.db.Pressure(); return p }, Frontier: c.db.Frontier, Alive: c.peers.Alive,
 	}
 }
 

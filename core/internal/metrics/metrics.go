@@ -39,13 +39,10 @@ type Config struct {
 	// Pending counts the webhook deliveries that are pending, and tells when the oldest was made. It is called at every scrape.
 	Pending func(context.Context) (n int64, oldest time.Time, err error)
 	Clock   clock.Clock
-<<<<<<< HEAD
 	// Leads reports whether this core does what is done once among those that share its database.
 	Leads func() bool
-=======
 	// Server is what is asked of a store on a server, nil for one in a folder.
 	Server *Server
->>>>>>> ea1b22d (Count what several cores and their server do, and wake somebody: who leads, what is taken back, what holds events back, and replication by the exporters' own names)
 }
 
 // latencies are the bucket bounds of everything that takes time, in seconds.

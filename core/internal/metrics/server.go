@@ -16,7 +16,6 @@ type Server struct {
 	Pressure func() store.Pressure
 	// Frontier is the number of the oldest transaction that has not ended, and of the next one. It is called at every scrape.
 	Frontier func(context.Context) (oldest, next int64, err error)
-	Leads    func() bool
 	Alive    func() int
 }
 
@@ -27,7 +26,6 @@ var (
 	waiting     = prometheus.NewDesc("causeway_store_connection_wait_seconds_total", "How long was waited for connections, in all.", []string{"pool"}, nil)
 	takenBack   = prometheus.NewDesc("causeway_store_taken_back_total", "Commands that were taken back because of others and run again, by what did it.", []string{"reason"}, nil)
 	unavailable = prometheus.NewDesc("causeway_store_unavailable_total", "Commands that ended because the server could not be reached or took nothing.", nil, nil)
-	leads       = prometheus.NewDesc("causeway_core_leads", "1 for the core that does what is to be done once.", nil, nil)
 	peers       = prometheus.NewDesc("causeway_core_peers", "Cores on this store that have said lately that they live, this one included.", nil, nil)
 	held        = prometheus.NewDesc("causeway_events_held_back_seconds",
 		"How long one transaction of the server has been seen to hold new events back from lists, 0 for none. It is told at the second look.", nil, nil)
@@ -45,7 +43,7 @@ type onServer struct {
 
 // Describe implements prometheus.Collector.
 func (*onServer) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, takenBack, unavailable, leads, peers, held} {
+	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, takenBack, unavailable, peers, held} {
 		out <- d
 	}
 }
@@ -67,11 +65,6 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 		tell(takenBack, prometheus.CounterValue, float64(n), reason)
 	}
 	tell(unavailable, prometheus.CounterValue, float64(p.Unavailable))
-	leading := 0.0
-	if s.Leads() {
-		leading = 1
-	}
-	tell(leads, prometheus.GaugeValue, leading)
 	tell(peers, prometheus.GaugeValue, float64(s.Alive()))
 	ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
 	defer cancel()

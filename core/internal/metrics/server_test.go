@@ -20,7 +20,7 @@ func TestServer(t *testing.T) {
 	now := clock.NewFake(time.Unix(1_800_000_000, 0))
 	oldest, next, away, leads := int64(7), int64(7), error(nil), true
 	m := metrics.New(metrics.Config{
-		Waiting: func() int { return 0 }, Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now,
+		Waiting: func() int { return 0 }, Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now, Leads: func() bool { return leads },
 		Server: &metrics.Server{
 			Pressure: func() store.Pressure {
 				return store.Pressure{
@@ -29,7 +29,7 @@ func TestServer(t *testing.T) {
 				}
 			},
 			Frontier: func(context.Context) (int64, int64, error) { return oldest, next, away },
-			Leads:    func() bool { return leads }, Alive: func() int { return 2 },
+			Alive:    func() int { return 2 },
 		},
 	})
 	scrape := func(want, not string) {
