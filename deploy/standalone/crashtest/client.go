@@ -59,15 +59,33 @@ func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
 		a, err := c.sendTo(ctx, bases[c.next.Add(1)%uint64(len(bases))], call)
 		var way *net.OpError
 		unsent := errors.As(err, &way) && way.Op == "dial"
-		if err == nil || len(bases) == 1 || !unsent && call.Method != http.MethodGet {
+		reads := call.Method == http.MethodGet
+		if err == nil && (!reads || !a.lost()) || len(bases) == 1 || !unsent && !reads {
 			return a, err
 		}
 		if tries%len(bases) == 0 {
 			select {
 			case <-time.After(20 * time.Millisecond): // they are on their way back
 			case <-ctx.Done():
-				return nil, err
+				return a, err
 			}
+		}
+	}
+}
+
+// insist sends what may be sent again until it is told what became of it: on a machine that is overloaded the store is away for moments.
+func (c *client) insist(ctx context.Context, call *Call) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		a, err := c.send(ctx, call)
+		if err != nil || !a.lost() && !a.busy() {
+			return a, err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return a, nil
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (h *Harness) Prepare(ctx context.Context) error {
 			Kind: EndpointCreate, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Key: fmt.Sprintf("stays-%d", i),
 			Body: fmt.Sprintf(`{"url":%q,"enabled_events":["*"]}`, url),
 		}
-		a, err := h.api.send(ctx, c)
+		a, err := h.api.insist(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -179,7 +179,7 @@ func (j *judge) replay(c *Call) error {
 	if c.Key == "" || c.Answer == nil || !c.Answer.kept() {
 		return nil
 	}
-	again, err := j.h.api.send(j.ctx, c) // of several processes, by any
+	again, err := j.h.api.insist(j.ctx, c) // of several processes, by any
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}

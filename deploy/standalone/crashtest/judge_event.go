@@ -179,12 +179,9 @@ func (j *judge) promised() error {
 	return nil
 }
 
-// leased is how long a delivery waits that a dead process was at, where others live.
-const leased = time.Minute
-
 // comes waits for an event at a path.
 func (h *Harness) comes(ctx context.Context, path, event string) bool {
-	ctx, cancel := context.WithTimeout(ctx, leased+patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

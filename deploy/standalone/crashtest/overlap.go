@@ -21,7 +21,7 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 	if !h.comes(ctx, mainPath, event) {
 		return []string{"event " + event + " did not come"}, nil
 	}
-	roll, err := h.api.send(ctx, &Call{
+	roll, err := h.api.insist(ctx, &Call{
 		Method: http.MethodPost, Path: "/v1/webhook_endpoints/" + h.main + "/roll_secret", Key: fmt.Sprintf("roll-%d", round), Body: `{"expires_in":3600}`,
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 	}
 	h.hook.trust(mainPath, e.Secret.Reveal())
 	n := h.hook.generations(mainPath)
-	again, err := h.api.send(ctx, &Call{
+	again, err := h.api.insist(ctx, &Call{
 		Method: http.MethodPost, Path: "/v1/events/" + event + "/redeliver", Key: fmt.Sprintf("redeliver-%d", round), Body: fmt.Sprintf(`{"endpoint":%q}`, h.main),
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func (h *Harness) Clear(ctx context.Context) error {
 		if e.Description == nil || !strings.HasPrefix(*e.Description, "r") {
 			continue
 		}
-		if _, err := h.api.send(ctx, &Call{Method: http.MethodDelete, Path: "/v1/webhook_endpoints/" + e.ID}); err != nil {
+		if _, err := h.api.insist(ctx, &Call{Method: http.MethodDelete, Path: "/v1/webhook_endpoints/" + e.ID}); err != nil {
 			return err
 		}
 	}
