@@ -1,0 +1,155 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// hold keeps the row of a transaction as somebody else's command does, until release.
+func hold(t *testing.T, s *coretest.Service, txn int64) (held *sql.Tx, release func()) {
+	t.Helper()
+	held, err := s.Database.MustInspect(t).BeginTx(t.Context(), &sql.TxOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() { _ = held.Rollback() }) // it changed nothing
+	t.Cleanup(release)
+	if _, err := held.ExecContext(t.Context(), "SELECT id FROM transactions WHERE id = ? FOR UPDATE", txn); err != nil {
+		t.Fatal(err)
+	}
+	return held, release
+}
+
+// waiter is the statement that waits for a lock, once one does.
+func waiter(t *testing.T, s *coretest.Service) string {
+	t.Helper()
+	for {
+		got := s.Texts(t, `SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'causeway-core'
+			AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'transactions'::regclass)`)
+		if len(got) > 0 {
+			return got[0]
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestTheTransactionIsLockedBeforeItsCapturePostgreSQL: a refund that ends and waits for its transaction has not locked the capture yet: who has the
+// transaction, and wants the capture next, would wait for it for good.
+func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	txn, err := paid(t.Context(), s, 100, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, answer := make(chan struct{}), make(chan struct{})
+	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Refund {
+			close(asked)
+			<-answer
+		}
+		return nil
+	}
+	var ended sync.WaitGroup
+	var a engine.Answer
+	ended.Go(func() { a, err = refunding(s, txn, 60)(t.Context()) })
+	<-asked
+	held, release := hold(t, s, txn)
+	close(answer)
+	waiter(t, s)
+	if _, err := held.ExecContext(t.Context(), "SELECT id FROM captures WHERE transaction_id = ? FOR UPDATE NOWAIT", txn); err != nil {
+		t.Errorf("the capture is locked: %v", err)
+	}
+	release()
+	ended.Wait()
+	if err != nil || a.Status != 201 {
+		t.Errorf("got %d %s, %v", a.Status, a.Body, err)
+	}
+}
+
+// TestTheRestIsReadUnderItsLockPostgreSQL: what "all that is left" is, is read once nobody else changes it.
+func TestTheRestIsReadUnderItsLockPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	txn, err := paid(t.Context(), s, 100, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, release := hold(t, s, txn)
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		if a, err := refunding(s, txn, 0)(t.Context()); err != nil || a.Status != 201 {
+			t.Errorf("got %d %s, %v", a.Status, a.Body, err)
+		}
+	})
+	if got := waiter(t, s); len(got) < 6 || got[:6] != "SELECT" {
+		t.Errorf("it had read by the time it waits: %s", got)
+	}
+	release()
+	ended.Wait()
+}
+
+// TestAnEarlierMarkIsNotWritten: of two that settle, the one that came less far leaves the other's mark.
+func TestAnEarlierMarkIsNotWritten(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for _, hour := range []int{3, 2} {
+		err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.MarkSettled(s.Tenant, coretest.Birth.Add(time.Duration(hour)*time.Hour), int64(hour))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.Number(t, "SELECT from_id FROM settlement_marks WHERE merchant_id = ?", s.Tenant.Merchant); got != 3 {
+		t.Errorf("got %d, want the later one's 3", got)
+	}
+}
+
+// TestMovedEventsPostgreSQL: events that came from another store have no place and are listed before all that are made here, by their ids; who pages
+// across the two misses none and sees none twice, both ways.
+func TestMovedEventsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	for n := int64(1); n <= 5; n++ {
+		mustEvent(t, s, 10*n, nil)
+	}
+	s.MustExec(t, "UPDATE events SET place = 0")
+	for _, n := range []int64{70, 45, 60} { // one of a core whose clock is slow
+		mustEvent(t, s, n, nil)
+	}
+	want := []int64{10, 20, 30, 40, 50, 70, 45, 60}
+	list := func(p store.Page) (ids []int64) {
+		p.Limit = 2
+		found, err := s.DB.Events(t.Context(), s.Tenant, store.EventFilter{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found.Rows {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	up := []int64{}
+	for got := list(store.Page{Before: 1}); len(got) > 0; got = list(store.Page{Before: up[len(up)-1]}) {
+		slices.Reverse(got)
+		up = append(up, got...)
+	}
+	down := []int64{}
+	for got := list(store.Page{}); len(got) > 0; got = list(store.Page{After: down[len(down)-1]}) {
+		down = append(down, got...)
+	}
+	slices.Reverse(down)
+	if !slices.Equal(up, want) || !slices.Equal(down, want) {
+		t.Errorf("got %v and %v, want %v", up, down, want)
+	}
+}
