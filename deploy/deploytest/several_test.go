@@ -87,7 +87,7 @@ func TestKubernetesSeveral(t *testing.T) {
 			o := mustBuild(t, installation(t, name))
 			want := map[string][]string{
 				"StatefulSet/causeway":     {"edge", "mle-filter", "compat-proxy", "envoy", "drain"},
-				"Deployment/causeway-core": {"core"},
+				"Deployment/causeway-core": {"migrate", "core"},
 			}
 			for who, pod := range o.pods {
 				var got []string
