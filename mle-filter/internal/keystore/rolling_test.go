@@ -1,0 +1,61 @@
+package keystore_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// firstBeside is the first migration that is taken while filters of the release before serve. Those before it are older than any release.
+const firstBeside = "00005"
+
+// takesAway is what filters of the release before do not bear. The tables are small, so that nothing of them is locked for long.
+var takesAway = regexp.MustCompile(`(?i)\b(DROP (TABLE|COLUMN|DEFAULT)|RENAME|ALTER (COLUMN )?\w+ (SET DATA )?TYPE|SET NOT NULL|ADD COLUMN [^,;]*NOT NULL([^,;]*DEFAULT)?|TRUNCATE)\b`)
+
+func refused(text string) []string {
+	text = regexp.MustCompile(`(?m)--.*$`).ReplaceAllString(text, "")
+	var out []string
+	for _, found := range takesAway.FindAllString(text, -1) {
+		if !strings.HasSuffix(strings.ToUpper(found), "DEFAULT") || strings.HasPrefix(strings.ToUpper(found), "DROP") {
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// TestMigrationsBesideOlder: several filters share a server and are replaced one by one, so a migration only adds; what was used by the release
+// before goes one release later, with a line `-- rolling: why` in its file.
+func TestMigrationsBesideOlder(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("migration/postgres/*.sql")
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(file) < firstBeside || strings.Contains(string(text), "\n-- rolling: ") {
+			continue
+		}
+		if words := refused(string(text)); len(words) > 0 {
+			t.Errorf("%s: %q, or say in a line `-- rolling: why` why this may be", file, words)
+		}
+	}
+	for text, want := range map[string]int{
+		"ALTER TABLE a ADD COLUMN b BIGINT NOT NULL DEFAULT 0;":                0,
+		"ALTER TABLE a ADD COLUMN b BIGINT; CREATE INDEX c ON a (b);":          0,
+		"-- RENAME is said here\nCREATE TABLE a (b BIGINT NOT NULL);":          0,
+		"ALTER TABLE a ADD COLUMN b BIGINT NOT NULL;":                          1,
+		"ALTER TABLE a DROP COLUMN b; ALTER TABLE a RENAME b TO c;":            2,
+		"ALTER TABLE a ALTER b TYPE TEXT, ALTER COLUMN c SET NOT NULL;":        2,
+		"ALTER TABLE a ALTER COLUMN b DROP DEFAULT; TRUNCATE a; DROP TABLE c;": 3,
+	} {
+		if got := refused(text); len(got) != want {
+			t.Errorf("%s: got %q, want %d", text, got, want)
+		}
+	}
+}
