@@ -62,6 +62,8 @@ type Config struct {
 	RateLimit int
 	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
 	Concurrency int
+	// KeepEvents is how long events are listed and can be delivered again before they are removed: at least LeastKeepEvents, 0 for good.
+	KeepEvents time.Duration
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
 	VaultKEK secret.String
 
@@ -103,7 +105,7 @@ type Core struct {
 // Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret)); err != nil {
+	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept()); err != nil {
 		return nil, err
 	}
 	if err := cfg.makeFolder(); err != nil {

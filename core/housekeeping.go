@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -28,7 +29,7 @@ func keepPurging(ctx context.Context, db *store.DB, peers *engine.Peers, series 
 		if peers.Leads() {
 			n, err = db.PurgeIdempotencyKeys(ctx, cfg.Clock.Now())
 			series.KeysPurged(n, err)
-			err = errors.Join(err, purgeSimulated(ctx, db, peers))
+			err = errors.Join(err, purgeSimulated(ctx, db, peers), db.MakeParts(ctx), purgeEvents(ctx, db, series, cfg))
 		}
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -60,6 +61,26 @@ func purgeSimulated(ctx context.Context, db *store.DB, peers *engine.Peers) erro
 		}
 	}
 	return nil
+}
+
+// LeastKeepEvents is the shortest time for which events can be kept: longer than any delivery of one is, and than lists look back for clocks.
+const LeastKeepEvents = 60 * 24 * time.Hour
+
+func (cfg Config) checkKept() error {
+	if cfg.KeepEvents != 0 && cfg.KeepEvents < LeastKeepEvents {
+		return fmt.Errorf("events must be kept for at least %d days, or for good", int(LeastKeepEvents.Hours()/24))
+	}
+	return nil
+}
+
+// purgeEvents removes the events that are not to be kept any longer.
+func purgeEvents(ctx context.Context, db *store.DB, series *metrics.Metrics, cfg Config) error {
+	if cfg.KeepEvents == 0 {
+		return nil
+	}
+	n, err := db.PurgeEvents(ctx, cfg.Clock.Now(), cfg.KeepEvents)
+	series.EventsPurged(n, err)
+	return err
 }
 
 // keepUsage writes when keys were last used, and once more at the end.

@@ -24,6 +24,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
 	admin := f.String("admin", "", "address of the operators' port")
 	before := f.Duration("notice", 0, "how long to go on serving at the end, with health red, until nobody sends requests here any more")
+	keep := f.Int("keep-events", 0, "for how many days events are kept, 0 for good")
 	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
@@ -33,6 +34,9 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	if *before < 0 {
 		return m.misused(fmt.Sprintf("--notice %s is negative", *before))
+	}
+	if *keep < 0 {
+		return m.misused(fmt.Sprintf("--keep-events %d is negative", *keep))
 	}
 	if *limit == 0 {
 		*limit = -1 // which is how core says no limit
@@ -57,7 +61,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	defer traces.Close(ctx)
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
-	cfg.OperatorToken, cfg.FilterSecret = token, filter
+	cfg.OperatorToken, cfg.FilterSecret, cfg.KeepEvents = token, filter, time.Duration(*keep)*24*time.Hour
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ const (
 	keys       = "idempotency_key"
 	tokens     = "token"
 	deliveries = "webhook_delivery"
+	events     = "event"
 )
 
 func newPurges(c clock.Clock) purges {
@@ -30,7 +31,7 @@ func newPurges(c clock.Clock) purges {
 			Name: "causeway_purge_last_success_timestamp_seconds", Help: "When the last purge ended that removed all that was past its time, by kind.",
 		}, []string{"kind"}),
 	}
-	for _, kind := range []string{keys, tokens, deliveries} {
+	for _, kind := range []string{keys, tokens, deliveries, events} {
 		p.rows.WithLabelValues(kind)
 		p.last.WithLabelValues(kind)
 	}
@@ -47,6 +48,9 @@ func (p *purges) TokensSwept(n int64, err error) { p.end(tokens, n, err) }
 
 // DeliveriesPurged implements webhook.Observer.
 func (p *purges) DeliveriesPurged(n int64, err error) { p.end(deliveries, n, err) }
+
+// EventsPurged counts a purge of events.
+func (p *purges) EventsPurged(n int64, err error) { p.end(events, n, err) }
 
 func (p *purges) end(kind string, n int64, err error) {
 	p.rows.WithLabelValues(kind).Add(float64(n))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Announced returns the event by which the tenant was told of what has that name, else ErrNotFound.
@@ -24,7 +25,11 @@ func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*Event, error
 	} else if err != nil {
 		return nil, fmt.Errorf("read announcement: %w", err)
 	}
-	return tx.Event(tenant, event)
+	e, err := tx.Event(tenant, event)
+	if errors.Is(err, ErrNotFound) { // events may be kept for some time only, and what was told once is told
+		return &Event{ID: event, Tenant: tenant, Type: kind, Object: tenant.Merchant, Data: []byte(`{}`), CreatedAt: id.TimeOf(event).UTC()}, nil
+	}
+	return e, err
 }
 
 // Announcements counts what the tenant was told of that kind.

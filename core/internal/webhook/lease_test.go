@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
@@ -137,6 +138,9 @@ func TestPurge(t *testing.T) {
 	gone := b.MustEndpoint(t, "https://two.example")
 	b.MustPay(t)
 	b.Clock.Advance(30*24*time.Hour + time.Second)
+	if coretest.Shared() { // they go with a part of their table, and one by one only when none has taken them for two weeks
+		b.Clock.Advance(14 * 24 * time.Hour)
+	}
 	b.MustPay(t)
 	if _, err := b.Engine.DeleteEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, gone.ID); err != nil {
 		t.Fatal(err)

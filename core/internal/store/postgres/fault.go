@@ -13,6 +13,7 @@ import (
 // SQLSTATEs, of PostgreSQL's appendix A.
 const (
 	uniqueViolation      = "23505"
+	checkViolation       = "23514"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	readOnly             = "25006"
@@ -27,7 +28,7 @@ const replanned = "RevalidateCachedQuery"
 // takenBack reports whether PostgreSQL took a command back whole because of others, so that it may be run again.
 func takenBack(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected) || outdated(err)
+	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected || repartitioned(e)) || outdated(err)
 }
 
 // outdated reports whether a statement was refused that was prepared before a migration. It can be run again on a
@@ -42,6 +43,10 @@ func gaveWay(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == lockNotAvailable || e.Code == deadlockDetected)
 }
+
+// repartitioned reports whether a row was on its way into a part that it does not belong to any more, as one was made for it meanwhile. A CHECK of
+// ours has a name.
+func repartitioned(e *pgconn.PgError) bool { return e.Code == checkViolation && e.ConstraintName == "" }
 
 // demoted reports whether the server takes no writes any more: another one may.
 func demoted(err error) bool {

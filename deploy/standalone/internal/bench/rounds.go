@@ -9,11 +9,12 @@ import (
 
 // sample is what one side gave in one round.
 type sample struct {
-	rate     float64 // per second
-	p50, p99 time.Duration
-	cpu      float64 // seconds of the server's processor time an answer; 0 when not measured
-	log      float64 // bytes of PostgreSQL's log of writes an answer; 0 when not measured
-	inPlace  float64 // the share of changes of idempotency keys that touched no index; 0 when not measured
+	rate      float64 // per second
+	p50, p99  time.Duration
+	cpu       float64 // seconds of the server's processor time an answer; 0 when not measured
+	log       float64 // bytes of PostgreSQL's log of writes an answer; 0 when not measured
+	inPlace   float64 // the share of changes of idempotency keys that touched no index; 0 when not measured
+	serverCPU float64 // of cpu what PostgreSQL took, where cpu is of both
 }
 
 // side is one of the things that are compared.

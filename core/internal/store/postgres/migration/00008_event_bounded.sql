@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE events VALIDATE CONSTRAINT first_part;

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE webhook_deliveries VALIDATE CONSTRAINT first_part;
