@@ -62,7 +62,7 @@ func TestJudgePostgreSQL(t *testing.T) {
 		{"simulator_requests", "line LIKE 'r %00 - %'", "UPDATE simulator_requests SET line = replace(line, 'r re_', 'r rx_')", "which v1 does not show"},
 	} {
 		const saved = "CREATE TABLE saved AS SELECT * FROM %t WHERE %w ORDER BY %k LIMIT 1"
-		row := " WHERE ctid = (SELECT ctid FROM %t WHERE %w ORDER BY %k LIMIT 1)"
+		row := " WHERE %k = (SELECT %k FROM %t WHERE %w ORDER BY %k LIMIT 1)"
 		key := map[string]string{"simulator_requests": "key"}[c.table]
 		if key == "" {
 			key = "id"
