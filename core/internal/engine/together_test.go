@@ -146,3 +146,28 @@ func TestGroupWithOneTokenTwicePostgreSQL(t *testing.T) {
 		t.Error("the token is used")
 	}
 }
+
+// TestManyGroupsPostgreSQL: when more wait than a group has, and groups are held up so that others begin beside them, nobody is forgotten, and the lead is
+// always taken again.
+func TestManyGroupsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	open := func(wg *sync.WaitGroup, want bool) {
+		for range 300 {
+			wg.Go(func() {
+				if done, err := s.DB.OpenPayment(t.Context(), opening(s, "")); err != nil || want && !done {
+					t.Errorf("got %t, %v", done, err)
+				}
+			})
+		}
+	}
+	for range 5 {
+		holdGroup(t, s, func(wg *sync.WaitGroup) { open(wg, false) }, 301) // they may give up to wait
+		var wg sync.WaitGroup
+		open(&wg, true)
+		wg.Wait()
+	}
+	if got := s.DB.Waiting(); got != 0 {
+		t.Errorf("%d still wait", got)
+	}
+}

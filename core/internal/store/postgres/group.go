@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,9 +15,10 @@ import (
 )
 
 const (
-	// groupMost bounds the members of a group. While one is under way the next one gathers, unless groupEnough wait: then it is begun beside it, up to
-	// groupsAtOnce of a kind. Larger groups cost less for each.
-	groupMost, groupEnough, groupsAtOnce = 128, 32, 2
+	// groupMost bounds the members of a group. While one is under way the next one gathers, as larger groups cost less for each. Who has waited for
+	// groupPause all the same begins another one beside those, up to groupsAtOnce of a kind.
+	groupMost, groupsAtOnce = 128, 3
+	groupPause              = 5 * time.Millisecond
 	// groupers bounds the connections for groups of all kinds of one process: some more than there are groups, for those that are kept for a commit.
 	groupers = 10
 )
@@ -72,12 +74,10 @@ func (g *groups[Q, A]) do(ctx context.Context, e *engine, asks Q) (out A, done b
 	if !g.enter(m) && !g.wait(m, e.patience/2) {
 		return out, false, errTooLate
 	}
-	select {
-	case <-m.ended:
-	default:
-		g.lead(ctx, e)
-		<-m.ended // another leader may have taken him
+	if g.leads(m) {
+		g.lead(ctx, e, m)
 	}
+	<-m.ended
 	return m.answer.is, m.answer.done, m.err
 }
 
@@ -88,24 +88,46 @@ func (g *groups[Q, A]) enter(m *caller[Q, A]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = append(g.waiting, m)
-	if g.leading == groupsAtOnce || g.leading > 0 && len(g.waiting) < groupEnough {
-		return false
-	}
+	return g.leading == 0 && g.choose(m)
+}
+
+// choose has a caller lead. It is called with mu held.
+func (g *groups[Q, A]) choose(m *caller[Q, A]) bool {
 	g.leading++
 	m.chosen = true
 	return true
 }
 
+// leads reports whether a caller was chosen to lead. He must, also when another leader has taken him and answered: he has the lead to hand on.
+func (g *groups[Q, A]) leads(m *caller[Q, A]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return m.chosen
+}
+
+// beside reports whether a caller who still waits is to lead a group beside those that are under way.
+func (g *groups[Q, A]) beside(m *caller[Q, A]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !m.chosen && g.leading < groupsAtOnce && slices.Contains(g.waiting, m) && g.choose(m)
+}
+
 // wait returns when the member was answered or is to lead, and false when he was neither in time.
 func (g *groups[Q, A]) wait(m *caller[Q, A], patience time.Duration) bool {
-	over := time.NewTimer(patience)
+	over := time.NewTimer(groupPause)
 	defer over.Stop()
-	select {
-	case <-m.ended:
-		return true
-	case <-m.leads:
-		return true
-	case <-over.C:
+	for _, left := range []time.Duration{patience - groupPause, 0} {
+		select {
+		case <-m.ended:
+			return true
+		case <-m.leads:
+			return true
+		case <-over.C:
+		}
+		if left > 0 && g.beside(m) {
+			return true
+		}
+		over.Reset(left)
 	}
 	if g.leave(m) {
 		return false
@@ -123,22 +145,36 @@ func (g *groups[Q, A]) leave(m *caller[Q, A]) bool {
 	defer g.mu.Unlock()
 	for i, w := range g.waiting {
 		if w == m && !m.chosen {
-			g.waiting = append(g.waiting[:i], g.waiting[i+1:]...)
+			g.waiting = slices.Delete(g.waiting, i, i+1)
 			return true
 		}
 	}
 	return false
 }
 
-// lead writes a group, hands the lead on and answers.
-func (g *groups[Q, A]) lead(ctx context.Context, e *engine) {
+// take takes the group of its leader out of those who wait: the first of them and himself. It is none when another leader has taken him.
+func (g *groups[Q, A]) take(leader *caller[Q, A]) []*caller[Q, A] {
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := slices.Index(g.waiting, leader)
+	if at < 0 {
+		return nil
+	}
 	n := min(len(g.waiting), groupMost)
-	all := append([]*caller[Q, A](nil), g.waiting[:n]...)
-	g.waiting = append(g.waiting[:0], g.waiting[n:]...)
-	g.mu.Unlock()
+	if at >= n {
+		g.waiting[at], g.waiting[n-1] = g.waiting[n-1], leader
+	}
+	all := slices.Clone(g.waiting[:n])
+	g.waiting = slices.Delete(g.waiting, 0, n)
+	return all
+}
+
+// lead writes a group, hands the lead on and answers.
+func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]) {
+	all := g.take(leader)
+	n := len(all)
 	if n == 0 {
-		g.handOn() // another leader has taken them all
+		g.handOn()
 		return
 	}
 	start := e.clock.Now()
@@ -174,20 +210,21 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine) {
 	}
 }
 
-// handOn has the first of those who wait lead next.
+// handOn has the first of those who wait lead next, unless somebody leads.
 func (g *groups[Q, A]) handOn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.leading == 1 || len(g.waiting) >= groupEnough {
-		for _, m := range g.waiting {
-			if !m.chosen {
-				m.chosen = true
-				m.leads <- struct{}{}
-				return
-			}
+	g.leading--
+	if g.leading > 0 {
+		return // whoever leads goes on, and who waits for too long leads beside him
+	}
+	for _, m := range g.waiting {
+		if !m.chosen {
+			g.choose(m)
+			m.leads <- struct{}{}
+			return
 		}
 	}
-	g.leading--
 }
 
 // undone reports whether the server has refused a group and lives: then nothing of it was done, and each member may be tried by himself.
