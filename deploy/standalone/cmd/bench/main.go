@@ -29,7 +29,7 @@ Run it from a checkout, on a machine that has nothing else to do. It builds and 
 
   -seconds N    how long each side runs in each round (default 3)
   -rounds N     how many rounds (default 5)
-  -only P1,P3   these rows only; without it all but P10, which takes minutes and gigabytes, and T1 to T10
+  -only P1,P3   these rows only; without it all but P10, which takes minutes and gigabytes, and T1 to T10; P10 on PostgreSQL alone is P10-server
   -rows N       how many rows, over all tables, the large store of P10 has (default 10000000)
   -dir DIR      where the databases are put while it runs; a real disk (default .cache of the checkout)
   -json FILE    also write the report there
