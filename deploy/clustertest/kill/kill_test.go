@@ -3,6 +3,7 @@
 package kill_test
 
 import (
+	"database/sql"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -151,7 +152,45 @@ func (o *ordeal) look(t *testing.T, n, rounds int) {
 	}
 	t.Logf("look %d: %s, of which under load %s", n, clock.System().Now().Sub(begun), stormed)
 	if t.Failed() {
+		o.tell(t)
 		t.Fatalf("look %d, after %s", n, o.r)
+	}
+}
+
+// tell shows what the store says of webhooks, for whoever has to find out.
+func (o *ordeal) tell(t *testing.T) {
+	t.Helper()
+	db, err := sql.Open("pgx", o.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // it was only read
+	for _, query := range []string{
+		`SELECT row_to_json(x)::text FROM (SELECT id, url, status, reason, generation, failing_since, version, updated_at FROM webhook_endpoints WHERE status <> 'deleted') x`,
+		`SELECT row_to_json(x)::text FROM (SELECT endpoint_id, status, leased, COUNT(*), MIN(event_id), MAX(event_id), MAX(created_at) FROM webhook_deliveries GROUP BY 1, 2, 3 ORDER BY 1) x`,
+		`SELECT row_to_json(x)::text FROM (SELECT COUNT(*), MIN(id), MAX(id), tableoid::regclass::text AS part FROM events GROUP BY 4) x`,
+		`SELECT row_to_json(x)::text FROM (SELECT * FROM lead, cores) x`,
+	} {
+		show(t, db, query)
+	}
+}
+
+// show logs a column of texts.
+func show(t *testing.T, db *sql.DB, query string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what there is to say
+	for text := ""; rows.Next(); {
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 }
 
