@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // MustClaim claims n keys in one commit, and answers them unless they are to stay open. It returns the claims.
@@ -94,5 +96,46 @@ func TestPurgeBesideClaims(t *testing.T) {
 	var fresh int
 	if err := b.MustWrite(t).QueryRowContext(t.Context(), `SELECT COUNT(*) FROM idempotency_keys WHERE fingerprint = x'67'`).Scan(&fresh); err != nil || fresh != 2000 {
 		t.Errorf("fresh: got %d, %v", fresh, err)
+	}
+}
+
+// TestPurgeEvents: an event goes when it has been kept for as long as it is to be, and what it announced stays announced.
+func TestPurgeEvents(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const keep = 60 * 24 * time.Hour
+	ids := id.NewGenerator(b.clock)
+	insert := func(name string) int64 {
+		e := &store.Event{ID: ids.Next(), Tenant: tenant, Type: "certificate.rotated", Object: tenant.Merchant, Sequence: 1, Data: []byte("{}")}
+		err := b.db.Update(t.Context(), func(tx *store.Tx) error { return errors.Join(tx.InsertEvent(e), tx.InsertAnnouncement(e, name)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.ID
+	}
+	old := insert("old")
+	b.clock.Advance(time.Millisecond)
+	young := insert("young")
+	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now().Add(keep-time.Millisecond), keep); n != 0 || err != nil {
+		t.Errorf("in time: got %d, %v", n, err)
+	}
+	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now().Add(keep), keep); n != 1 || err != nil {
+		t.Errorf("a moment later: got %d, %v", n, err)
+	}
+	if _, err := b.db.Event(t.Context(), tenant, old); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the old one: got %v", err)
+	}
+	if _, err := b.db.Event(t.Context(), tenant, young); err != nil {
+		t.Errorf("the young one: got %v", err)
+	}
+	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+		e, err := tx.Announced(tenant, "certificate.rotated", "old")
+		if err == nil && e.ID != old {
+			t.Errorf("announced by %+v", e)
+		}
+		return err
+	})
+	if err != nil {
+		t.Errorf("what was announced: %v", err)
 	}
 }
