@@ -152,6 +152,11 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	if err != nil {
 		return nil, fmt.Errorf("read idempotency key: %w", err)
 	}
+	if k.Status != 0 { // who hears of it takes it for done, and a server may show what no standby has yet
+		if err := db.engine.Confirm(ctx); err != nil {
+			return nil, err
+		}
+	}
 	k.CreatedAt, k.ExpiresAt = fromMillis(created), fromMillis(expires)
 	return k, nil
 }

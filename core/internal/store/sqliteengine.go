@@ -59,6 +59,9 @@ func openEngine(ctx context.Context, path string, db *DB) (*sqliteEngine, error)
 	return e, nil
 }
 
+// Confirm implements Engine: what can be read is durable.
+func (e *sqliteEngine) Confirm(context.Context) error { return nil }
+
 // Update runs the command in a savepoint of the next group commit and returns once that is durable.
 //
 // The caller that finds the writer free writes the next group itself, its own command and those behind it; the others wait. So a

@@ -31,7 +31,7 @@ func quietly(ctx context.Context, conn *pgxpool.Conn, run func(context.Context) 
 	l.quiet.Store(true)
 	var err error
 	done := make(chan struct{})
-	go func() { err = run(context.WithoutCancel(ctx)); close(done) }()
+	go func() { err = sure(context.WithoutCancel(ctx), conn.Conn(), run); close(done) }()
 	select {
 	case <-done:
 		l.quiet.Store(false)

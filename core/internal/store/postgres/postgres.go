@@ -114,6 +114,7 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 	if !strings.Contains(source, "target_session_attrs") {
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
+	conn.OnNotice = heed
 	e.patience = defaultPatience
 	if own, err := time.ParseDuration(conn.RuntimeParams["patience"]); err == nil {
 		e.patience = own
