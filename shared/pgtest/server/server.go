@@ -24,7 +24,7 @@ func Start(ctx context.Context, settings ...string) (*Server, error) {
 	}
 	s := &Server{dir, settings}
 	err = errors.Join(
-		give(dir),
+		Give(dir),
 		s.run(ctx, "initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"),
 	)
 	if err == nil {
@@ -75,7 +75,7 @@ func (s *Server) run(ctx context.Context, name string, args ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // the arguments are our own
 	cmd.Dir = s.dir
-	asServer(cmd)
+	AsServer(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)
 	}

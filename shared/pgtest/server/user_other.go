@@ -4,6 +4,8 @@ package server
 
 import "os/exec"
 
-func give(string) error { return nil }
+// Give does nothing: there is one user.
+func Give(string) error { return nil }
 
-func asServer(*exec.Cmd) {}
+// AsServer does nothing.
+func AsServer(*exec.Cmd) {}

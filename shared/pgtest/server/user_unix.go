@@ -24,8 +24,8 @@ func ids() (uid, gid int, err error) {
 	return uid, gid, err
 }
 
-// give gives the folder to the server's user.
-func give(dir string) error {
+// Give gives the folder to the server's user.
+func Give(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -36,7 +36,8 @@ func give(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-func asServer(cmd *exec.Cmd) {
+// AsServer has a command run as the server does, who is not root.
+func AsServer(cmd *exec.Cmd) {
 	if os.Geteuid() != 0 {
 		return
 	}

@@ -1,0 +1,10 @@
+// Package failover has tests alone: three nodes of a Patroni cluster, set up by the very files of deploy/patroni, with two cores in front of them and
+// clients that pay meanwhile. The primary's node is killed, stopped and cut off; what was acknowledged is held against what is there afterwards.
+//
+// The nodes are processes on one machine. What leaves or reaches a node goes through relays, one for clients, one for the other nodes' PostgreSQL, one for
+// Patroni's API and one for etcd, which can be cut without a packet filter: nothing passes any more, and no connection ends. There is one etcd, on which
+// nothing is done: what happens to a cluster of etcds is etcd's affair.
+//
+// CAUSEWAY_FAILOVER_ROUNDS=20 makes that many rounds, the faults by turns, and holds the time until payments are taken again against the 35 s that
+// deploy/patroni promises; without it there is one round of each fault, however long it takes.
+package failover

@@ -1,0 +1,203 @@
+package failover_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/deploy/clustertest/fleet"
+)
+
+// shop is some cores on a cluster, with a merchant's key.
+type shop struct {
+	key   string
+	cores []string // their addresses
+}
+
+func openShop(t *testing.T, c *cluster, cores int) *shop {
+	t.Helper()
+	f := fleet.Start(t, fleet.Config{Cores: cores, Store: c.URL()})
+	s := &shop{key: f.Secret}
+	for _, core := range f.Cores.All() {
+		s.cores = append(s.cores, core.URL())
+	}
+	return s
+}
+
+// verdict is what became of the payments of a load.
+type verdict struct {
+	Acknowledged int
+	Failed       int      // came to nothing before they were acknowledged
+	Lost         []string // were acknowledged, and are not there
+	Differ       []string // are there otherwise than they were acknowledged
+	Twice        []string // are there more than once, or were taken more than once
+	Unasked      []string // are there, and no client was told
+}
+
+// Faults is all that is wrong.
+func (v *verdict) Faults() (out []string) {
+	for what, of := range map[string][]string{"lost": v.Lost, "differs": v.Differ, "twice": v.Twice, "unasked": v.Unasked} {
+		for _, one := range of[:min(len(of), 5)] {
+			out = append(out, what+": "+one)
+		}
+		if len(of) > 5 {
+			out = append(out, fmt.Sprintf("%s: %d in all", what, len(of)))
+		}
+	}
+	return out
+}
+
+// judge holds what the clients of some loads were told against what there is. since is before the first of them.
+func (s *shop) judge(t *testing.T, db *sql.DB, since time.Time, loads ...*load) *verdict {
+	t.Helper()
+	waitFor(t, "nothing is open", func() bool {
+		var open int
+		err := db.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown')) +
+			(SELECT COUNT(*) FROM idempotency_keys WHERE status = 0)`).Scan(&open)
+		return err == nil && open == 0
+	})
+	there := map[string][]jsontext.Value{} // by reference
+	s.list(t, since, func(reference string, v jsontext.Value) { there[reference] = append(there[reference], v) })
+	taken := s.taken(t, db)
+	v := &verdict{}
+	for _, l := range loads {
+		for _, p := range l.payments {
+			v.Acknowledged++
+			v.look(p, there[p.key], taken)
+			delete(there, p.key)
+		}
+	}
+	for reference := range there {
+		if slices.ContainsFunc(loads, func(l *load) bool { return strings.HasPrefix(reference, l.name+"-") }) { // else it is of an earlier one
+			v.Unasked = append(v.Unasked, reference)
+		}
+	}
+	return v
+}
+
+// look holds one payment against what there is of it. Beside the one that was acknowledged there may be those that came to nothing: the client was told
+// that nobody knew (504), the acquirer did not know either, and the payment was closed as failed before the client asked again.
+func (v *verdict) look(p *payment, there []jsontext.Value, taken map[string]int) {
+	var live []jsontext.Value
+	for _, one := range there {
+		of := decoded(one)
+		n := taken[of.ID]
+		if of.Status == "failed" && n == 0 && of.Captured == 0 {
+			v.Failed++
+			continue
+		}
+		if live = append(live, one); n != 1 {
+			v.Twice = append(v.Twice, fmt.Sprintf("%s: the acquirer took %s %d times, want once: %s", p.key, of.ID, n, one))
+		}
+	}
+	switch told := canonical(jsontext.Value(p.body)); {
+	case len(live) == 0:
+		v.Lost = append(v.Lost, fmt.Sprintf("%s (asked %d times, first told %d): %s; there is %s", p.key, p.asked, p.first, p.body, there))
+	case len(live) > 1:
+		v.Twice = append(v.Twice, fmt.Sprintf("%s is there %d times: %s", p.key, len(live), live))
+	case canonical(live[0]) != told:
+		v.Differ = append(v.Differ, fmt.Sprintf("%s was acknowledged as %s and is %s", p.key, told, live[0]))
+	}
+}
+
+// transaction is what of one the oracle goes by.
+type transaction struct {
+	ID        string         `json:"id"`
+	Reference string         `json:"reference"`
+	Status    string         `json:"status"`
+	Captured  int64          `json:"amount_captured"`
+	Rest      map[string]any `json:",embed"`
+}
+
+func decoded(v jsontext.Value) (t transaction) {
+	_ = json.Unmarshal(v, &t) // what does not fit is another one than was told
+	return t
+}
+
+// canonical is a JSON text in the one way to write it.
+func canonical(v jsontext.Value) string {
+	v = v.Clone()
+	if err := v.Canonicalize(); err != nil {
+		return err.Error()
+	}
+	return string(v)
+}
+
+// taken is how often the acquirer has approved each transaction, and was not told to let go of it.
+func (s *shop) taken(t *testing.T, db *sql.DB) map[string]int {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SELECT split_part(line, ' ', 2), COUNT(*) FROM simulator_requests WHERE line LIKE 'a %' AND voided = 0 GROUP BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	out := map[string]int{}
+	for rows.Next() {
+		var reference string
+		var n int
+		if err := rows.Scan(&reference, &n); err != nil {
+			t.Fatal(err)
+		}
+		out[reference] = n
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// list hands every transaction since a time to see.
+func (s *shop) list(t *testing.T, since time.Time, see func(reference string, v jsontext.Value)) {
+	t.Helper()
+	q := url.Values{"limit": {"100"}, "created_after": {since.Format(time.RFC3339Nano)}}
+	for more := true; more; {
+		var page struct {
+			Data []jsontext.Value `json:"data"`
+			More bool             `json:"has_more"`
+			Rest map[string]any   `json:",embed"`
+		}
+		waitFor(t, "a list", func() bool { return s.get(t.Context(), "/v1/transactions?"+q.Encode(), &page) == nil })
+		for _, v := range page.Data {
+			of := decoded(v)
+			see(of.Reference, v)
+			q.Set("starting_after", of.ID)
+		}
+		more = page.More
+	}
+}
+
+func (s *shop) get(ctx context.Context, path string, into any) error {
+	return fetch(ctx, s.cores[0]+path, s.key, into)
+}
+
+// fetch reads the JSON at an address; into is nil when the status is all that counts.
+func fetch(ctx context.Context, at, key string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }() // it is read
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: HTTP %d", at, answer.StatusCode)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.UnmarshalRead(answer.Body, into)
+}
