@@ -14,7 +14,7 @@ import (
 // Server is what is asked of a store on a server, and of the cores that share it. All fields are required.
 type Server struct {
 	Pressure func() store.Pressure
-	// Frontier is the number of the oldest transaction that has not ended, and of the next one. It is called at every scrape.
+	// Frontier is the number of the oldest transaction of a core that has not ended, and the one behind all, of anybody, that have. It is called at every scrape.
 	Frontier func(context.Context) (oldest, next int64, err error)
 	Alive    func() int
 }
@@ -28,7 +28,7 @@ var (
 	unavailable = prometheus.NewDesc("causeway_store_unavailable_total", "Commands that ended because the server could not be reached or took nothing.", nil, nil)
 	peers       = prometheus.NewDesc("causeway_core_peers", "Cores on this store that have said lately that they live, this one included.", nil, nil)
 	held        = prometheus.NewDesc("causeway_events_held_back_seconds",
-		"How long one transaction of the server has been seen to hold new events back from lists, 0 for none. It is told at the second look.", nil, nil)
+		"How long one command of a core has been seen to hold new events back from lists, 0 for none. It is told at the second look.", nil, nil)
 )
 
 // onServer asks at a scrape. What cannot be told while the server is away is missing.
@@ -37,7 +37,7 @@ type onServer struct {
 	clock clock.Clock
 
 	mu     sync.Mutex
-	oldest int64     // guarded by mu: the frontier at the last scrape, where something lay behind it
+	oldest int64     // guarded by mu: the frontier at the last scrape, where something had ended behind it
 	since  time.Time // guarded by mu: when it was first seen
 }
 
@@ -73,7 +73,7 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// heldFor is how long the frontier has been seen where it is, while others have begun behind it. No right to look at others' transactions is needed for it.
+// heldFor is how long the frontier has been seen where it is, while others have ended behind it. No right to look at others' transactions is needed for it.
 func (s *onServer) heldFor(oldest, next int64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,7 +35,8 @@ func (db *DB) Pressure() (p Pressure, ok bool) {
 	return Pressure{}, false
 }
 
-// Frontier is the number of the oldest transaction of a core that has not ended, up to which events are listed, and of the next one.
+// Frontier is the number of the oldest transaction of a core that has not ended, up to which events are listed, and the one behind all, of anybody, that
+// have. They are the same where no command holds an event back.
 func (db *DB) Frontier(ctx context.Context) (oldest, next int64, err error) {
 	s, err := db.query(ctx, `SELECT `+ended+`, (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT))`)
 	if err != nil {
