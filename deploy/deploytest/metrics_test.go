@@ -12,15 +12,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// others are series of programs that are not ours, by who exports them. Patroni's and postgres_exporter's names were looked up in their sources; none of
-// them is run here.
+// others are series of programs that are not ours, by who exports them: all were looked up in their sources (Patroni's in the package installed, api.py; of
+// postgres_exporter pg_replication, pg_replication_slot, pg_stat_user_tables, pg_database_wraparound; of node_exporter filesystem_common), and none is run here.
 var others = map[string][]string{
-	"Patroni 4, /metrics": {"patroni_primary", "patroni_sync_standby"},
-	"postgres_exporter 0.17": {
+	"Patroni 3.0.2, /metrics": {"patroni_primary", "patroni_sync_standby"},
+	"postgres_exporter": {
 		"pg_replication_lag_seconds", "pg_replication_slot_slot_is_active", "pg_stat_user_tables_n_dead_tup", "pg_stat_user_tables_n_live_tup",
 		"pg_database_wraparound_age_datfrozenxid_seconds", // --collector.database_wraparound, which is off by itself
 	},
-	"node_exporter 1": {"node_filesystem_avail_bytes", "node_filesystem_size_bytes"},
+	"node_exporter": {"node_filesystem_avail_bytes", "node_filesystem_size_bytes"},
 }
 
 // scraped are the names of all series that the programs of a machine and its Envoy export, of histograms each of the three.
