@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -117,3 +118,6 @@ func (tx *Tx) CountStatements(n *int) (done func()) {
 	}
 	return func() { maps.Copy(stmts, was) }
 }
+
+// ProbeFor sets how long a probe of PingWriter may take: a busy machine says nothing about the writer.
+func (db *DB) ProbeFor(d time.Duration) { db.health.patience.Store(int64(d)) }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,8 @@ type health struct {
 	wroteAt atomic.Int64 // milliseconds of the last commit that wrote anything
 	failed  atomic.Bool  // a commit found no room, or no disk, and no probe has succeeded since
 
+	patience atomic.Int64 // nanoseconds that a probe may take, in place of healthPatience; 0: that
+
 	mu      sync.Mutex // guards what follows
 	running *probe
 	last    *probe // the one that ended last
@@ -39,6 +42,11 @@ type probe struct {
 	expired <-chan struct{} // closed when it has taken too long
 	err     error           // once it has ended
 	at      time.Time       // when it ended
+}
+
+// bound is how long a probe may take.
+func (h *health) bound() time.Duration {
+	return cmp.Or(time.Duration(h.patience.Load()), healthPatience)
 }
 
 // wrote notes a commit that has written something, begun at a time.
@@ -83,7 +91,7 @@ func (db *DB) PingWriter(ctx context.Context) error {
 
 // startProbe writes, in the background: a write that is stuck cannot be given up, only no longer waited for.
 func (db *DB) startProbe(ctx context.Context) *probe {
-	patience, release := context.WithTimeout(ctx, healthPatience)
+	patience, release := context.WithTimeout(ctx, db.health.bound())
 	p := &probe{ended: make(chan struct{}), expired: patience.Done()}
 	go func() {
 		defer release()
@@ -108,7 +116,7 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 
 // Ping reports whether the store can be read.
 func (db *DB) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	ctx, cancel := context.WithTimeout(ctx, db.health.bound())
 	defer cancel()
 	s, err := db.query(ctx, "SELECT COUNT(*) FROM store_probes")
 	if err != nil {

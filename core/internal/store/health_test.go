@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ func TestHealthSeesWhatCannotBeWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
+			b.db.ProbeFor(time.Minute)
 			exec := func(text string) {
 				t.Helper()
 				if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.Exec(text) }); err != nil {
@@ -65,6 +67,7 @@ func TestHealthSeesWhatCannotBeWritten(t *testing.T) {
 func TestSmallCommitsDoNotHide(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.db.ProbeFor(time.Minute)
 	limit := func(pages string) {
 		t.Helper()
 		if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = " + pages) }); err != nil {
@@ -104,6 +107,9 @@ func TestHealthSeesAStuckWriter(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	for b.db.Waiting() == 0 { // the probe is on its way, on a busy machine
+		runtime.Gosched()
+	}
 	if got := b.db.Waiting(); got != 1 {
 		t.Errorf("waiting for the writer: got %d, want one probe", got)
 	}
@@ -120,6 +126,7 @@ func TestHealthSeesAStuckWriter(t *testing.T) {
 func TestHealthWritesLittle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.db.ProbeFor(time.Minute)
 	ping := func() string {
 		t.Helper()
 		var wg sync.WaitGroup

@@ -98,8 +98,13 @@ type Tx struct {
 	db       *DB
 }
 
+// patience is how long one write may take. What is not answered by then, nobody knows the outcome of: a server may wait for a standby.
+const patience = 10 * time.Second
+
 // Update runs fn in one write, which is kept if fn returns nil.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	t, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("keystore: begin: %w", err)

@@ -32,6 +32,7 @@ func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, 
 	if cfg.RuntimeParams["statement_timeout"] == "" {
 		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
 	}
+	cfg.DialFunc = uncalled(cfg.DialFunc)
 	pool := stdlib.OpenDB(*cfg)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
@@ -68,7 +69,7 @@ func duplicate(err error) bool {
 }
 
 // unavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
-// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock.
+// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock, 28 a password that was changed.
 func unavailable(err error) bool {
 	var (
 		e       *pgconn.PgError
@@ -77,7 +78,7 @@ func unavailable(err error) bool {
 	)
 	if errors.As(err, &e) {
 		class := e.Code[:2]
-		return class == "08" || class == "53" || class == "57" || class == "40" || e.Code == "25006"
+		return class == "08" || class == "53" || class == "57" || class == "40" || class == "28" || e.Code == "25006"
 	}
 	return errors.As(err, &connect) || errors.As(err, &network)
 }
