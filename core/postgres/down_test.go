@@ -24,6 +24,11 @@ func open(t *testing.T, store string) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return openOn(t, database)
+}
+
+func openOn(t *testing.T, database core.Database) *node {
+	t.Helper()
 	c, err := core.Open(t.Context(), core.Config{Database: database, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="), RateLimit: -1})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,18 @@ func URL(getenv func(string) string) (secret.String, error) {
 }
 
 // Database is core.Config's, on the server that a URL names. The zero URL gives none.
-func Database(url secret.String) (core.Database, error) {
+func Database(url secret.String) (core.Database, error) { return database(url, nil) }
+
+// Rotating is Database where the URL's user and password may change: it is asked for at once, and again for each new connection.
+func Rotating(ask func() (secret.String, error)) (core.Database, error) {
+	url, err := ask()
+	if err != nil {
+		return nil, err
+	}
+	return database(url, func() (string, error) { url, err := ask(); return url.Reveal(), err })
+}
+
+func database(url secret.String, again func() (string, error)) (core.Database, error) {
 	text := url.Reveal()
 	switch {
 	case text == "":
@@ -35,5 +46,7 @@ func Database(url secret.String) (core.Database, error) {
 	case !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://"):
 		return nil, errURL
 	}
-	return func(ctx context.Context, c clock.Clock) (*store.DB, error) { return engine.Open(ctx, text, c) }, nil
+	return func(ctx context.Context, c clock.Clock) (*store.DB, error) {
+		return engine.OpenRotating(ctx, text, again, c)
+	}, nil
 }

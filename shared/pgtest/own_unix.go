@@ -5,10 +5,10 @@ package pgtest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,6 +49,15 @@ func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 // Resume ends Pause.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
+// Kill kills all of its processes at once, as a machine that fails does; Again starts it once more.
+func (s *Server) Kill() {
+	for _, pid := range s.signal(syscall.SIGKILL) {
+		for syscall.Kill(pid, 0) == nil { // one that is not forgotten yet is there still, for the next server
+			runtime.Gosched()
+		}
+	}
+}
+
 // Halt stops it and cuts its connections; Again starts it once more on the same data.
 func (s *Server) Halt(tb testing.TB) {
 	tb.Helper()
@@ -65,18 +74,18 @@ func (s *Server) Again(tb testing.TB) {
 	}
 }
 
-// signal sends a signal to the server and to each of its processes, which are not of one group.
-func (s *Server) signal(sig syscall.Signal) {
+// signal sends a signal to the server and to each of its processes, which are not of one group, and returns these.
+func (s *Server) signal(sig syscall.Signal) (pids []int) {
 	text, err := os.ReadFile(filepath.Join(s.Folder(), "data", "postmaster.pid"))
 	if err != nil {
-		return // it does not run
+		return nil // it does not run
 	}
 	first, _, _ := bytes.Cut(text, []byte{'\n'})
 	parent, err := strconv.Atoi(string(first))
 	if err != nil {
-		return
+		return nil
 	}
-	errs := []error{syscall.Kill(parent, sig)}
+	pids = []int{parent}
 	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range processes {
 		stat, err := os.ReadFile(path)
@@ -85,8 +94,11 @@ func (s *Server) signal(sig syscall.Signal) {
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
-			errs = append(errs, syscall.Kill(pid, sig))
+			pids = append(pids, pid)
 		}
 	}
-	_ = errors.Join(errs...) // a process that has ended needs none
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, sig) // a process that has ended needs none
+	}
+	return pids
 }

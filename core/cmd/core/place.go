@@ -23,12 +23,9 @@ func placeFlags(f *flag.FlagSet) *place {
 
 // config is what core needs to open the store.
 func (p *place) config() (core.Config, error) {
-	url, err := p.url()
-	if err != nil {
-		return core.Config{}, err
-	}
 	cfg := core.Config{Data: p.data}
-	if cfg.Database, err = postgres.Database(url); err != nil {
+	var err error
+	if cfg.Database, err = postgres.Rotating(p.url); err != nil {
 		return core.Config{}, err
 	}
 	cfg.VaultKEK, err = core.VaultKEK(os.Getenv)

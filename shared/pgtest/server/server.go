@@ -77,7 +77,8 @@ func (s *Server) run(ctx context.Context, name string, args ...string) error {
 	cmd.Dir = s.dir
 	AsServer(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, out)
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // perhaps it says why
+		return fmt.Errorf("%s: %w\n%s%s", name, err, out, log[max(0, len(log)-1<<10):])
 	}
 	return nil
 }

@@ -71,12 +71,12 @@ func explain(err error) error {
 	return err
 }
 
-// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, or without room.
+// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, without room, or of another password.
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		switch e.Code[:2] {
-		case "08", "53", "57", "58": // connection, resources, operator, system
+		case "08", "28", "53", "57", "58": // connection, password, resources, operator, system
 			return true
 		}
 		return e.Code == readOnly || e.Code == lockNotAvailable || e.Code == queryCanceled || takenBack(err)

@@ -63,6 +63,7 @@ type engine struct {
 	waiting  atomic.Int64
 	observe  atomic.Pointer[func(store.Group)]
 	pressure pressure
+	again    func() (string, error) // what the source is now; nil: what it was
 
 	mu     sync.RWMutex // guards closed against a command that begins
 	closed bool
@@ -72,8 +73,13 @@ type engine struct {
 // Open opens the database that a URL or a list of key=value names, and migrates it when needed; several processes may do so at once. Of several
 // hosts the one is taken that can be written to. A schema written by a newer build is refused.
 func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) {
+	return OpenRotating(ctx, source, nil, c)
+}
+
+// OpenRotating is Open where the user and the password may change: each new connection asks again what the source is now, unless again is nil.
+func OpenRotating(ctx context.Context, source string, again func() (string, error), c clock.Clock) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
-		e := &engine{db: db, clock: c}
+		e := &engine{db: db, clock: c, again: again}
 		e.openings.write, e.closings.write, e.notes.write = e.writeOpenings, e.writeClosings, e.writeNotes
 		err := e.openPools(ctx, source)
 		if err == nil {
@@ -125,6 +131,9 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 		delete(conn.RuntimeParams, own)
 	}
 	conn.DialFunc = lined(conn.DialFunc)
+	if e.again != nil {
+		cfg.BeforeConnect = rotating(e.again)
+	}
 	if name := conn.RuntimeParams["application_name"]; name != "" && !strings.HasPrefix(name, store.Writer) {
 		conn.RuntimeParams["application_name"] = store.Writer + " " + name // lists of events know writers by it
 	}
