@@ -54,9 +54,11 @@ type Config struct {
 	Data string // folder of the store, made with mode 0700 when missing; unused with a Database
 	// Database opens the store, where it is one that several cores share: package core/postgres makes it.
 	Database  Database
-	Simulator string       // path of the simulator's catalogue; "" for the built-in one
-	Clock     clock.Clock  // nil for the system's
-	Log       *slog.Logger // nil for none
+	Simulator string      // path of the simulator's catalogue; "" for the built-in one
+	Clock     clock.Clock // nil for the system's
+	// ClockApart lets Clock be off that of the Database's server, where it is a test's. Else such a core says that it is not well, and leaves work to others.
+	ClockApart bool
+	Log        *slog.Logger // nil for none
 	// RateLimit is how many requests a second one API key may make for long, and twice as many at once when it was idle: 0 for
 	// DefaultRateLimit, negative for no limit.
 	RateLimit int
@@ -245,6 +247,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
+		ClockOffset: c.clockOffset(),
 	})
 	c.handler, c.admin, c.filter = v1, v1.Operator(cfg.OperatorToken), cfg.FilterSecret
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -268,8 +271,19 @@ func (c *Core) join(ctx context.Context, cfg Config) error {
 		return nil
 	}
 	c.peers = &engine.Peers{ID: id.NewGenerator(clock.System()).Next(), Store: c.db, Log: cfg.Log}
+	if !cfg.ClockApart {
+		c.peers.Clock = cfg.Clock
+	}
 	c.db.WorkAs(c.peers.ID)
 	return c.peers.Beat(ctx)
+}
+
+// clockOffset compares the clock with the server's; nil with a store of its own.
+func (c *Core) clockOffset() func() (time.Duration, bool) {
+	if c.peers == nil {
+		return nil
+	}
+	return func() (time.Duration, bool) { return c.peers.Offset(), c.peers.Agrees() }
 }
 
 // server is what is counted of a store on a server.
@@ -279,6 +293,7 @@ func (c *Core) server() *metrics.Server {
 	}
 	return &metrics.Server{
 		Pressure: func() store.Pressure { p, _ := c.db.Pressure(); return p }, Frontier: c.db.Frontier, Alive: c.peers.Alive,
+		Offset: c.peers.Offset,
 	}
 }
 
@@ -291,6 +306,7 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine,
 	hooks := webhook.New(webhook.Config{
 		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: series, Secrets: webhook.NewSecrets(secrets),
 		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint, Leads: eng.Peers.Leads,
+		Agrees: eng.Peers.Agrees,
 	})
 	return hooks, hooks.TakeOver(ctx)
 }

@@ -102,7 +102,7 @@ func testKEK() secret.String {
 
 // place is where the bundle's store is, as its commands are told.
 func (b *bundle) place() core.Config {
-	cfg := core.Config{Data: b.dir, Clock: b.clock}
+	cfg := core.Config{Data: b.dir, Clock: b.clock, ClockApart: true}
 	switch {
 	case b.moved != nil:
 		cfg.Database, cfg.VaultKEK = b.moved, testKEK()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 
@@ -41,6 +42,7 @@ type Config struct {
 	Engine         *engine.Engine
 	Auth           *auth.Authenticator
 	Clock          clock.Clock
+	ClockOffset    func() (ahead time.Duration, agrees bool) // of Clock to the store's; nil where the store has none
 	IDs            *id.Generator
 	Log            *slog.Logger
 	Observe        func(httpx.Sample) // is told of every request; nil for nobody

@@ -1,13 +1,15 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// health says whether payments can be taken: the store can be read, and its writer commits.
+// health says whether payments can be taken: the store can be read, its writer commits, and the clock agrees with the store's.
 func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetRoute("GET /v1/health")
 	out := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}
@@ -20,5 +22,21 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 			a.log.ErrorContext(r.Context(), "health check failed", "check", name, "error", err)
 		}
 	}
+	if a.ClockOffset != nil {
+		out.Checks["clock"] = "ok"
+		if ahead, agrees := a.ClockOffset(); !agrees {
+			out.Checks["clock"] = "failing: " + offset(ahead)
+			out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
+		}
+	}
 	a.write(w, r, status, encode(&out))
+}
+
+// offset says how far the clock is ahead.
+func offset(ahead time.Duration) string {
+	where := "ahead of"
+	if ahead < 0 {
+		where = "behind"
+	}
+	return fmt.Sprintf("%s %s the store's", ahead.Abs().Round(time.Millisecond), where)
 }

@@ -32,10 +32,12 @@ type Peers struct {
 	ID    int64
 	Store *store.DB
 	Log   *slog.Logger
+	Clock clock.Clock // what the core goes by, which must agree with the server's; nil: the system's
 
-	mu    sync.Mutex
-	until time.Time       // until when this core leads, by its own clock
-	seen  map[int64]*seen // guarded by mu
+	mu     sync.Mutex
+	until  time.Time       // until when this core leads, by its own clock
+	seen   map[int64]*seen // guarded by mu
+	offset time.Duration   // guarded by mu: how far the clock was ahead of the server's at the last beat
 }
 
 // seen is what is known of another core.
@@ -92,7 +94,7 @@ func (p *Peers) mayTakeUp(core int64, left bool, age time.Duration) bool {
 // Beat says once that this core lives, and looks at the others.
 func (p *Peers) Beat(ctx context.Context) error {
 	begun := clock.System().Now()
-	leads, peers, err := p.Store.Beat(ctx, p.ID, leadTerm)
+	leads, peers, err := p.Store.Beat(ctx, p.ID, leadTerm, p.agreement(ctx))
 	if err != nil {
 		return err
 	}

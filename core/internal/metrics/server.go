@@ -17,6 +17,7 @@ type Server struct {
 	// Frontier is the number of the oldest transaction of a core that has not ended, and the one behind all, of anybody, that have. It is called at every scrape.
 	Frontier func(context.Context) (oldest, next int64, err error)
 	Alive    func() int
+	Offset   func() time.Duration // of this core's clock to the server's
 }
 
 var (
@@ -27,6 +28,7 @@ var (
 	takenBack   = prometheus.NewDesc("causeway_store_taken_back_total", "Commands that were taken back because of others and run again, by what did it.", []string{"reason"}, nil)
 	unavailable = prometheus.NewDesc("causeway_store_unavailable_total", "Commands that ended because the server could not be reached or took nothing.", nil, nil)
 	peers       = prometheus.NewDesc("causeway_core_peers", "Cores on this store that have said lately that they live, this one included.", nil, nil)
+	offset      = prometheus.NewDesc("causeway_core_clock_offset_seconds", "How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
 	held        = prometheus.NewDesc("causeway_events_held_back_seconds",
 		"How long one command of a core has been seen to hold new events back from lists, 0 for none. It is told at the second look.", nil, nil)
 )
@@ -43,7 +45,7 @@ type onServer struct {
 
 // Describe implements prometheus.Collector.
 func (*onServer) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, takenBack, unavailable, peers, held} {
+	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, takenBack, unavailable, peers, offset, held} {
 		out <- d
 	}
 }
@@ -66,6 +68,7 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 	}
 	tell(unavailable, prometheus.CounterValue, float64(p.Unavailable))
 	tell(peers, prometheus.GaugeValue, float64(s.Alive()))
+	tell(offset, prometheus.GaugeValue, s.Offset().Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
 	defer cancel()
 	if oldest, next, err := s.Frontier(ctx); err == nil {

@@ -30,6 +30,7 @@ func TestServer(t *testing.T) {
 			},
 			Frontier: func(context.Context) (int64, int64, error) { return oldest, next, away },
 			Alive:    func() int { return 2 },
+			Offset:   func() time.Duration { return -90 * time.Second },
 		},
 	})
 	scrape := func(want, not string) {
@@ -44,7 +45,8 @@ func TestServer(t *testing.T) {
 		`causeway_store_connections{pool="write",state="in_use"} 3`, `causeway_store_connections{pool="write",state="idle"} 2`,
 		`causeway_store_connections_max{pool="write"} 16`, `causeway_store_connection_waits_total{pool="write"} 5`,
 		`causeway_store_connection_wait_seconds_total{pool="write"} 1.5`, `causeway_store_taken_back_total{reason="deadlock"} 4`,
-		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_peers 2`, `causeway_events_held_back_seconds 0`,
+		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_peers 2`, `causeway_core_clock_offset_seconds -90`,
+		`causeway_events_held_back_seconds 0`,
 	} {
 		scrape(want, "")
 	}

@@ -18,20 +18,18 @@ const databaseTime = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGIN
 // WorkAs has everything that is begun from now on name a process as the one that works on it. Call it before there is anything.
 func (db *DB) WorkAs(process int64) { db.process = process }
 
-// Beat says that a process lives, and takes or keeps the lead for a time unless another one has it. It returns whether it has it, and all
-// processes.
-func (db *DB) Beat(ctx context.Context, process int64, term time.Duration) (leads bool, peers []Peer, err error) {
+// Beat says that a process lives, and takes or keeps the lead for a time unless another one has it, or it may not lead at what the server's time is. It
+// returns whether it has it, and all processes.
+func (db *DB) Beat(ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool) (leads bool, peers []Peer, err error) {
 	err = db.Update(ctx, func(tx *Tx) error {
-		err := tx.exec(`INSERT INTO cores (id, beat) VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET beat = cores.beat + 1`, process)
+		server, err := tx.beat(process)
 		if err != nil {
 			return err
 		}
-		n, err := tx.s.Exec(`UPDATE lead SET core_id = ?1, until = `+databaseTime+` + ?2 WHERE core_id = ?1 OR until < `+databaseTime,
-			process, term.Milliseconds())
-		if err != nil {
+		if leads, err = tx.lead(process, term, may(server)); err != nil {
 			return err
 		}
-		leads, peers = n == 1, nil
+		peers = nil
 		return tx.each(`SELECT id, beat FROM cores`, func(row Scanner) error {
 			var p Peer
 			if err := row.Scan(&p.ID, &p.Beat); err != nil {
@@ -44,9 +42,32 @@ func (db *DB) Beat(ctx context.Context, process int64, term time.Duration) (lead
 	return leads, peers, err
 }
 
+// beat returns the server's time.
+func (tx *Tx) beat(process int64) (time.Time, error) {
+	row, err := tx.s.Row(`INSERT INTO cores (id, beat) VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET beat = cores.beat + 1 RETURNING `+databaseTime, process)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var ms int64
+	if err := row.Scan(&ms); err != nil {
+		return time.Time{}, fmt.Errorf("beat: %w", err)
+	}
+	return fromMillis(ms), nil
+}
+
+// lead takes or keeps the lead, or gives it up where the process may not have it.
+func (tx *Tx) lead(process int64, term time.Duration, may bool) (bool, error) {
+	if !may {
+		return false, tx.exec(`UPDATE lead SET until = 0 WHERE core_id = ?`, process)
+	}
+	n, err := tx.s.Exec(`UPDATE lead SET core_id = ?1, until = `+databaseTime+` + ?2 WHERE core_id = ?1 OR until < `+databaseTime,
+		process, term.Milliseconds())
+	return n == 1, err
+}
+
 // Leave says that a process has ended, and gives up the lead.
 func (tx *Tx) Leave(process int64) error {
-	if err := tx.exec(`UPDATE lead SET until = 0 WHERE core_id = ?`, process); err != nil {
+	if _, err := tx.lead(process, 0, false); err != nil {
 		return err
 	}
 	return tx.exec(`UPDATE cores SET beat = 0 WHERE id = ?`, process)

@@ -51,6 +51,7 @@ type Config struct {
 	Disable func(*store.Tx, *store.Endpoint, store.EndpointReason) error
 
 	Leads    func() bool       // whether this process removes what is old; nil: it does
+	Agrees   func() bool       // whether Clock is right: by a wrong one others' leases look old; nil: it is
 	Observer Observer          // nil: nobody is told
 	Tracer   *telemetry.Tracer // nil: no spans
 	TLS      *tls.Config       // nil: the system's authorities
@@ -122,6 +123,9 @@ func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
 
 // round begins an attempt of all that is due and has a place, and returns how long nothing else will be due.
 func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup) (time.Duration, error) {
+	if d.Agrees != nil && !d.Agrees() {
+		return d.Poll, nil
+	}
 	waiting, err := d.Store.WaitingEndpoints(ctx)
 	if err != nil {
 		return d.Poll, err

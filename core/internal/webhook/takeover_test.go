@@ -88,6 +88,29 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	}
 }
 
+// TestLeasesByAWrongClockPostgreSQL: a core whose clock is ahead takes nobody's lease for an old one, and begins nothing until it is right.
+func TestLeasesByAWrongClockPostgreSQL(t *testing.T) {
+	t.Parallel()
+	first, second := cores(t)
+	r := newReceiver(t, nil)
+	e := first.MustEndpoint(t, r.URL)
+	first.MustPay(t)
+	first.mustLease(t, e)
+	second.Clock.Advance(2 * time.Minute) // which is the wrong time
+	var right atomic.Bool
+	var asked atomic.Int64
+	run(t, second.deliverer(func(c *webhook.Config) {
+		c.Poll = 10 * time.Millisecond
+		c.Agrees = func() bool { asked.Add(1); return right.Load() }
+	}))
+	until(t, "it has looked for work", func() bool { return asked.Load() > 20 })
+	if got := len(r.messages()); got != 0 {
+		t.Errorf("%d messages of a delivery that another core is at", got)
+	}
+	right.Store(true)
+	until(t, "it is delivered", func() bool { return len(r.messages()) == 1 })
+}
+
 // TestAStaleLease: a process that stood still between its lease and its request does not send: somebody else may have.
 func TestAStaleLease(t *testing.T) {
 	t.Parallel()

@@ -203,7 +203,7 @@ func TestPreparedBeforePostgreSQL(t *testing.T) {
 	use := func() {
 		t.Helper()
 		_, err := db.Merchants(t.Context())
-		_, _, beat := db.Beat(t.Context(), 1, time.Second)
+		_, _, beat := db.Beat(t.Context(), 1, time.Second, func(time.Time) bool { return true })
 		_, one := db.Merchant(t.Context(), 1)
 		if err = errors.Join(err, beat); err != nil || !errors.Is(one, store.ErrNotFound) {
 			t.Error(err, one)
