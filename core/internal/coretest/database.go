@@ -26,6 +26,7 @@ type Database struct {
 	Path string
 	url  string
 	more string // parameters of the URL
+	once bool   // commands are not rehearsed
 }
 
 // NewDatabase returns an empty database, in a folder where it is a file.
@@ -46,7 +47,11 @@ func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	if d.url == "" {
 		return store.Open(ctx, d.Path, c)
 	}
-	return postgres.Open(ctx, patient(d.url)+d.more, c)
+	url := patient(d.url) + d.more
+	if d.once {
+		url = strings.Replace(url, "&rehearse=true", "", 1)
+	}
+	return postgres.Open(ctx, url, c)
 }
 
 // MustInspect opens the database to look at it past the store. Questions are asked in the words of SQLite.

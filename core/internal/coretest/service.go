@@ -77,6 +77,12 @@ func OpenAlone(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb), more: "&alone=true"}, &engine.Peers{})
 }
 
+// OpenOnce is OpenShared where no command is rehearsed: for tests of what happens in the middle of one.
+func OpenOnce(tb testing.TB) *Service {
+	tb.Helper()
+	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb), once: true}, &engine.Peers{})
+}
+
 // Beside makes another service on the database of one that shares it, with the same acquirer.
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()

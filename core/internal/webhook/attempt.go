@@ -161,21 +161,25 @@ func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.
 	if !again || a.Status == http.StatusGone {
 		status, due = store.DeliveryFailed, tx.Now
 	}
-	if err := errors.Join(tx.EndAttempt(l, a, status, due), tx.NoteAttempt(e.ID, true)); err != nil {
+	if err := tx.EndAttempt(l, a, status, due); err != nil {
 		return ending{}, err
 	}
 	came := ending{status: status}
-	now, err := tx.Endpoint(e.Tenant, e.ID)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	now, err := tx.Endpoint(e.Tenant, e.ID) // from here on it is locked: another attempt that succeeds does not change since when it fails
+	if errors.Is(err, store.ErrNotFound) {
 		return came, nil // deleted meanwhile
+	}
+	if err == nil {
+		err = tx.NoteAttempt(e.ID, true)
+	}
+	switch {
 	case err != nil:
 		return ending{}, err
 	case now.Status != store.EndpointEnabled:
 		return came, nil
 	case a.Status == http.StatusGone:
 		came.disabled = store.ReasonGone
-	case tx.Now.Sub(now.FailingSince) >= failingDays:
+	case !now.FailingSince.IsZero() && tx.Now.Sub(now.FailingSince) >= failingDays:
 		came.disabled = store.ReasonFailing
 	default:
 		return came, nil

@@ -1,0 +1,47 @@
+package webhook_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
+)
+
+// TestFailureBesideASuccessPostgreSQL: an endpoint that fails at one core while its failing is over by a success at another one stays as it is. It
+// would not fail for days only because since when is not known any more.
+func TestFailureBesideASuccessPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := &bundle{coretest.OpenOnce(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	e := b.MustEndpoint(t, r.URL)
+	b.MustExec(t, "UPDATE webhook_endpoints SET failing_since = ? WHERE id = ?", b.Clock.Now().UnixMilli()-1, e.ID)
+	success, err := b.Inspect.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = success.Rollback() }) // unless it was committed
+	if _, err := success.ExecContext(t.Context(), "UPDATE webhook_endpoints SET failing_since = 0 WHERE id = $1", e.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.MustPay(t)
+	run(t, b.deliverer())
+	until(t, "the failure waits for the success", func() bool {
+		var waiting int
+		err := success.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waiting > 0
+	})
+	if err := success.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the failure is written down", func() bool {
+		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 0 AND response_status = 500") == 1
+	})
+	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled || got.FailingSince.IsZero() {
+		t.Errorf("the endpoint is %s (%s), failing since %v: want it enabled and failing", got.Status, got.Reason, got.FailingSince)
+	}
+}
