@@ -48,21 +48,29 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byt
 	if body[firstByte(body)] != '{' {
 		return nil, &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
 	}
-	if f := nullFault(body); f != nil {
+	if f := unfitFault(body); f != nil {
 		return nil, f
 	}
 	return body, nil
 }
 
-// nullFault names the first null of a body that was decoded. The contract has no field that takes one, and json reads it as absent.
-func nullFault(body []byte) *fault {
-	if !bytes.Contains(body, []byte("null")) {
+// unfitFault names the first null of a body that was decoded, or the first text with a character of code 0. The contract has no field that takes a null,
+// and json reads it as absent.
+func unfitFault(body []byte) *fault {
+	if !bytes.Contains(body, []byte("null")) && !bytes.Contains(body, []byte(`\u0000`)) {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
-		if token.Kind() == 'n' {
-			return typeFault(dotted(d.StackPointer()))
+		at := d.StackPointer()
+		switch {
+		case token.Kind() == 'n':
+			return typeFault(dotted(at))
+		case token.Kind() == '"' && !isText(token.String()):
+			for !isText(string(at)) { // it is the name: what holds it is told
+				at = at.Parent()
+			}
+			return textFault(dotted(at))
 		}
 	}
 	return nil

@@ -22,6 +22,9 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 	if err != nil {
 		return err
 	}
+	if !isText(key) {
+		return textFault("key")
+	}
 	found, err := a.Engine.IdempotencyKey(r.Context(), k.Tenant, idempotency.Name(a.IdempotencyKey, key, false))
 	if err != nil {
 		return notFoundAt(err, "key")

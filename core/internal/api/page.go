@@ -47,11 +47,17 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 		return nil, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
 	}
 	for name, values := range q {
+		if !isText(name) {
+			return nil, &fault{code: codeUnknownParameter} // it cannot be told either
+		}
 		if !slices.Contains(known, name) {
 			return nil, &fault{code: codeUnknownParameter, param: name}
 		}
 		if len(values) > 1 {
 			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter stands twice."}
+		}
+		if !isText(values[0]) {
+			return nil, textFault(name)
 		}
 	}
 	return q, nil
