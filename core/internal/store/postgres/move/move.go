@@ -123,8 +123,12 @@ func shown(of []moved) []store.MovedTable {
 
 // Ahead implements store.Move.
 func (m *Move) Ahead(ctx context.Context) ([]store.MovedTable, error) {
+	err := m.clean(ctx, func(fn func() error) error { return m.source.within(ctx, true, fn) })
+	if err != nil {
+		return nil, err
+	}
 	var found []moved
-	err := m.source.within(ctx, false, func() (err error) {
+	err = m.source.within(ctx, false, func() (err error) {
 		found, err = m.pass(ctx)
 		return err
 	})
@@ -135,6 +139,9 @@ func (m *Move) Ahead(ctx context.Context) ([]store.MovedTable, error) {
 func (m *Move) Finish(ctx context.Context, l store.Luggage) ([]store.MovedTable, error) {
 	var found []moved
 	err := m.source.within(ctx, true, func() (err error) {
+		if err := m.clean(ctx, func(fn func() error) error { return fn() }); err != nil {
+			return err
+		}
 		if found, err = m.pass(ctx); err != nil {
 			return err
 		}
