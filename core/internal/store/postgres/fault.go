@@ -20,6 +20,7 @@ const (
 	lockNotAvailable     = "55P03"
 	queryCanceled        = "57014"
 	notSupported         = "0A000"
+	raised               = "P0001" // by the one trigger that raises anything: it has a store that is being moved to take nothing
 )
 
 // replanned is what PostgreSQL calls the place where it finds that a statement it has prepared would now give columns of other types.
@@ -71,7 +72,8 @@ func explain(err error) error {
 	return err
 }
 
-// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, without room, or of another password.
+// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, without room, of another password, or
+// closed by a move.
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -79,7 +81,7 @@ func unavailable(err error) bool {
 		case "08", "28", "53", "57", "58": // connection, password, resources, operator, system
 			return true
 		}
-		return e.Code == readOnly || e.Code == lockNotAvailable || e.Code == queryCanceled || takenBack(err)
+		return e.Code == readOnly || e.Code == lockNotAvailable || e.Code == queryCanceled || e.Code == raised || takenBack(err)
 	}
 	var scan pgx.ScanArgError
 	var of *fault

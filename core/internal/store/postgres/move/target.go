@@ -252,6 +252,15 @@ func (t *target) within(ctx context.Context, fn func(pgx.Tx) error) error {
 	return nil
 }
 
+// guarded are the names of the tables that refuse writes: with those that are moved the ones by which a core is found healthy, and lives.
+func guarded(tables []*table) []string {
+	out := make([]string, 0, len(tables)+3)
+	for _, t := range tables {
+		out = append(out, t.name)
+	}
+	return append(out, "cores", "lead", "store_probes")
+}
+
 // guardTarget has the target refuse all writes but those of a move.
 func guardTarget(ctx context.Context, tx pgx.Tx, tables []*table) error {
 	statements := []string{`CREATE OR REPLACE FUNCTION only_a_move() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -259,17 +268,17 @@ func guardTarget(ctx context.Context, tx pgx.Tx, tables []*table) error {
 			RAISE EXCEPTION 'a move into this store has not ended';
 		END IF;
 		RETURN NULL; END $$`}
-	for _, table := range tables {
+	for _, name := range guarded(tables) {
 		statements = append(statements, fmt.Sprintf(`CREATE OR REPLACE TRIGGER only_a_move BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
-			FOR EACH STATEMENT EXECUTE FUNCTION only_a_move()`, quoted(table.name)))
+			FOR EACH STATEMENT EXECUTE FUNCTION only_a_move()`, quoted(name)))
 	}
 	return run(ctx, tx, statements)
 }
 
 func freeTarget(ctx context.Context, tx pgx.Tx, tables []*table) error {
 	var statements []string
-	for _, table := range tables {
-		statements = append(statements, "DROP TRIGGER IF EXISTS only_a_move ON "+quoted(table.name))
+	for _, name := range guarded(tables) {
+		statements = append(statements, "DROP TRIGGER IF EXISTS only_a_move ON "+quoted(name))
 	}
 	return run(ctx, tx, append(statements, "DROP FUNCTION IF EXISTS only_a_move()"))
 }
