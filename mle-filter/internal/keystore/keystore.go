@@ -52,6 +52,13 @@ type DB struct {
 
 var errNoPostgres = errors.New("keystore: this program keeps keys in a file, and has nothing that reads postgres:// URLs")
 
+var errDSN = errors.New("keystore: where keys are kept looks like a database, and not like a file: a database is postgres://user:password@host:port/database")
+
+// isDSN reports whether a source is meant for a database, though it is no postgres:// URL. Taken for a file it would be one with keys of its own.
+func isDSN(source string) bool {
+	return strings.Contains(source, "://") || strings.Contains(source, "host=") || strings.Contains(source, "dbname=")
+}
+
 // Open opens the store and brings its schema up to this build's.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Clock == nil {
@@ -62,6 +69,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		if open = cfg.PostgreSQL; open == nil {
 			return nil, errNoPostgres
 		}
+	} else if isDSN(cfg.Source) {
+		return nil, errDSN // it has a password, maybe, and is not shown
 	}
 	e, err := open(ctx, cfg.Source, cfg.Existing)
 	if err != nil {
