@@ -83,6 +83,9 @@ func OpenRotating(ctx context.Context, source string, again func() (string, erro
 		e.openings.write, e.closings.write, e.notes.write = e.writeOpenings, e.writeClosings, e.writeNotes
 		err := e.openPools(ctx, source)
 		if err == nil {
+			err = demand(ctx, e.write)
+		}
+		if err == nil {
 			err = migrate(ctx, e.write)
 		}
 		if err == nil {
@@ -122,8 +125,10 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 	}
 	conn.OnNotice = heed
 	e.patience = defaultPatience
-	if own, err := time.ParseDuration(conn.RuntimeParams["patience"]); err == nil {
-		e.patience = own
+	if own, given := conn.RuntimeParams["patience"]; given {
+		if e.patience, err = time.ParseDuration(own); err != nil || e.patience <= 0 {
+			return nil, errors.New("store: the patience in the URL of the database is no time: patience=5s")
+		}
 	}
 	e.rehearse = conn.RuntimeParams["rehearse"] == "true"
 	e.alone = conn.RuntimeParams["alone"] == "true"
@@ -147,6 +152,7 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 			}
 		}
 	}
+	conn.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL, the role or the environment say
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", explain(err))

@@ -32,10 +32,14 @@ func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, 
 	if cfg.RuntimeParams["statement_timeout"] == "" {
 		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
 	}
+	cfg.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL, the role or the environment say
 	cfg.DialFunc = uncalled(cfg.DialFunc)
 	pool := stdlib.OpenDB(*cfg)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
+	if err := demand(ctx, pool); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
 	if existing {
 		if err := lookFor(ctx, pool); err != nil {
 			return nil, errors.Join(err, pool.Close())
@@ -49,6 +53,22 @@ func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, 
 		return nil, errors.Join(err, pool.Close())
 	}
 	return &keystore.Engine{Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable}, nil
+}
+
+// demand refuses a database that cannot keep every text, and connections that are told not to wait until what they commit is kept.
+func demand(ctx context.Context, pool *sql.DB) error {
+	var encoding, waits string
+	err := pool.QueryRowContext(ctx, `SELECT current_setting('server_encoding'), CASE source WHEN 'client' THEN setting ELSE 'on' END
+		FROM pg_settings WHERE name = 'synchronous_commit'`).Scan(&encoding, &waits)
+	switch {
+	case err != nil:
+		return fmt.Errorf("keystore: open: %w", err)
+	case encoding != "UTF8":
+		return fmt.Errorf("keystore: the database's encoding is %s, it must be UTF8", encoding)
+	case waits == "off", waits == "local":
+		return errors.New("keystore: the URL sets synchronous_commit to " + waits + ", which loses keys that were told of: leave it out")
+	}
+	return nil
 }
 
 // lookFor refuses a database that has no keys of ours, and leaves it as it is.

@@ -42,7 +42,8 @@ func openTarget(ctx context.Context, to secret.String) (*target, error) {
 	conn := cfg.ConnConfig
 	conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	conn.RuntimeParams["application_name"], conn.RuntimeParams["TimeZone"] = "causeway-migrate-data", "UTC"
-	delete(conn.RuntimeParams, "patience") // which is said to a service
+	conn.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL or the role say
+	delete(conn.RuntimeParams, "patience")         // which is said to a service
 	cfg.MaxConns = workers + 2
 	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		// A plan for any span whatever would read the whole table for each.
