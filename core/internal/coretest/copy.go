@@ -73,8 +73,10 @@ func (d *Database) schema() string {
 const copySchema = `DO $$
 DECLARE t record; n bigint;
 BEGIN
-	FOR t IN SELECT table_name FROM information_schema.tables WHERE table_schema = '%[1]s' AND table_name NOT IN ('core_schema', 'lead')
-			ORDER BY CASE table_name WHEN 'merchants' THEN 0 WHEN 'customers' THEN 1 WHEN 'transactions' THEN 1 ELSE 2 END LOOP
+	-- A table that is kept in parts is copied as one.
+	FOR t IN SELECT c.relname AS table_name FROM pg_class c WHERE c.relnamespace = '%[1]s'::regnamespace AND c.relkind IN ('r', 'p')
+			AND NOT c.relispartition AND c.relname NOT IN ('core_schema', 'lead')
+			ORDER BY CASE c.relname WHEN 'merchants' THEN 0 WHEN 'customers' THEN 1 WHEN 'transactions' THEN 1 ELSE 2 END LOOP
 		EXECUTE format('INSERT INTO %[2]s.%%I OVERRIDING SYSTEM VALUE SELECT * FROM %[1]s.%%I', t.table_name, t.table_name);
 	END LOOP;
 	FOR t IN SELECT table_name FROM information_schema.columns WHERE table_schema = '%[2]s' AND column_name = 'id' AND is_identity = 'YES' LOOP
