@@ -14,7 +14,7 @@ import (
 type grouper interface {
 	// Open writes what an opening says, all of it or nothing. The claim is that of its key. Not done means certainly not.
 	Open(ctx context.Context, o *Opening) (claim int64, done bool, err error)
-	// Close writes what a closing says, all of it or nothing. Not done means certainly not.
+	// Finish writes what a closing says, all of it or nothing. Not done means certainly not.
 	Finish(ctx context.Context, c *Closing) (done bool, err error)
 	// Note writes down a request that the simulator was asked, and reports whether nobody named it before.
 	Note(ctx context.Context, r Simulated) (first, done bool, err error)
