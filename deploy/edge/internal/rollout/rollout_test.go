@@ -215,8 +215,8 @@ func TestRefusedFirst(t *testing.T) {
 	w := newWorld(t)
 	w.start(false)
 	w.finds(certfile.Update{Refusal: errors.New("nobody answers")})
-	w.finds(certfile.Update{Refusal: errors.New("nobody answers")}) // the first was taken
-	if got := w.logged(); !strings.Contains(got, "there is none to serve") || strings.Contains(got, "present one stays") {
+	w.wait("the refusal is told", func(*story) bool { return strings.Contains(w.logged(), "there is none to serve") })
+	if got := w.logged(); strings.Contains(got, "present one stays") {
 		t.Errorf("got %s", got)
 	}
 }
