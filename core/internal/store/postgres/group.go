@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -71,14 +73,20 @@ func (g *groups[Q, A]) do(ctx context.Context, e *engine, asks Q) (out A, done b
 	}
 	defer e.waiting.Add(-1)
 	m := &caller[Q, A]{asks: asks, at: e.clock.Now(), leads: make(chan struct{}, 1), ended: make(chan struct{})}
-	if !g.enter(m) && !g.wait(m, e.patience/2) {
-		return out, false, errTooLate
+	err = g.stay(ctx, e, m, g.enter(m))
+	return m.answer.is, m.answer.done, err
+}
+
+// stay returns once the member is answered. Who leads, or comes to lead meanwhile, does so first.
+func (g *groups[Q, A]) stay(ctx context.Context, e *engine, m *caller[Q, A], leads bool) error {
+	if !leads && !g.wait(m, e.patience/2) {
+		return errTooLate
 	}
 	if g.leads(m) {
 		g.lead(ctx, e, m)
 	}
 	<-m.ended
-	return m.answer.is, m.answer.done, m.err
+	return m.err
 }
 
 var errTooLate = errors.Join(store.ErrUnavailable, errors.New("store: earlier groups took too long"))
@@ -187,7 +195,7 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience-min(start.Sub(all[0].at), e.patience/2)) // he who waited longest is answered in time
-	answers, err := g.write(ctx, now.UTC().Truncate(time.Millisecond), asks)
+	answers, err := g.written(ctx, now.UTC().Truncate(time.Millisecond), asks)
 	cancel()
 	if undone(err) {
 		answers, err = make([]answer[A], n), nil
@@ -207,6 +215,19 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]
 			m.answer = answers[i]
 		}
 		close(m.ended)
+	}
+}
+
+// written is write, where a panic is an error, after which nothing is known: it must not leave the others waiting, nor nobody to lead.
+func (g *groups[Q, A]) written(ctx context.Context, now time.Time, all []Q) (answers []answer[A], err error) {
+	defer caught(&err)
+	return g.write(ctx, now, all)
+}
+
+// caught is deferred, and has a panic be an error. It tells the type and the stack: the value may hold card data.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		*err = came(fmt.Errorf("a group's write panicked with a %T\n%s", r, debug.Stack()))
 	}
 }
 
@@ -230,7 +251,7 @@ func (g *groups[Q, A]) handOn() {
 // undone reports whether the server has refused a group and lives: then nothing of it was done, and each member may be tried by himself.
 func undone(err error) bool {
 	var said *pgconn.PgError
-	return errors.As(err, &said) && said.Severity == "ERROR" && (!unavailable(err) || takenBack(err) || said.Code == lockNotAvailable)
+	return errors.As(err, &said) && said.SeverityUnlocalized == "ERROR" && (!unavailable(err) || takenBack(err) || said.Code == lockNotAvailable)
 }
 
 // ask runs statements as one transaction, of one round trip, and reads what the last of them returns. As the commit is part of that, nothing of it is called
@@ -244,6 +265,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Rows) error, sta
 }
 
 func send(ctx context.Context, conn *pgx.Conn, scan func(pgx.Rows) error, statements []*pgx.QueuedQuery) (err error) {
+	defer caught(&err) // in a goroutine that is nobody else's
 	results := conn.SendBatch(ctx, &pgx.Batch{QueuedQueries: statements})
 	for range len(statements) - 1 {
 		if _, err = results.Exec(); err != nil {

@@ -1,0 +1,248 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/postgres"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// asked is what became of who asked.
+type asked struct {
+	got  int
+	done bool
+	err  error
+}
+
+// gathered has numbers from 0 to n written as one group, while the one before is held up: it asks for each in turn under a context of its own, calls
+// meanwhile when all wait for their group, lets the first go, and returns what became of all. What is written is write's to say.
+func gathered(t *testing.T, n int, under func(i int) context.Context, meanwhile func(), write func(ctx context.Context, all []int) error) (*postgres.Queue, []asked) {
+	t.Helper()
+	hold := make(chan struct{})
+	q := postgres.NewQueue(func(ctx context.Context, all []int) error {
+		if slices.Contains(all, -1) {
+			<-hold
+			return nil
+		}
+		return write(ctx, all)
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _, _ = q.Do(t.Context(), -1) }) // the first
+	synctest.Wait()
+	out := make([]asked, n)
+	for i := range out {
+		wg.Go(func() {
+			a := &out[i]
+			a.got, a.done, a.err = q.Do(under(i), i)
+		})
+		synctest.Wait()
+	}
+	meanwhile()
+	close(hold)
+	wg.Wait()
+	return q, out
+}
+
+// wantWhole wants a queue that nobody waits in to be led by nobody, and to write on.
+func wantWhole(t *testing.T, q *postgres.Queue) {
+	t.Helper()
+	if leading, waiting := q.Leading(), q.Waiting(); leading != 0 || waiting != 0 {
+		t.Errorf("%d lead and %d wait, though all have ended", leading, waiting)
+	}
+	if got, done, err := q.Do(t.Context(), 7); got != 7 || !done || err != nil {
+		t.Errorf("afterwards: got %d, %t, %v", got, done, err)
+	}
+}
+
+// TestLeadIsHandedOn: who was chosen to lead and is answered by another leader before he comes to it hands the lead on all the same. It was lost, and
+// after three of these nobody was answered any more.
+func TestLeadIsHandedOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := postgres.NewQueue(func(context.Context, []int) error { return nil })
+		for range 20 {
+			first, leads := q.Enter(1)
+			if n := q.Take(first); !leads || n != 1 {
+				t.Fatalf("the first: %t, with %d", leads, n)
+			}
+			chosen, _ := q.Enter(2)
+			quick, _ := q.Enter(3)
+			q.HandOn() // the first has written
+			if !q.Beside(quick) {
+				t.Fatal("nobody leads beside the one that was chosen")
+			}
+			if err := errors.Join(q.Stay(t.Context(), quick, true), q.Stay(t.Context(), chosen, false)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantWhole(t, q)
+	})
+}
+
+// TestLeadGoesToWhoWaits: once a group is written the next one is, of all that have come meanwhile, without a pause.
+func TestLeadGoesToWhoWaits(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, groups := time.Now(), 0 //nolint:forbidigo // of the bubble's clock
+			q, all := gathered(t, n, func(int) context.Context { return t.Context() }, func() {}, func(_ context.Context, all []int) error {
+				if groups++; groups > 1 || len(all) != n || time.Since(begun) > 0 {
+					t.Errorf("a group of %d after %s, want one of all %d at once", len(all), time.Since(begun), n)
+				}
+				return nil
+			})
+			for i, a := range all {
+				if a.got != i || !a.done || a.err != nil {
+					t.Errorf("%d: got %d, %t, %v", i, a.got, a.done, a.err)
+				}
+			}
+			if q.Leading() != 0 {
+				t.Error("somebody leads still")
+			}
+		})
+	}
+}
+
+// TestPanicOfAGroup: nobody of it waits for good; none knows what was done; the lead is handed on.
+func TestPanicOfAGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		panics := true
+		q, all := gathered(t, 5, func(int) context.Context { return t.Context() }, func() {}, func(context.Context, []int) error {
+			if panics {
+				panics = false
+				panic("4242424242424242")
+			}
+			return nil
+		})
+		for i, a := range all {
+			if a.done || !errors.Is(a.err, store.ErrUnavailable) {
+				t.Errorf("%d: got %t, %v, want that nobody knows", i, a.done, a.err)
+			}
+		}
+		wantWhole(t, q)
+	})
+}
+
+// TestPanicAtAnAnswerPostgreSQL: what reads the server's answer runs in a goroutine of its own, where a panic would end the process. What was written
+// stays, so that nobody knows.
+func TestPanicAtAnAnswerPostgreSQL(t *testing.T) {
+	t.Parallel()
+	at := pgtest.Schema(t)
+	c := mustDial(t, at)
+	if _, err := c.Exec(t.Context(), "CREATE TABLE written (n INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	err := postgres.Ask(t.Context(), at, "INSERT INTO written VALUES (1) RETURNING n", func() { panic("4242424242424242") })
+	if !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("got %v, want that nobody knows", err)
+	}
+	n := 0
+	if err := c.QueryRow(t.Context(), "SELECT COUNT(*) FROM written").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// TestClientGoneFromItsGroup: a member whose context ends while it waits, or while its group is written, or who leads it, is written all the same: what has
+// begun ends, and his answer is kept under his key. Only what comes with an ended context is not begun.
+func TestClientGoneFromItsGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ends [3]context.CancelFunc
+		under := func(i int) context.Context {
+			ctx, cancel := context.WithCancel(t.Context())
+			if ends[i] = cancel; i == 2 {
+				cancel()
+			}
+			return ctx
+		}
+		q, all := gathered(t, 3, under, func() { ends[1]() }, func(ctx context.Context, _ []int) error {
+			ends[0]() // who leads
+			return ctx.Err()
+		})
+		for i, a := range all[:2] {
+			if a.got != i || !a.done || a.err != nil {
+				t.Errorf("%d: got %d, %t, %v", i, a.got, a.done, a.err)
+			}
+		}
+		if a := all[2]; a.done || !errors.Is(a.err, context.Canceled) {
+			t.Errorf("who was gone before: got %t, %v", a.done, a.err)
+		}
+		wantWhole(t, q)
+	})
+}
+
+// TestManyWaitForAGroup: of ten thousand at once all are refused at once who are one too many, and of the others none waits for longer than half of the
+// patience for a group that is not begun.
+func TestManyWaitForAGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		q := postgres.NewQueue(func(context.Context, []int) error { <-hold; return nil })
+		const most = 10_000
+		begun := time.Now() //nolint:forbidigo // of the bubble's clock
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		refused, late, written := map[time.Duration]int{}, map[time.Duration]int{}, 0
+		for i := range most {
+			wg.Go(func() {
+				_, done, err := q.Do(t.Context(), i)
+				mu.Lock()
+				defer mu.Unlock()
+				switch took := time.Since(begun); {
+				case errors.Is(err, store.ErrBusy):
+					refused[took]++
+				case errors.Is(err, store.ErrUnavailable):
+					late[took]++
+				case done && err == nil:
+					written++
+				}
+			})
+		}
+		synctest.Wait()
+		if got := q.Waiting(); got != postgres.MaxQueue || refused[0] != most-postgres.MaxQueue {
+			t.Errorf("%d wait and %d were refused", got, refused[0])
+		}
+		<-time.After(postgres.Patience / 2)
+		synctest.Wait()
+		inGroups := q.Waiting()
+		if got := late[postgres.Patience/2]; got != postgres.MaxQueue-inGroups || inGroups > 3*postgres.GroupMost {
+			t.Errorf("after half of the patience %d were told, and %d are in groups", got, inGroups)
+		}
+		close(hold)
+		wg.Wait()
+		if written != inGroups {
+			t.Errorf("%d of %d are written", written, inGroups)
+		}
+		wantWhole(t, q)
+	})
+}
+
+// TestErrorsThatUndo: whatever language the server speaks, a group of which it has refused one is known to be undone, and the others are tried alone.
+func TestErrorsThatUndo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		said pgconn.PgError
+		want bool
+	}{
+		{pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "23514"}, true},
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "40P01"}, true},
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "55P03"}, true},
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "57014"}, false}, // it may have been at its commit
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006"}, false},
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "FATAL", Code: "57P01"}, false},
+	} {
+		if got := postgres.Undone(&c.said); got != c.want {
+			t.Errorf("%+v: got %t", c.said, got)
+		}
+	}
+}
