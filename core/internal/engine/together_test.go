@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"testing"
@@ -13,6 +14,25 @@ import (
 // opened says what became of openings that were written as one group.
 func opened(t *testing.T, s *coretest.Service, prepare func() []*store.Opening) (all []*store.Opening, done []bool) {
 	t.Helper()
+	return written(t, s, "LOCK TABLE idempotency_keys IN EXCLUSIVE MODE", firstOpening(t, s), func() []*store.Opening {
+		s.MustExec(t, "DELETE FROM transactions WHERE status = 'processing'") // of those that were not in one group
+		s.MustExec(t, "UPDATE tokens SET used_by = 0, used_at = 0")
+		return prepare()
+	}, s.DB.OpenPayment)
+}
+
+func firstOpening(t *testing.T, s *coretest.Service) func() {
+	t.Helper()
+	return func() {
+		_, _ = s.DB.OpenPayment(t.Context(), opening(s, "first"+s.Request("").ID)) // it may give up to wait
+	}
+}
+
+// written says what became of all of a kind, once they were written as one group: they are prepared anew until they are. A lock holds the first back.
+func written[Q any](
+	t *testing.T, s *coretest.Service, lock string, first func(), prepare func() []Q, ask func(context.Context, Q) (bool, error),
+) (all []Q, done []bool) {
+	t.Helper()
 	var mu sync.Mutex
 	groups := map[int]int{}
 	s.DB.Observe(func(g store.Group) {
@@ -20,42 +40,36 @@ func opened(t *testing.T, s *coretest.Service, prepare func() []*store.Opening) 
 		defer mu.Unlock()
 		groups[g.Commands]++
 	})
-	for {
+	for groups[len(all)] != 1 || all == nil {
 		all = prepare()
 		done = make([]bool, len(all))
 		clear(groups)
-		holdGroup(t, s, func(wg *sync.WaitGroup) {
-			for i, o := range all {
+		holdGroup(t, s, lock, first, func(wg *sync.WaitGroup) {
+			for i, q := range all {
 				wg.Go(func() {
 					var err error
-					if done[i], err = s.DB.OpenPayment(t.Context(), o); err != nil {
-						t.Errorf("opening %d: %v", i, err)
+					if done[i], err = ask(t.Context(), q); err != nil {
+						t.Errorf("%d: %v", i, err)
 					}
 				})
 			}
 		}, len(all)+1)
-		if groups[len(all)] == 1 {
-			return all, done
-		}
-		s.MustExec(t, "DELETE FROM transactions") // they were not in one group
-		s.MustExec(t, "UPDATE tokens SET used_by = 0, used_at = 0")
 	}
+	return all, done
 }
 
-// holdGroup has a first group wait for a table until so many callers are there, and waits for all of them.
-func holdGroup(t *testing.T, s *coretest.Service, start func(*sync.WaitGroup), callers int) {
+// holdGroup has a first group wait for a lock until so many callers are there, and waits for all of them.
+func holdGroup(t *testing.T, s *coretest.Service, lock string, first func(), start func(*sync.WaitGroup), callers int) {
 	t.Helper()
 	tx, err := s.Inspect.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE idempotency_keys IN EXCLUSIVE MODE"); err != nil {
+	if _, err := tx.ExecContext(t.Context(), lock); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		_, _ = s.DB.OpenPayment(t.Context(), opening(s, "first"+s.Request("").ID)) // it may give up to wait
-	})
+	wg.Go(first)
 	for s.DB.Waiting() < 1 {
 		runtime.Gosched()
 	}
@@ -162,7 +176,7 @@ func TestManyGroupsPostgreSQL(t *testing.T) {
 		}
 	}
 	for range 5 {
-		holdGroup(t, s, func(wg *sync.WaitGroup) { open(wg, false) }, 301) // they may give up to wait
+		holdGroup(t, s, "LOCK TABLE idempotency_keys IN EXCLUSIVE MODE", firstOpening(t, s), func(wg *sync.WaitGroup) { open(wg, false) }, 301) // they may give up to wait
 		var wg sync.WaitGroup
 		open(&wg, true)
 		wg.Wait()
