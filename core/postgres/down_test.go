@@ -29,10 +29,16 @@ func open(t *testing.T, store string) *node {
 
 func openOn(t *testing.T, database core.Database) *node {
 	t.Helper()
-	c, err := core.Open(t.Context(), core.Config{Database: database, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="), RateLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var c *core.Core
+	soon(t, 60*time.Second, "it opens", func() (is bool) { // a busy server may answer later than a core has patience
+		var err error
+		if c, err = core.Open(t.Context(), core.Config{
+			Database: database, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="), RateLimit: -1,
+		}); err != nil {
+			t.Log(err)
+		}
+		return err == nil
+	})
 	server := httptest.NewServer(c.Handler())
 	t.Cleanup(func() {
 		server.Close()
@@ -61,10 +67,9 @@ var routes = []string{
 	"POST /v1/transactions/%s/confirm {}", "GET /v1/transactions/%s/captures",
 }
 
-// TestStoreDownPostgreSQL: while the server stands still or is away, every request that needs it is told so within two seconds, health is red, and
-// what waits is bounded; once it is back all goes on by itself.
+// TestStoreDownPostgreSQL: while the server stands still or is away, every request that needs it is told so, health is red, and what waits is bounded;
+// once it is back all goes on by itself. It is not parallel: it counts the goroutines of the process.
 func TestStoreDownPostgreSQL(t *testing.T) {
-	t.Parallel()
 	server := pgtest.Own(t)
 	n := open(t, server.URL(nil))
 	txn := n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "")["id"].(string)
@@ -80,7 +85,7 @@ func TestStoreDownPostgreSQL(t *testing.T) {
 		}
 		asking.Wait()
 		begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
-		if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 || time.Since(begun) > 3*time.Second {
+		if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 || time.Since(begun) > tellIn {
 			t.Errorf("%s: health: got %d, %v after %s", what, a.status, err, time.Since(begun))
 		}
 		most, answers := n.storm(t, 200, 4*time.Second)
@@ -89,17 +94,18 @@ func TestStoreDownPostgreSQL(t *testing.T) {
 			t.Errorf("%s: goroutines pile up: %d before, %d under 200 clients", what, before, most)
 		}
 		c.up()
-		took := soon(t, 15*time.Second, "payments are taken again", func() bool {
+		took := soon(t, 60*time.Second, "payments are taken again", func() bool {
 			a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
 			return err == nil && a.status == 201
 		})
-		n.must(t, 200, "GET", "/v1/health", "", "")
+		soon(t, 60*time.Second, "health is green", n.healthy(t))
 		t.Logf("%s: payments again after %s", what, took)
-		soon(t, 30*time.Second, "the goroutines are gone", func() bool { return runtime.NumGoroutine() < before+250 })
+		soon(t, 60*time.Second, "the goroutines are gone", func() bool { return runtime.NumGoroutine() < before+250 })
 	}
 }
 
-// wantUnavailable sends a request, METHOD path and perhaps a body, and wants to be told within two seconds that the store is away.
+// wantUnavailable sends a request, METHOD path and perhaps a body, and wants to be told that the store is away. That takes two seconds, and what a busy
+// machine adds to them.
 func (n *node) wantUnavailable(t *testing.T, what, route string) {
 	t.Helper()
 	words := strings.SplitN(route+"  ", " ", 3)
@@ -114,7 +120,7 @@ func (n *node) wantUnavailable(t *testing.T, what, route string) {
 	if e, ok := a.body["error"].(map[string]any); ok {
 		code = fmt.Sprint(e["code"])
 	}
-	if a.status != 503 || code != "store_unavailable" || a.header.Get("Retry-After") == "" || took > 2500*time.Millisecond {
+	if a.status != 503 || code != "store_unavailable" || a.header.Get("Retry-After") == "" || took > tellIn {
 		t.Errorf("%s: %s: got %d %s after %s, Retry-After %q", what, route, a.status, code, took, a.header.Get("Retry-After"))
 	}
 }
@@ -177,15 +183,19 @@ func TestReadOnlyStorePostgreSQL(t *testing.T) {
 		return a.status
 	}
 	set("on")
-	soon(t, 10*time.Second, "payments are refused", func() bool { return pay() == 503 })
+	soon(t, 60*time.Second, "payments are refused", func() bool { return pay() == 503 })
+	db.SetMaxIdleConns(0) // a session of the server's reads a setting when it comes to it; one that begins has it
+	soon(t, 60*time.Second, "new sessions take no writes", func() bool {
+		return number(t, db, "SELECT current_setting('default_transaction_read_only')::bool::int") == 1
+	})
+	if _, err := db.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid, 60000) "+ours); err != nil {
+		t.Fatal(err)
+	}
 	n.wantUnavailable(t, "read only", routes[0])
 	if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 {
 		t.Errorf("health: got %d, %v", a.status, err)
 	}
 	set("off")
-	soon(t, 10*time.Second, "payments are taken again", func() bool { return pay() == 201 })
-	soon(t, 10*time.Second, "health is green", func() bool {
-		a, err := n.ask(t.Context(), "GET", "/v1/health", "", "")
-		return err == nil && a.status == 200
-	})
+	soon(t, 60*time.Second, "payments are taken again", func() bool { return pay() == 201 })
+	soon(t, 60*time.Second, "health is green", n.healthy(t))
 }

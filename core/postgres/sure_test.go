@@ -8,29 +8,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// deaf has the server wait in each commit for a standby that never comes, or for none.
-func deaf(t *testing.T, server *pgtest.Server, standby string) {
-	t.Helper()
-	db := inspect(t, server.URL(url.Values{"synchronous_commit": {"local"}}))
-	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + standby + "'", "SELECT pg_reload_conf()"} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	soon(t, 10*time.Second, "the server has heard", func() bool {
-		var now string
-		err := db.QueryRowContext(t.Context(), "SHOW synchronous_standby_names").Scan(&now)
-		return err == nil && now == standby
-	})
-}
-
 // TestCancelledWaitPostgreSQL: a commit whose wait for the standby an operator has cancelled returns as if it were done, with a warning. Nobody is told that
 // it is: the standby that takes over may not have it.
 func TestCancelledWaitPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
 	n := open(t, with(t, server.URL(nil), url.Values{"patience": {"20s"}}))
-	deaf(t, server, "nobody")
+	server.Standby(t, "nobody")
 	db := inspect(t, server.URL(nil))
 	told := make(chan int, 1)
 	go func() {
@@ -41,7 +25,7 @@ func TestCancelledWaitPostgreSQL(t *testing.T) {
 		told <- a.status
 	}()
 	status, cancelled := 0, int64(0)
-	soon(t, 15*time.Second, "the client is told something", func() bool {
+	soon(t, 60*time.Second, "the client is told something", func() bool {
 		cancelled += number(t, db, "SELECT COUNT(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 		select {
 		case status = <-told:
@@ -53,8 +37,8 @@ func TestCancelledWaitPostgreSQL(t *testing.T) {
 	if status == 201 || cancelled == 0 {
 		t.Errorf("got %d, with %d waits cancelled", status, cancelled)
 	}
-	deaf(t, server, "")
-	soon(t, 45*time.Second, "the payment is acknowledged", func() bool {
+	server.Standby(t, "")
+	soon(t, 60*time.Second, "the payment is acknowledged", func() bool {
 		a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 		return err == nil && a.status == 201
 	})
@@ -70,10 +54,10 @@ func TestAnsweredAgainPostgreSQL(t *testing.T) {
 	server := pgtest.Own(t)
 	n := open(t, server.URL(nil))
 	n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
-	deaf(t, server, "nobody")
+	server.Standby(t, "nobody")
 	n.must(t, 503, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 	n.must(t, 503, "GET", "/v1/idempotency_keys/k", "", "")
-	deaf(t, server, "")
+	server.Standby(t, "")
 	n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 	n.must(t, 200, "GET", "/v1/idempotency_keys/k", "", "")
 }

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"database/sql"
 	"testing"
 	"time"
 
@@ -24,10 +25,6 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 			}
 		}
 	}
-	standbys := func(names string) {
-		t.Helper()
-		exec("ALTER SYSTEM SET synchronous_standby_names = '"+names+"'", "SELECT pg_reload_conf()")
-	}
 	exec("SET synchronous_commit = local") // its own do not wait
 	pay := func(ctx context.Context) int {
 		a, err := n.ask(ctx, "POST", "/v1/transactions", payment(1000, "pm_card_slow", ""), "one")
@@ -38,10 +35,12 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 	}
 	first := make(chan int, 1)
 	go func() { first <- pay(t.Context()) }()
-	soon(t, 20*time.Second, "the acquirer is asked", func() bool {
+	soon(t, 60*time.Second, "the acquirer is asked", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 1
 	})
-	standbys("nobody") // before the outcome is committed
+	release := held(t, db)
+	server.Standby(t, "nobody")
+	release()
 	if status := <-first; status < 500 {
 		t.Errorf("told %d of what no standby has", status)
 	}
@@ -63,14 +62,31 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 		t.Error("the outcome is seen by all, and no standby has it")
 	}
 	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") // which commits
-	soon(t, 10*time.Second, "the outcome is seen by all", func() bool {
+	soon(t, 60*time.Second, "the outcome is seen by all", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201") == 1
 	})
 	hold("the outcome is seen by all")
-	standbys("")
+	server.Standby(t, "")
 	took := soon(t, 60*time.Second, "the retry is answered", func() bool { return pay(t.Context()) == 201 })
 	t.Logf("after %s", took)
 	if got := number(t, db, "SELECT COUNT(*) FROM transactions WHERE amount_captured = 1000"); got != 1 {
 		t.Errorf("%d payments, want one", got)
+	}
+}
+
+// held has what writes transactions wait until it is released: the outcome must not be committed before the server minds its standby.
+func held(t *testing.T, db *sql.DB) (release func()) {
+	t.Helper()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "SELECT 1 FROM transactions FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
 	}
 }

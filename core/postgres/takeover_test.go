@@ -35,7 +35,7 @@ func TestDeliveryOfADeadCorePostgreSQL(t *testing.T) {
 	t.Cleanup(func() { close(gone) })
 	nodes[0].must(t, 201, "POST", "/v1/webhook_endpoints", `{"url":"`+receiver.URL+`","enabled_events":["*"]}`, "")
 	nodes[0].must(t, 201, "POST", "/v1/transactions", payment(100, "card", ""), "")
-	soon(t, 20*time.Second, "a core delivers", func() bool { return came.Load() == 1 })
+	soon(t, 60*time.Second, "a core delivers", func() bool { return came.Load() == 1 })
 	holder := number(t, db, "SELECT COUNT(*) FROM cores WHERE id < (SELECT core_id FROM webhook_deliveries WHERE leased = 1)")
 	nodes[holder].kill()
 	took := soon(t, 40*time.Second, "another one delivers", func() bool {

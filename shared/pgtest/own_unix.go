@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,11 @@ func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
 // Kill kills all of its processes at once, as a machine that fails does; Again starts it once more.
 func (s *Server) Kill() {
-	for _, pid := range s.signal(syscall.SIGKILL) {
+	pids := s.signal(syscall.SIGSTOP) // who stands still starts no more of them
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for _, pid := range pids {
 		for syscall.Kill(pid, 0) == nil { // one that is not forgotten yet is there still, for the next server
 			runtime.Gosched()
 		}
@@ -85,7 +90,18 @@ func (s *Server) signal(sig syscall.Signal) (pids []int) {
 	if err != nil {
 		return nil
 	}
-	pids = []int{parent}
+	for more := []int{parent}; len(more) > 0; { // until none has come that was started meanwhile
+		for _, pid := range more {
+			_ = syscall.Kill(pid, sig) // a process that has ended needs none
+		}
+		pids = append(pids, more...)
+		more = slices.DeleteFunc(children(parent), func(pid int) bool { return slices.Contains(pids, pid) })
+	}
+	return pids
+}
+
+// children are the processes that a process has started.
+func children(parent int) (pids []int) {
 	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range processes {
 		stat, err := os.ReadFile(path)
@@ -96,9 +112,6 @@ func (s *Server) signal(sig syscall.Signal) (pids []int) {
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
-	}
-	for _, pid := range pids {
-		_ = syscall.Kill(pid, sig) // a process that has ended needs none
 	}
 	return pids
 }
