@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -26,7 +27,9 @@ func TestRollout(t *testing.T) {
 	due := w.clock.Now().Add(ahead)
 	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(two) && s.at.Equal(due) })
 	w.clock.Set(due.Add(-time.Second))
-	w.finds(certfile.Update{Refusal: errors.New("no chain")}) // changes nothing; and by now it was looked at the clock
+	for range 2 {
+		w.finds(certfile.Update{Refusal: errors.New("no chain")}) // changes nothing; and when the second is taken the clock was looked at
+	}
 	w.wait("the first stays until then", live(one))
 	w.clock.Set(due)
 	w.wait("the next is live", live(one, two))
@@ -40,7 +43,7 @@ func TestNobody(t *testing.T) {
 	stop := w.start(false)
 	one := w.pair()
 	w.finds(found(one))
-	w.finds(found(one)) // the first was taken, and looked after
+	w.finds(found(one)) // the first was looked after
 	w.wait("nothing is live", live())
 	stop()
 	w.start(true) // without the source: it is on the disk
@@ -79,7 +82,7 @@ func TestTellsAgain(t *testing.T) {
 	stop := w.start(true)
 	one := w.pair()
 	w.finds(found(one))
-	w.finds(found(one))
+	w.wait("the word fails", func(s *story) bool { return s.asked > 0 })
 	w.wait("nothing is told", live())
 	stop() // it died between the push and the word
 	w.story.fail = false
@@ -218,6 +221,25 @@ func TestRefusedFirst(t *testing.T) {
 	w.wait("the refusal is told", func(*story) bool { return strings.Contains(w.logged(), "there is none to serve") })
 	if got := w.logged(); strings.Contains(got, "present one stays") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestStopsMeanwhile: what is pushed while the program stops is pushed whole. A push that fails has its certificate taken for one that cannot be served.
+func TestStopsMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	pairs := []*certfile.Pair{w.pair(), w.pair()}
+	w.finds(found(pairs[0]))
+	w.wait("the first is live", live(pairs[0]))
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i := range 20 {
+		before := w.takes()
+		if _, err := w.plane.Certify(over, pairs[(i+1)%2:][:1]); err != nil {
+			t.Fatal(err)
+		}
+		w.wait("an Envoy has it", func(*story) bool { return w.takes() > before })
 	}
 }
 

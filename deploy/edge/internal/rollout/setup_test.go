@@ -42,6 +42,7 @@ type world struct {
 	ca     *certtest.Authority
 	alarm  alarm
 	hosts  []string // of the configuration, and of pairs
+	plane  *rollout.Plane
 
 	mu     sync.Mutex
 	refuse string   // the node refuses the resource of this name
@@ -53,7 +54,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return &world{
-		t: t, folder: t.TempDir(), clock: clock.NewFake(clock.System().Now()), story: &story{}, source: &source{updates: make(chan certfile.Update)},
+		t: t, folder: t.TempDir(), clock: clock.NewFake(clock.System().Now()), story: &story{}, source: &source{updates: make(chan certfile.Update), taken: make(chan struct{})},
 		ca: certtest.Root(t).Intermediate(t), hosts: []string{"a.example"},
 	}
 }
@@ -84,8 +85,9 @@ func (w *world) start(node bool) (stop func()) {
 		w.t.Fatal(err)
 	}
 	server.Start(l, nil)
+	w.plane = rollout.NewPlane(server, c, nil)
 	r, err := rollout.New(w.t.Context(), rollout.Config{
-		Plane: rollout.NewPlane(server, c, nil), Server: server, Story: w.story, Alarm: &w.alarm, Folder: w.folder, Ahead: ahead, Clock: w.clock,
+		Plane: w.plane, Server: server, Story: w.story, Alarm: &w.alarm, Folder: w.folder, Ahead: ahead, Clock: w.clock,
 		Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(w, nil)),
 	})
 	if err != nil {
@@ -167,25 +169,40 @@ func (w *world) answer(r *discoveryv3.DeltaDiscoveryResponse) *discoveryv3.Delta
 }
 
 // source is told by the test what it finds.
-type source struct{ updates chan certfile.Update }
+type source struct {
+	updates chan certfile.Update
+	taken   chan struct{} // one for each of them
+}
 
 func (s *source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
 	for {
 		select {
 		case u := <-s.updates:
 			tell(ctx, u)
+			select {
+			case s.taken <- struct{}{}:
+			case <-ctx.Done():
+				return nil
+			}
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
+// finds has the source find something, and returns when that was taken. Whether it was looked after is another matter: that is so when one more was taken.
 func (w *world) finds(u certfile.Update) {
 	w.t.Helper()
+	late := time.After(patience)
 	select {
 	case w.source.updates <- u:
-	case <-time.After(patience):
+	case <-late:
 		w.t.Fatal("nobody takes what the source has found")
+	}
+	select {
+	case <-w.source.taken:
+	case <-late:
+		w.t.Fatal("nobody takes what the source has told")
 	}
 }
 
@@ -196,6 +213,7 @@ type story struct {
 	next  []*certfile.Pair
 	at    time.Time
 	fail  bool
+	asked int // how often it has failed
 }
 
 func (s *story) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
@@ -209,6 +227,7 @@ func (s *story) Live(_ context.Context, pairs ...*certfile.Pair) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail {
+		s.asked++
 		return errors.New("the disk is full")
 	}
 	if len(s.lives) == 0 || !s.lives[len(s.lives)-1].Equal(pairs[0]) {
@@ -273,4 +292,11 @@ func (w *world) comesAgain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hang()
+}
+
+// takes is how many certificates the node took.
+func (w *world) takes() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.served)
 }
