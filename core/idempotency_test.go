@@ -160,6 +160,7 @@ func TestLostAnswers(t *testing.T) {
 		}
 		wantKeyReused(t, b.post(t, "/v1/transactions", create(9, ""), keyed(method)))
 		b.restart(t) // which reconciles
+		b.resolved(t, e.Transaction.ID)
 		if final == 0 {
 			b.wantTransaction(t, e.Transaction.ID, v1.TransactionStatusFailed, amounts{})
 			continue
@@ -174,7 +175,7 @@ func TestLostAnswers(t *testing.T) {
 
 func TestKeyInUse(t *testing.T) {
 	t.Parallel()
-	b := setupWith(t, MustHurryCatalogue(t, 2500*time.Millisecond))
+	b := setupWith(t, MustHurryCatalogue(t, 10*time.Second)) // time for all that comes meanwhile
 	const body = `{"amount":5,"currency":"usd","payment_method":"pm_card_slow"}`
 	var first answer
 	var wg sync.WaitGroup

@@ -46,14 +46,17 @@ func openOn(t *testing.T, database core.Database) *node {
 			t.Error(err)
 		}
 	})
-	merchant, err := c.CreateMerchant(t.Context(), "Shop")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var key secret.String
+	soon(t, 60*time.Second, "it has a merchant with a key", func() bool {
+		merchant, err := c.CreateMerchant(t.Context(), "Shop")
+		if err == nil {
+			key, err = c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+		}
+		if err != nil {
+			t.Log(err)
+		}
+		return err == nil
+	})
 	return &node{cluster: &cluster{key: key.Reveal()}, url: server.URL}
 }
 

@@ -39,6 +39,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 		},
 		"a backend is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) { // of which the server recovers
 			t.Helper()
+			l.forgets = true
 			for range 3 {
 				db := inspect(t, server.URL(nil)) // the last one's connection was cut
 				own, err := db.Conn(t.Context())
@@ -55,6 +56,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 		},
 		"the server is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) {
 			t.Helper()
+			l.forgets = true
 			for range 2 {
 				before := l.done()
 				server.Kill()

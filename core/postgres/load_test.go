@@ -15,6 +15,8 @@ type load struct {
 	end     context.CancelFunc
 	clients sync.WaitGroup
 
+	forgets bool // the simulated acquirer, whose book does not wait for the disk: the server was killed
+
 	mu      sync.Mutex        // guards what follows
 	paid    map[string]string // what was acknowledged, by its key
 	answers map[string]int
@@ -113,7 +115,7 @@ func (l *load) judge(t *testing.T, store string) {
 		"events":         "SELECT COUNT(*) FROM events WHERE type = 'transaction.captured'",
 		"authorizations": "SELECT COUNT(*) FROM simulator_requests WHERE line LIKE 'a %' AND voided = 0",
 	} {
-		if got, want := number(t, db, count), int64(len(l.paid)); got != want {
+		if got, want := number(t, db, count), int64(len(l.paid)); got != want && (what != "authorizations" || !l.forgets || got > want) {
 			t.Errorf("got %d %s, want %d", got, what, want)
 		}
 	}

@@ -27,7 +27,7 @@ func wantSoon(t *testing.T, url, key string, want int) {
 	t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
-	for deadline := time.After(10 * time.Second); ; {
+	for deadline := time.After(30 * time.Second); ; {
 		got := send(t, url, key, `{"amount":1,"currency":"usd","payment_method":"card"}`)
 		if got == want {
 			return

@@ -11,12 +11,11 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
@@ -139,14 +138,22 @@ func fullPipe(t *testing.T) *os.File {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	raw, err := w.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, size := range []int{4096, 1} {
-		for err = nil; err == nil; {
-			if err = w.SetWriteDeadline(clock.System().Now().Add(20 * time.Millisecond)); err == nil {
-				_, err = w.Write(make([]byte, size))
+		var full error
+		if err := raw.Write(func(fd uintptr) bool {
+			for full == nil {
+				_, full = syscall.Write(int(fd), make([]byte, size))
 			}
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return true
+		}); err != nil {
 			t.Fatal(err)
+		}
+		if !errors.Is(full, syscall.EAGAIN) {
+			t.Fatal(full)
 		}
 	}
 	return w
