@@ -32,7 +32,7 @@ const runVariable = "EDGE_TEST_ARGS"
 func TestMain(m *testing.M) {
 	if args := os.Getenv(runVariable); args != "" {
 		p := NewMain()
-		p.Look = 20 * time.Millisecond
+		p.Look = look
 		if err := p.Command(context.Background(), strings.Split(args, "\n")); err != nil {
 			log.Fatal(err)
 		}
@@ -44,6 +44,7 @@ func TestMain(m *testing.M) {
 const (
 	host     = "api.example.com"
 	patience = 30 * time.Second
+	look     = 100 * time.Millisecond // in which a busy machine must shake hands once
 )
 
 // bed is an edge with stand-ins around it.
@@ -123,7 +124,7 @@ func (b *bed) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: 20 * time.Millisecond, Ready: func() { close(ready) }}
+	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, Ready: func() { close(ready) }}
 	go func() { ended <- m.Command(ctx, []string{"--config", b.path("edge.yaml")}) }()
 	select {
 	case <-ready:
