@@ -32,7 +32,7 @@ Usage:
                                                limit
                  [--notice 0s]                 how long to go on serving once it is to stop, with health red, so that nobody sends requests here
                                                any more when it ends: for one of several behind a load balancer
-                 [--keep-events DAYS]          remove events after so many days, 60 at least (0: keep them for good)
+                 [--keep-events DAYS]          remove events after so many days, 60 to 36525 (0: keep them for good)
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
   core health    [--admin ADDR]                ask a running one whether it is well, on its port for operators (127.0.0.1:9080)
   core version                                 print the release

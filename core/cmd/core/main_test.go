@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -71,6 +72,11 @@ func TestWrongUsage(t *testing.T) {
 		{"keys"},
 		{"keys", "delete"},
 		{"serve", "--rate-limit", "-1"},
+		{"serve", "--keep-events", "-1"},
+		{"serve", "--keep-events", "1"},
+		{"serve", "--keep-events", "59"},
+		{"serve", "--keep-events", "36526"},
+		{"serve", "--keep-events", "213580"}, // 76 days, if it is multiplied
 		{"migrate", "x"},
 		{"backup"},
 		{"backup", "--to", "a", "b"},
@@ -82,6 +88,16 @@ func TestWrongUsage(t *testing.T) {
 	} {
 		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// TestKeepEvents at its bounds.
+func TestKeepEvents(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[int]time.Duration{0: 0, 60: core.LeastKeepEvents, 61: 61 * 24 * time.Hour, 36525: 876600 * time.Hour} {
+		if got, err := keepEvents(days); got != want || err != nil {
+			t.Errorf("%d: got %s, %v, want %s", days, got, err, want)
 		}
 	}
 }

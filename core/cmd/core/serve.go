@@ -35,8 +35,9 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if *before < 0 {
 		return m.misused(fmt.Sprintf("--notice %s is negative", *before))
 	}
-	if *keep < 0 {
-		return m.misused(fmt.Sprintf("--keep-events %d is negative", *keep))
+	kept, err := keepEvents(*keep)
+	if err != nil {
+		return m.misused(err.Error())
 	}
 	if *limit == 0 {
 		*limit = -1 // which is how core says no limit
@@ -61,7 +62,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	defer traces.Close(ctx)
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
-	cfg.OperatorToken, cfg.FilterSecret, cfg.KeepEvents = token, filter, time.Duration(*keep)*24*time.Hour
+	cfg.OperatorToken, cfg.FilterSecret, cfg.KeepEvents = token, filter, kept
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err
@@ -84,6 +85,18 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	<-ctx.Done()
 	notice.Give(context.WithoutCancel(ctx))
 	return server.Stop(context.WithoutCancel(ctx))
+}
+
+// mostDays are a hundred years: many more would be so long that they are counted as a few.
+const mostDays = 36525
+
+// keepEvents is --keep-events, for which 0 is for good.
+func keepEvents(days int) (time.Duration, error) {
+	const day = 24 * time.Hour
+	if least := int(core.LeastKeepEvents / day); days != 0 && (days < least || days > mostDays) {
+		return 0, fmt.Errorf("--keep-events %d: %d days at least, %d at most, or 0 for good", days, least, mostDays)
+	}
+	return time.Duration(days) * day, nil
 }
 
 // serveAdmin starts the operators' port.

@@ -83,7 +83,7 @@ func TestGroupOfEndsLeavesOutPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
 	told, changed := payment.Tenant{Merchant: 1}, payment.Tenant{Merchant: 3}
-	tenants := []payment.Tenant{s.Tenant, told, {Merchant: s.Tenant.Merchant, Live: true}, changed, s.Tenant, s.Tenant, told, s.Tenant, s.Tenant}
+	tenants := []payment.Tenant{s.Tenant, told, {Merchant: s.Tenant.Merchant, Live: true}, changed, told, s.Tenant, told, s.Tenant, s.Tenant}
 	s.MustExec(t, "INSERT INTO merchants (id, name, created_at) VALUES (1, 'told', 0), (3, 'changed', 0)")
 	const endpoint = `INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at) VALUES (?, ?, 0, '', ?, 'enabled', 0, 0)`
 	s.MustExec(t, endpoint, 11, told.Merchant, "transaction.captured")
@@ -102,7 +102,7 @@ func TestGroupOfEndsLeavesOutPostgreSQL(t *testing.T) {
 		s.MustExec(t, "UPDATE transactions SET attempt = 1 WHERE id = ?", all[5].Transaction.ID)
 		s.MustExec(t, "UPDATE transactions SET status = 'unknown' WHERE id = ?", all[7].Transaction.ID)
 		s.MustExec(t, "UPDATE transactions SET claim = 0 WHERE id = ?", all[8].Transaction.ID)
-		all[8].Claim = 0
+		all[8].Claim, all[0].Answer = 0, []byte("one of its own")
 		return all
 	})
 	for i, c := range all {

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/pgtest"
@@ -244,5 +246,18 @@ func TestErrorsThatUndo(t *testing.T) {
 		if got := postgres.Undone(&c.said); got != c.want {
 			t.Errorf("%+v: got %t", c.said, got)
 		}
+	}
+}
+
+// TestEndpointsThatDiffer: of a tenant whose endpoints changed between two members of a group neither is written with it, as what one of them knows would
+// pass for what both do, and an endpoint would not be told of an event.
+func TestEndpointsThatDiffer(t *testing.T) {
+	t.Parallel()
+	end := func(merchant int64, endpoints string) *store.Closing {
+		return &store.Closing{Endpoints: endpoints, Transaction: &payment.Transaction{Tenant: payment.Tenant{Merchant: merchant}}}
+	}
+	got := postgres.Agreed([]*store.Closing{end(1, "a"), end(2, "a"), end(1, "b"), end(2, "a"), end(1, "b"), end(3, "")})
+	if want := map[payment.Tenant]string{{Merchant: 2}: "a", {Merchant: 3}: ""}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

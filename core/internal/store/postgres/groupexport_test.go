@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -86,4 +87,13 @@ func Ask(ctx context.Context, source, statement string, scan func()) error {
 	}
 	defer pool.Close()
 	return explain(ask(ctx, pool, func(pgx.Rows) error { scan(); return nil }, &pgx.QueuedQuery{SQL: statement}))
+}
+
+// Agreed are the tenants whose payments a group ends, with the endpoints that they are taken to have.
+func Agreed(all []*store.Closing) map[payment.Tenant]string {
+	out := map[payment.Tenant]string{}
+	for _, t := range tenantsOf(all) {
+		out[t.tenant] = t.endpoints
+	}
+	return out
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
 const (
@@ -137,7 +138,7 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 	}
 	conn.DialFunc = lined(conn.DialFunc)
 	if e.again != nil {
-		cfg.BeforeConnect = rotating(e.again)
+		cfg.BeforeConnect = pgurl.Rotating(e.again)
 	}
 	if name := conn.RuntimeParams["application_name"]; name != "" && !strings.HasPrefix(name, store.Writer) {
 		conn.RuntimeParams["application_name"] = store.Writer + " " + name // lists of events know writers by it

@@ -15,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
+	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
 // connections bounds the pool of PostgreSQL. The keyring answers from memory nearly always.
@@ -25,6 +26,17 @@ const patience = 5 * time.Second
 
 // Open opens the store at a postgres:// URL and brings its schema up to this build's.
 func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
+	return open(ctx, source, existing)
+}
+
+// Rotating is Open where the URL's user and password may change: each new connection asks again what the URL is now.
+func Rotating(again func() (string, error)) keystore.Opener {
+	return func(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
+		return open(ctx, source, existing, stdlib.OptionBeforeConnect(pgurl.Rotating(again)))
+	}
+}
+
+func open(ctx context.Context, source string, existing bool, options ...stdlib.OptionOpenDB) (*keystore.Engine, error) {
 	cfg, err := pgx.ParseConfig(source)
 	if err != nil {
 		return nil, errors.New("keystore: the postgres:// URL cannot be read") // the cause may quote the password
@@ -34,7 +46,7 @@ func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, 
 	}
 	cfg.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL, the role or the environment say
 	cfg.DialFunc = uncalled(cfg.DialFunc)
-	pool := stdlib.OpenDB(*cfg)
+	pool := stdlib.OpenDB(*cfg, options...)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	if err := demand(ctx, pool); err != nil {

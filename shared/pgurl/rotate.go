@@ -1,4 +1,4 @@
-package postgres
+package pgurl
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rotating has connections made with the user and the password that the source has now. One that cannot be read is none: the last good ones are tried.
-func rotating(again func() (string, error)) func(context.Context, *pgx.ConnConfig) error {
+// Rotating has connections made with the user and the password that the URL has now: again reads it. One that cannot be read is none: the last good ones
+// are tried.
+func Rotating(again func() (string, error)) func(context.Context, *pgx.ConnConfig) error {
 	return func(_ context.Context, made *pgx.ConnConfig) error {
 		source, err := again()
-		if err != nil {
+		if err != nil || source == "" {
 			return nil //nolint:nilerr // the server says whether those of the start are good still
 		}
 		if now, err := pgx.ParseConfig(source); err == nil {

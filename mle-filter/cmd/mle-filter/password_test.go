@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// TestPasswordRotated: a filter whose password is no longer the server's says so once it needs new connections, and goes on by itself when the new URL is in
+// the file that its configuration names.
+func TestPasswordRotated(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	db, err := pgx.Connect(t.Context(), server.URL(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(t.Context()) //nolint:errcheck // a test's connection
+	exec := func(statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			if _, err := db.Exec(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	dir := t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hba := filepath.Join(server.Folder(), "data", "pg_hba.conf")
+	write(hba, "local all postgres trust\nlocal all all scram-sha-256\n")
+	exec("CREATE ROLE filter SUPERUSER LOGIN PASSWORD 'first'", "SELECT pg_reload_conf()")
+	source := func(password string) {
+		t.Helper()
+		write(filepath.Join(dir, "url"), server.URL(url.Values{"user": {"filter"}, "password": {password}})+"\n")
+	}
+	source("first")
+	write(filepath.Join(dir, "filter.yaml"), fmt.Sprintf("keys: {file: %q}\n", filepath.Join(dir, "url")))
+	m := &Main{Stderr: io.Discard}
+	if err := m.ParseFlags([]string{"--config", filepath.Join(dir, "filter.yaml"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	m.Config.V1, m.Config.KEK, m.Config.RSABits, m.Config.SpareKeys = service(t).URL, kek, 2048, 1
+	_, operators, stop := run(t, m)
+	defer stop()
+	wantHealth(t, operators, 200)
+	exec("ALTER ROLE filter PASSWORD 'second'", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'filter'")
+	wantHealth(t, operators, 503)
+	source("second")
+	wantHealth(t, operators, 200)
+}
+
+// wantHealth waits until a filter's health is so.
+func wantHealth(t *testing.T, operators string, want int) {
+	t.Helper()
+	over, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for got := 0; got != want; got = status(t, operators+"/health") {
+		select {
+		case <-over:
+			t.Fatalf("health is %d still, want %d", got, want)
+		case <-tick.C:
+		}
+	}
+}
