@@ -22,11 +22,20 @@ type relay struct {
 	to string
 
 	mu      sync.Mutex
-	commits int  // until one is cut, 0 for none
-	through bool // whether that one still reaches the server
+	commits int // until one is cut, 0 for none
+	reach   reach
 	conns   map[net.Conn]bool
 	sent    traffic
 }
+
+// reach is how far what is cut still comes.
+type reach int
+
+const (
+	nowhere reach = iota
+	halfway       // of several statements the first one, and of one all but its end
+	through       // the answer alone is lost
+)
 
 // traffic is what was sent to the server: statements to be run, and how often that waited for an answer.
 type traffic struct{ statements, waits int }
@@ -57,26 +66,45 @@ func newRelay(t *testing.T, to string) (*relay, string) {
 	return r, dir
 }
 
-// cut has the nth COMMIT from now on cut its connection: before it reaches the server, or on the way back.
-func (r *relay) cut(nth int, through bool) {
+// cut has the nth COMMIT from now on cut its connection.
+func (r *relay) cut(nth int, reach reach) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.commits, r.through = nth, through
+	r.commits, r.reach = nth, reach
 }
 
-// strikes reports whether this message is the one to be cut at, and whether it goes through.
-func (r *relay) strikes(message []byte, together bool) (cut, through bool) {
+// waits reports whether there is one still to be cut.
+func (r *relay) waits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.commits > 0
+}
+
+// half is a message up to the end of the first statement in it. What commits them all stands behind the last one.
+func half(message []byte) []byte {
+	for at := 0; len(message) >= at+5; {
+		kind := message[at]
+		at += 1 + int(binary.BigEndian.Uint32(message[at+1:at+5]))
+		if kind == 'E' && at <= len(message) {
+			return message[:at]
+		}
+	}
+	return message[:len(message)/2]
+}
+
+// strikes reports whether this message is the one to be cut at, and how far it comes.
+func (r *relay) strikes(message []byte, together bool) (cut bool, reach reach) {
 	commit := bytes.HasPrefix(message, []byte("Q")) && bytes.Contains(bytes.ToLower(message[:min(len(message), 32)]), []byte("commit"))
 	if !commit && (!together || !bytes.HasPrefix(message, []byte("B"))) {
-		return false, false
+		return false, nowhere
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.commits == 0 {
-		return false, false
+		return false, nowhere
 	}
 	r.commits--
-	return r.commits == 0, r.through
+	return r.commits == 0, r.reach
 }
 
 // count counts what is in a message, which is several of PostgreSQL's.
@@ -136,11 +164,15 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 		} else {
 			together = bytes.Contains(buf[:n], []byte("force_generic_plan"))
 		}
-		cut, through := r.strikes(buf[:n], together)
+		cut, reach := r.strikes(buf[:n], together)
 		if cut {
 			deaf.Lock()
 			defer deaf.Unlock()
-			if through {
+			switch reach {
+			case nowhere:
+			case halfway:
+				_, _ = server.Write(half(buf[:n]))
+			case through:
 				select {
 				case <-heard: // of what came before
 				default:
@@ -166,11 +198,16 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 	n := open(t, with(t, server.URL(nil), url.Values{"host": {dir}}))
 	db := inspect(t, server.URL(nil))
 	for _, c := range []struct {
-		name    string
-		nth     int
-		through bool
+		name  string
+		nth   int
+		reach reach
 	}{
-		{"intent not made", 1, false}, {"intent made", 1, true}, {"acquirer asked", 2, true}, {"outcome not made", 3, false}, {"outcome made", 3, true},
+		{"intent not made", 1, nowhere},
+		{"intent made", 1, through},
+		{"acquirer asked", 2, through},
+		{"outcome not made", 3, nowhere},
+		{"outcome half made", 3, halfway},
+		{"outcome made", 3, through},
 	} {
 		var got said
 		var before [3]int64
@@ -178,7 +215,7 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 		for try := 0; got.status == 0 || got.status == 201; try++ { // a commit of the background's may have been the one
 			before = books(t, db)
 			key = fmt.Sprint(c.name, try)
-			r.cut(c.nth, c.through)
+			r.cut(c.nth, c.reach)
 			var err error
 			if got, err = n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key); err != nil {
 				t.Fatal(err)

@@ -146,3 +146,30 @@ func TestGroupThatIsRefusedPostgreSQL(t *testing.T) {
 		})
 	}
 }
+
+// TestGroupBesideANewEndpointPostgreSQL: while a command makes an endpoint, no payment of its tenant is ended by a group, which would not see it: the endpoint
+// would have been there before the event, and not be told of it.
+func TestGroupBesideANewEndpointPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	if _, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil { // from which the core knows that there is none
+		t.Fatal(err)
+	}
+	c := ends(t, s, s.Tenant)[0]
+	tx, err := s.Inspect.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", store.EndpointsLock(s.Tenant)); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.DB.ClosePayment(t.Context(), c); done || err != nil {
+		t.Errorf("beside it: got %t, %v", done, err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.DB.ClosePayment(t.Context(), c); !done || err != nil {
+		t.Errorf("behind it: got %t, %v", done, err)
+	}
+}
