@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strconv"
@@ -22,7 +23,7 @@ type off struct{ by atomic.Int64 }
 
 func (o *off) Now() time.Time { return clock.System().Now().Add(time.Duration(o.by.Load())) }
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not well, and says by how much, until the clock is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not well, says by how much, and only reads, until the clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	database, err := postgres.Database(secret.New(pgtest.Schema(t)))
@@ -40,6 +41,34 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	merchant, err := c.CreateMerchant(t.Context(), "Shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, path, body, named string) *httptest.ResponseRecorder {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header = http.Header{"Authorization": {"Bearer " + key.Reveal()}, "Content-Type": {"application/json"}}
+		if named != "" {
+			r.Header.Set("Idempotency-Key", named)
+		}
+		c.Handler().ServeHTTP(w, r)
+		return w
+	}
+	reads := func(when string) {
+		t.Helper()
+		w := ask("POST", "/v1/transactions", payment(100, "card", ""), "once")
+		if w.Code != 503 || w.Header().Get("Retry-After") != "5" || !strings.Contains(w.Body.String(), `"store_unavailable"`) {
+			t.Errorf("%s: a payment: got %d %s", when, w.Code, w.Body)
+		}
+		if w := ask("GET", "/v1/transactions", "", ""); w.Code != 200 {
+			t.Errorf("%s: a list: got %d %s", when, w.Code, w.Body)
+		}
+	}
+	reads("behind")
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		c.Operations().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
@@ -75,4 +104,13 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		_, body := get("/metrics")
 		return strings.Contains(body, "\ncauseway_core_leads 1\n")
 	})
+	if w := ask("POST", "/v1/transactions", payment(100, "card", ""), "once"); w.Code != 201 || w.Header().Get("Idempotent-Replayed") != "" {
+		t.Errorf("right: got %d %s", w.Code, w.Body)
+	}
+	now.by.Store(int64(25 * time.Hour))
+	soon(t, 60*time.Second, "it is found to be a day ahead", func() bool {
+		status, _ := get("/v1/health")
+		return status == 503
+	})
+	reads("ahead") // and not a second payment, as by this clock the key is forgotten
 }

@@ -171,6 +171,10 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, &fault{code: codeUnsupportedMediaType, param: "Content-Type"})
 			return
 		}
+		if f := a.clockFault(r); f != nil {
+			a.refuse(w, r, f)
+			return
+		}
 		if err := rt.handle(w, r, k); err != nil {
 			a.refuse(w, r, a.ended(err))
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -47,4 +48,10 @@ func RouteTable() []RouteEntry {
 		out = append(out, RouteEntry{r.method, r.path, r.scope})
 	}
 	return out
+}
+
+// Refuses reports whether a core whose clock is so far ahead refuses a request.
+func Refuses(method string, ahead time.Duration) bool {
+	a := &API{Config: Config{ClockOffset: func() (time.Duration, bool) { return ahead, false }}}
+	return a.clockFault(&http.Request{Method: method}) != nil
 }

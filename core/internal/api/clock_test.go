@@ -1,0 +1,22 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+)
+
+// TestHowFarTheClockMayBeOff: a minute, either way; what only reads is answered in any case.
+func TestHowFarTheClockMayBeOff(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{0, time.Minute, time.Minute + 1, 25 * time.Hour} {
+		for _, off := range []time.Duration{ahead, -ahead} {
+			for method, reads := range map[string]bool{"GET": true, "HEAD": true, "POST": false, "PATCH": false, "DELETE": false} {
+				if got, want := api.Refuses(method, off), !reads && ahead > time.Minute; got != want {
+					t.Errorf("%s, %s ahead: got %t, want %t", method, off, got, want)
+				}
+			}
+		}
+	}
+}
