@@ -1,0 +1,135 @@
+package postgres_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/pgtest/server"
+)
+
+// TestRestoreToAMomentPostgreSQL is the drill of deploy/postgres: a base backup under payments, an archive of the log, the server and its data gone, and back
+// to a moment. What was paid before that is there and captured, what was paid after it is not, and payments are taken.
+func TestRestoreToAMomentPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Own(t)
+	archive, base, data := filepath.Join(s.Folder(), "archive"), filepath.Join(s.Folder(), "base"), filepath.Join(s.Folder(), "data")
+	for _, dir := range []string{archive, base} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Give(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := inspect(t, s.URL(nil))
+	db.SetMaxIdleConns(0) // it outlives the server
+	mustExec(t, db, "ALTER SYSTEM SET archive_mode = on")
+	mustExec(t, db, fmt.Sprintf("ALTER SYSTEM SET archive_command = 'test ! -f %s/%%f && cp %%p %s/%%f'", archive, archive))
+	s.Halt(t)
+	s.Again(t)
+	c := newCluster(t, s.URL(nil))
+	n := c.start(t)
+	pay := func(payments int) (ids []string) {
+		for range payments {
+			ids = append(ids, n.must(t, 201, "POST", "/v1/transactions", payment(100, "card", ""), "")["id"].(string))
+		}
+		return ids
+	}
+	before := pay(20)
+	copied := mustCopy(t, s, base)
+	for ended := false; !ended; before = append(before, pay(1)...) {
+		select {
+		case err := <-copied:
+			if ended = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+			pause(20 * time.Millisecond) // a backup takes seconds on a busy machine
+		}
+	}
+	before = append(before, pay(20)...)
+	var moment, segment string
+	if err := db.QueryRowContext(t.Context(), "SELECT clock_timestamp()::text").Scan(&moment); err != nil {
+		t.Fatal(err)
+	}
+	after := pay(20)
+	if err := db.QueryRowContext(t.Context(), "SELECT pg_walfile_name(pg_switch_wal())").Scan(&segment); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, 3*time.Minute, "the log is archived", func() bool { _, err := os.Stat(filepath.Join(archive, segment)); return err == nil })
+	n.kill()
+	s.Kill()
+	took := mustRestore(t, s, data, base, fmt.Sprintf("restore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n", archive, moment))
+	soon(t, 3*time.Minute, "it is promoted", func() bool { return number(t, db, "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE 1 END") == 1 })
+	n = c.start(t)
+	n.must(t, 200, "GET", "/v1/health", "", "")
+	for _, id := range before {
+		if got := n.must(t, 200, "GET", "/v1/transactions/"+id, "", "")["status"]; got != "captured" {
+			t.Errorf("%s, paid before, is %v", id, got)
+		}
+	}
+	for _, id := range after {
+		n.must(t, 404, "GET", "/v1/transactions/"+id, "", "")
+	}
+	pay(1)
+	t.Logf("restored in %s: %d payments from before are there, and %d from after are not", took, len(before), len(after))
+}
+
+// mustCopy begins a base backup, and tells when it has ended.
+func mustCopy(t *testing.T, s *pgtest.Server, to string) <-chan error {
+	t.Helper()
+	path, err := server.Find("pg_basebackup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "-h", s.Folder(), "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync", "--pgdata", to)
+	cmd.Dir = s.Folder()
+	server.AsServer(cmd)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.Wait()
+		if err != nil {
+			err = fmt.Errorf("pg_basebackup: %w: %s", err, said.String())
+		}
+		ended <- err
+	}()
+	return ended
+}
+
+// mustRestore puts a base backup in the place of the data, and starts the server on it.
+func mustRestore(t *testing.T, s *pgtest.Server, data, base, settings string) time.Duration {
+	t.Helper()
+	if err := os.RemoveAll(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(base, data); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0) // which has archive_mode, and goes before all
+	if err == nil {
+		_, err = f.WriteString(settings)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "recovery.signal"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
+	s.Again(t)
+	return time.Since(begun)
+}
