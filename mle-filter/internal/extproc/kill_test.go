@@ -87,7 +87,7 @@ func TestEnvoyProgram(t *testing.T) {
 	k := &killing{program: newProgram(t)}
 	k.start(t)
 	k.body = k.sealed(t, ciphertext)
-	k.envoy = startEnvoy(t, listener{Name: "mle", Socket: k.socket, Timeout: "20s"}, listener{Name: "hasty", Socket: k.socket, Timeout: "2s"})
+	k.envoy = startEnvoy(t, listener{Name: "mle", Socket: k.socket, Timeout: "20s"}, listener{Name: "hasty", Socket: k.socket, Timeout: "5s"})
 	for _, at := range moments {
 		k.strike(t, "killed at the "+at.name, at.reaches, http.StatusServiceUnavailable, at.befall, k.kill, func(t *testing.T) {
 			t.Helper()
@@ -166,7 +166,7 @@ func TestEnvoySocketMode(t *testing.T) {
 		if err := errors.Join(os.Chmod(socket, modes[name]), os.Chmod(filepath.Dir(socket), 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, listener{Name: name, Socket: socket, Timeout: "5s"})
+		all = append(all, listener{Name: name, Socket: socket, Timeout: "12s"})
 	}
 	envoy := launchEnvoy(t, start, all...)
 	for name, status := range want {
