@@ -218,6 +218,9 @@ func (b *bundle) post(t *testing.T, path, body string, options ...option) answer
 
 func (b *bundle) get(t *testing.T, path string, options ...option) answer {
 	t.Helper()
+	if strings.HasPrefix(path, "/v1/events") {
+		b.database.Placed(t, b.inspect)
+	}
 	return b.do(t, http.MethodGet, path, "", options...)
 }
 

@@ -31,6 +31,7 @@ func TestNoEventIsMissed(t *testing.T) {
 		select {
 		case <-done:
 			last = true // and then once more
+			s.Database.Placed(t, s.Inspect)
 		default:
 		}
 		for more := true; more; {

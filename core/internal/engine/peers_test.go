@@ -174,6 +174,7 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	}
 	list := func(p store.Page) (ids []int64) {
 		t.Helper()
+		first.Database.Placed(t, first.Inspect)
 		p.Limit = 10
 		found, err := first.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, p)
 		if err != nil {
@@ -202,6 +203,7 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	// A dump that is restored on a server which has counted less far.
 	first.MustExec(t, "UPDATE events SET place = place + 1000000000")
 	again := first.Beside(t)
+	first.Database.Placed(t, first.Inspect)
 	if found, err := again.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, store.Page{Limit: 10}); err != nil || len(found.Rows) != 3 {
 		t.Errorf("after a restore: got %d events, %v", len(found.Rows), err)
 	}
