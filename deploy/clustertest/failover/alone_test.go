@@ -2,6 +2,7 @@ package failover_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,9 +14,10 @@ var switchover = fault{
 	name: "planned", heal: func(*testing.T, *node) {},
 	make: func(t *testing.T, n *node) {
 		t.Helper()
-		if err := n.ask(t.Context(), http.MethodPost, "/switchover", `{"leader": "`+n.name+`"}`, nil); err != nil {
-			t.Error(err)
-		}
+		waitFor(t, "another one leads", func() bool { // it is refused while no standby is ready for it
+			err := n.ask(t.Context(), http.MethodPost, "/switchover", `{"leader": "`+n.name+`"}`, nil)
+			return err == nil || slices.ContainsFunc(n.members(t.Context()), func(m member) bool { return m.Role == "leader" && m.Name != n.name })
+		})
 	},
 }
 

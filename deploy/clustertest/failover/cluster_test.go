@@ -21,13 +21,11 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
 	"github.com/causeway-pay/causeway/deploy/clustertest/fleet"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
 func TestMain(m *testing.M) { fleet.Main(m) }
-
-// patience bounds every wait for what takes seconds on a machine that has nothing else to do.
-const patience = 2 * time.Minute
 
 // given are the ports that were given.
 var given sync.Map
@@ -200,6 +198,18 @@ func (c *cluster) Healthy(t *testing.T, synchronous bool) (leader *node) {
 	return leader
 }
 
+// Timeline is the cluster's: each node that takes the place of another begins one.
+func (c *cluster) Timeline(t *testing.T) (line int) {
+	t.Helper()
+	waitFor(t, "a node says its timeline", func() bool {
+		for _, m := range slices.Concat(c.nodes[0].members(t.Context()), c.nodes[1].members(t.Context())) {
+			line = max(line, m.Timeline)
+		}
+		return line > 0
+	})
+	return line
+}
+
 // Configure changes what stands in etcd, as patronictl edit-config does.
 func (c *cluster) Configure(t *testing.T, settings string) {
 	t.Helper()
@@ -208,15 +218,27 @@ func (c *cluster) Configure(t *testing.T, settings string) {
 	}
 }
 
+// patience bounds every wait: what takes seconds on a machine that has nothing else to do takes minutes on one that starves. It ends before the test's own
+// time does, so that the logs are shown.
+func patience(t *testing.T) time.Duration {
+	t.Helper()
+	const most = 10 * time.Minute
+	if end, bounded := t.Deadline(); bounded {
+		return min(most, end.Sub(clock.System().Now())-time.Minute)
+	}
+	return most
+}
+
 // waitFor waits until something is so.
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	over, tick := time.After(patience), time.NewTicker(100*time.Millisecond)
+	most := patience(t)
+	over, tick := time.After(most), time.NewTicker(100*time.Millisecond)
 	defer tick.Stop()
 	for !is() {
 		select {
 		case <-over:
-			t.Fatalf("%s: not within %s", what, patience)
+			t.Fatalf("%s: not within %s", what, most.Round(time.Second))
 		case <-tick.C:
 		}
 	}

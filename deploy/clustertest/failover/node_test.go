@@ -54,7 +54,7 @@ func newNode(t *testing.T, dir, name, etcd string) *node {
 	t.Cleanup(func() {
 		signal(n.dir, syscall.SIGKILL)
 		if t.Failed() {
-			t.Logf("%s:\n%s", name, tail(filepath.Join(n.dir, "log"), 6000))
+			t.Logf("%s:\n%s", name, tail(filepath.Join(n.dir, "log"), 24<<10))
 		}
 	})
 	return n
@@ -102,7 +102,7 @@ func freePort(t *testing.T) string {
 // Start starts Patroni, which starts PostgreSQL.
 func (n *node) Start(t *testing.T) {
 	t.Helper()
-	run(t, n.dir, []string{"PATRONI_ETCD3_USE_PROXIES=true"}, "patroni", filepath.Join(n.dir, "patroni.yaml")) // else it would go past the relay
+	run(t, n.dir, []string{"PATRONI_ETCD_USE_PROXIES=true"}, "patroni", filepath.Join(n.dir, "patroni.yaml")) // else it would go past the relay
 }
 
 // run runs a program as the server's user, in a folder of its own, until it is killed.

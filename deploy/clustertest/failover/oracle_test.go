@@ -21,12 +21,14 @@ import (
 type shop struct {
 	key   string
 	cores []string // their addresses
+	book  *book
 }
 
 func openShop(t *testing.T, c *cluster, cores int) *shop {
 	t.Helper()
 	f := fleet.Start(t, fleet.Config{Cores: cores, Store: c.URL()})
-	s := &shop{key: f.Secret}
+	s := &shop{key: f.Secret, book: openBook(t)}
+	s.book.Lend(t, c.Healthy(t, true))
 	for _, core := range f.Cores.All() {
 		s.cores = append(s.cores, core.URL())
 	}
@@ -39,7 +41,7 @@ type verdict struct {
 	Failed       int      // came to nothing before they were acknowledged
 	Lost         []string // were acknowledged, and are not there
 	Differ       []string // are there otherwise than they were acknowledged
-	Twice        []string // are there more than once, or were taken more than once
+	Twice        []string // are there more than once, or were not taken exactly once
 	Unasked      []string // are there, and no client was told
 }
 
@@ -67,7 +69,7 @@ func (s *shop) judge(t *testing.T, db *sql.DB, since time.Time, loads ...*load) 
 	})
 	there := map[string][]jsontext.Value{} // by reference
 	s.list(t, since, func(reference string, v jsontext.Value) { there[reference] = append(there[reference], v) })
-	taken := s.taken(t, db)
+	taken := s.book.Taken(t)
 	v := &verdict{}
 	for _, l := range loads {
 		for _, p := range l.payments {
@@ -130,29 +132,6 @@ func canonical(v jsontext.Value) string {
 		return err.Error()
 	}
 	return string(v)
-}
-
-// taken is how often the acquirer has approved each transaction, and was not told to let go of it.
-func (s *shop) taken(t *testing.T, db *sql.DB) map[string]int {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), `SELECT split_part(line, ' ', 2), COUNT(*) FROM simulator_requests WHERE line LIKE 'a %' AND voided = 0 GROUP BY 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
-	out := map[string]int{}
-	for rows.Next() {
-		var reference string
-		var n int
-		if err := rows.Scan(&reference, &n); err != nil {
-			t.Fatal(err)
-		}
-		out[reference] = n
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // list hands every transaction since a time to see.
