@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/deploy/clustertest/fleet"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 // shop is some cores on a cluster, with a merchant's key.
@@ -27,6 +28,8 @@ type shop struct {
 func openShop(t *testing.T, c *cluster, cores int) *shop {
 	t.Helper()
 	f := fleet.Start(t, fleet.Config{Cores: cores, Store: c.URL()})
+	// At the end of its day what was captured is settled, and is not as it was acknowledged any more.
+	f.Run(t, "merchants", "update", f.Merchant, "--cutoff", clock.System().Now().UTC().Add(12*time.Hour).Format("15:04"))
 	s := &shop{key: f.Secret, book: openBook(t)}
 	s.book.Lend(t, c.Healthy(t, true))
 	for _, core := range f.Cores.All() {
