@@ -1,13 +1,17 @@
 package keystore_test
 
 import (
+	"database/sql"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
@@ -16,7 +20,7 @@ func TestSourcesThatAreNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, source := range []string{
-		"host=127.0.0.1 dbname=mle password=hunter2", "dbname=mle", "postgre://shop:hunter2@127.0.0.1/mle", "Postgres://shop:hunter2@127.0.0.1/mle", "mysql://x/y",
+		"host=127.0.0.1 dbname=mle password=hunter2", "dbname=mle", "host=/run/postgresql user=shop", "postgre://shop:hunter2@127.0.0.1/mle", "Postgres://shop:hunter2@127.0.0.1/mle", "mysql://x/y",
 	} {
 		for _, source := range []string{source, filepath.Join(dir, "x") + " " + source} {
 			db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open})
@@ -32,7 +36,7 @@ func TestSourcesThatAreNoFile(t *testing.T) {
 	}
 }
 
-// TestURLsOfPostgreSQL: keys are not lost by a setting of the URL.
+// TestURLsOfPostgreSQL: keys are not lost, and texts not spoiled, by a setting of the URL.
 func TestURLsOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
@@ -41,11 +45,37 @@ func TestURLsOfPostgreSQL(t *testing.T) {
 	} else if !strings.Contains(err.Error(), "synchronous_commit") {
 		t.Errorf("got %v", err)
 	}
-	db, err := keystore.Open(t.Context(), keystore.Config{Source: at + "&client_encoding=LATIN1", PostgreSQL: postgres.Open})
+	const name = "é"
+	spoiled, plain := MustOpen(t, at+"&client_encoding=LATIN1", clock.NewFake(birth)), MustOpen(t, at, clock.NewFake(birth))
+	MustUpdate(t, spoiled, func(tx *keystore.Tx) error {
+		return tx.PutResponseKey(&keystore.ResponseKey{
+			Tenant: shop, Kid: name, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(time.Hour),
+		})
+	})
+	if keys, err := plain.ResponseKeys(t.Context(), shop); err != nil || len(keys) != 1 || keys[0].Kid != name {
+		t.Errorf("got %v, %v, want one that is called %s", keys, err, name)
+	}
+}
+
+// TestEncodingOfTheDatabase: one that cannot keep every text is refused.
+func TestEncodingOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	at, err := url.Parse(pgtest.Schema(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
+	db, err := sql.Open("pgx", at.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // a test's connection
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"); err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/latin"
+	if db, err := keystore.Open(t.Context(), keystore.Config{Source: at.String(), PostgreSQL: postgres.Open}); err == nil {
+		t.Errorf("opened, %v", db.Close())
+	} else if !strings.Contains(err.Error(), "UTF8") {
+		t.Errorf("got %v", err)
 	}
 }
