@@ -18,7 +18,17 @@ const lockEndpoints = `SELECT pg_advisory_xact_lock_shared(hashtextextended(name
 
 // closeAll is the last commit of payments. One that is no longer open, or whose tenant has other endpoints, is left out; the statement fails when a key
 // does not wait for its answer.
-const closeAll = `WITH agreed AS (
+var closeAll = closeText(`, delivered AS (
+	INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
+	SELECT d.id, d.endpoint_id, d.event_id, $19::bigint, $19::bigint, $19::bigint
+	FROM unnest($24::bigint[], $25::bigint[], $26::bigint[]) AS d (id, endpoint_id, event_id) WHERE d.event_id IN (SELECT event_id FROM resolved)
+)`)
+
+// closePlain is closeAll for payments of which nobody is to be told: what a statement might touch costs even when it does not.
+var closePlain = closeText("")
+
+func closeText(delivered string) string {
+	return `WITH agreed AS (
 	SELECT t.merchant_id, t.live FROM unnest($20::bigint[], $21::smallint[], $22::text[]) AS t (merchant_id, live, endpoints)
 	WHERE t.endpoints = ` + store.EndpointsText + `
 ), resolved AS (
@@ -39,17 +49,14 @@ const closeAll = `WITH agreed AS (
 ), told AS (
 	INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at, place)
 	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint, CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) FROM resolved
-), delivered AS (
-	INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
-	SELECT d.id, d.endpoint_id, d.event_id, $19::bigint, $19::bigint, $19::bigint
-	FROM unnest($24::bigint[], $25::bigint[], $26::bigint[]) AS d (id, endpoint_id, event_id) WHERE d.event_id IN (SELECT event_id FROM resolved)
-), answered AS (
+)` + delivered + `, answered AS (
 	UPDATE idempotency_keys k SET status = r.answer_status, answer = COALESCE(r.answer, convert_to(r.data, 'UTF8'))
 	FROM resolved r WHERE k.id = r.claim AND k.id = ANY ($16::bigint[]) AND k.status = 0
 	RETURNING 1
 )
 SELECT place, CAST(CASE WHEN (SELECT COUNT(*) FROM answered) = (SELECT COUNT(*) FROM resolved WHERE claim <> 0) THEN '1'
 	ELSE 'a key does not wait for its answer, so each is tried by itself' END AS INTEGER) FROM resolved`
+}
 
 // Finish implements store.grouper.
 func (e *engine) Finish(ctx context.Context, c *store.Closing) (done bool, err error) {
@@ -82,9 +89,11 @@ func (e *engine) writeClosings(ctx context.Context, now time.Time, asked []*stor
 	known := tenantsOf(all)
 	locks := column(known, func(t told) string { return store.EndpointsLock(t.tenant) })
 	slices.Sort(locks)
-	err := ask(ctx, e.group, scan,
-		&pgx.QueuedQuery{SQL: lockEndpoints, Arguments: []any{slices.Compact(locks)}},
-		&pgx.QueuedQuery{SQL: closeAll, Arguments: closingColumns(all, known, now)})
+	finish := &pgx.QueuedQuery{SQL: closePlain, Arguments: closingColumns(all, known, now)}
+	if deliveries := deliveryColumns(all); deliveries != nil {
+		finish = &pgx.QueuedQuery{SQL: closeAll, Arguments: append(finish.Arguments, deliveries...)}
+	}
+	err := ask(ctx, e.group, scan, &pgx.QueuedQuery{SQL: lockEndpoints, Arguments: []any{slices.Compact(locks)}}, finish)
 	if err != nil {
 		return nil, fmt.Errorf("close payments: %w", err)
 	}
@@ -119,7 +128,6 @@ func tenantsOf(all []*store.Closing) []told {
 }
 
 func closingColumns(all []*store.Closing, known []told, now time.Time) []any {
-	deliveries, events := made(all)
 	return []any{
 		column(all, func(c *store.Closing) int64 { return c.Transaction.ID }),
 		column(all, func(c *store.Closing) int64 { return c.Transaction.Attempt }),
@@ -144,9 +152,6 @@ func closingColumns(all []*store.Closing, known []told, now time.Time) []any {
 		column(known, func(t told) int16 { return small(t.tenant.Live) }),
 		column(known, func(t told) string { return t.endpoints }),
 		all[0].Core,
-		column(deliveries, func(d store.Made) int64 { return d.ID }),
-		column(deliveries, func(d store.Made) int64 { return d.Endpoint }),
-		events,
 	}
 }
 
@@ -158,15 +163,18 @@ func ownAnswer(c *store.Closing) []byte {
 	return c.Answer
 }
 
-// made are the deliveries of all, and the event of each.
-func made(all []*store.Closing) (deliveries []store.Made, events []int64) {
-	deliveries, events = []store.Made{}, []int64{} // an array, though an empty one
+// deliveryColumns are what closeAll is given besides: the deliveries of all, and the event of each. There are none as a rule.
+func deliveryColumns(all []*store.Closing) []any {
+	var ids, endpoints, events []int64
 	for _, c := range all {
 		for _, d := range c.Deliveries {
-			deliveries, events = append(deliveries, d), append(events, c.Event.ID)
+			ids, endpoints, events = append(ids, d.ID), append(endpoints, d.Endpoint), append(events, c.Event.ID)
 		}
 	}
-	return deliveries, events
+	if len(ids) == 0 {
+		return nil
+	}
+	return []any{ids, endpoints, events}
 }
 
 func millis(t time.Time) int64 {

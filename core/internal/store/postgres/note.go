@@ -13,13 +13,10 @@ import (
 )
 
 // noteAll writes down what the simulator was asked. It does not wait for the disk: see store.FirstSimulated.
-const noteAll = `WITH noted AS (
-	INSERT INTO simulator_requests (key, line, voided, at)
-	SELECT n.key, n.line, n.voided, $4::bigint FROM unnest($1::text[], $2::text[], $3::smallint[]) AS n (key, line, voided),
-		(SELECT set_config('synchronous_commit', 'off', true)) AS off
-	ON CONFLICT DO NOTHING RETURNING key
-)
-SELECT n.place FROM unnest($1::text[]) WITH ORDINALITY AS n (key, place) WHERE n.key IN (SELECT key FROM noted)`
+const noteAll = `INSERT INTO simulator_requests (key, line, voided, at)
+SELECT n.key, n.line, n.voided, $4::bigint FROM unnest($1::text[], $2::text[], $3::smallint[]) AS n (key, line, voided),
+	(SELECT set_config('synchronous_commit', 'off', true)) AS off
+ON CONFLICT DO NOTHING RETURNING key`
 
 // Note implements store.grouper.
 func (e *engine) Note(ctx context.Context, r store.Simulated) (first, done bool, err error) {
@@ -31,23 +28,26 @@ func (e *engine) Note(ctx context.Context, r store.Simulated) (first, done bool,
 func (e *engine) writeNotes(ctx context.Context, now time.Time, asked []store.Simulated) ([]answer[bool], error) {
 	out := make([]answer[bool], len(asked))
 	order := make([]int, 0, len(asked))
-	times := map[string]int{}
-	for _, r := range asked {
-		times[r.Key]++
+	places := make(map[string]int, len(asked)) // -1 for those of equal ones
+	for i, r := range asked {
+		if _, again := places[r.Key]; again {
+			i = -1
+		}
+		places[r.Key] = i
 	}
 	for i, r := range asked {
-		if times[r.Key] == 1 {
+		if places[r.Key] == i {
 			order = append(order, i)
 			out[i].done = true
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(asked[a].Key, asked[b].Key) })
 	scan := func(row pgx.Rows) error {
-		var place int64
-		if err := row.Scan(&place); err != nil {
+		var key string
+		if err := row.Scan(&key); err != nil {
 			return err
 		}
-		out[order[place-1]].is = true
+		out[places[key]].is = true
 		return nil
 	}
 	err := ask(ctx, e.group, scan, &pgx.QueuedQuery{SQL: noteAll, Arguments: []any{

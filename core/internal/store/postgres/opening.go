@@ -14,26 +14,41 @@ import (
 
 // openAll is the first commit of payments. One whose key is taken, or whose API key has ended, or which draws on what is not there, is left out; the statement fails when a token is
 // used between its two looks at it.
-const openAll = `WITH good AS (
-	SELECT k.id FROM api_keys k WHERE k.id = ANY ($22::bigint[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $18::bigint)
-		AND (SELECT m.disabled_at FROM merchants m WHERE m.id = k.merchant_id) = 0
-), asked AS MATERIALIZED (
-	SELECT a.*, CASE WHEN a.key = '' THEN 0 ELSE nextval('idempotency_keys_id_seq') END AS claim
-	FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bytea[], $6::smallint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
-		$11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $21::bigint[]) WITH ORDINALITY
-		AS a (id, merchant_id, live, key, fingerprint, auto_capture, amount, currency, payment_method, details,
-			created_at, partial, customer, reference, customer_id, method_id, token_id, api_key, place)
-	WHERE (a.api_key = 0 OR a.api_key IN (SELECT id FROM good))
+var openAll = openText(", $20::bigint[], $21::bigint[], $22::bigint[]", ", customer_id, method_id, token_id", drawing, `, used AS (
+	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint, cvc = NULL FROM taken
+	WHERE t.id = taken.token_id AND t.id = ANY ($22::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
+		AND t.used_by = 0 AND t.expires_at > $16::bigint
+	RETURNING 1
+)`, `CAST(CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN '1'
+	ELSE 'a token was used meanwhile, so each is tried by itself' END AS INTEGER)`)
+
+// openPlain is openAll for payments of which none draws on anything: what a statement might touch costs even when it does not.
+var openPlain = openText("", "", "", "", "1")
+
+// drawing are the conditions on what a payment draws on.
+const drawing = `
 		AND (a.customer_id = 0 OR EXISTS (SELECT 1 FROM customers c
 			WHERE c.id = a.customer_id AND c.merchant_id = a.merchant_id AND c.live = a.live AND c.deleted_at = 0))
 		AND (a.method_id = 0 OR EXISTS (SELECT 1 FROM payment_methods m
 			WHERE m.id = a.method_id AND m.merchant_id = a.merchant_id AND m.live = a.live AND m.detached_at = 0
 				AND (a.customer_id = 0 OR m.customer_id = a.customer_id)))
 		AND (a.token_id = 0 OR EXISTS (SELECT 1 FROM tokens t
-			WHERE t.id = a.token_id AND t.merchant_id = a.merchant_id AND t.live = a.live AND t.used_by = 0 AND t.expires_at > $18::bigint))
+			WHERE t.id = a.token_id AND t.merchant_id = a.merchant_id AND t.live = a.live AND t.used_by = 0 AND t.expires_at > $16::bigint))`
+
+func openText(arrays, columns, drawing, used, checked string) string {
+	return `WITH good AS (
+	SELECT k.id FROM api_keys k WHERE k.id = ANY ($19::bigint[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $16::bigint)
+		AND (SELECT m.disabled_at FROM merchants m WHERE m.id = k.merchant_id) = 0
+), asked AS MATERIALIZED (
+	SELECT a.*, CASE WHEN a.key = '' THEN 0 ELSE nextval('idempotency_keys_id_seq') END AS claim
+	FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bytea[], $6::smallint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
+		$11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[]` + arrays + `) WITH ORDINALITY
+		AS a (id, merchant_id, live, key, fingerprint, auto_capture, amount, currency, payment_method, details,
+			created_at, partial, customer, reference, api_key` + columns + `, place)
+	WHERE (a.api_key = 0 OR a.api_key IN (SELECT id FROM good))` + drawing + `
 ), claimed AS (
 	INSERT INTO idempotency_keys (id, merchant_id, live, key, fingerprint, created_at, expires_at) OVERRIDING SYSTEM VALUE
-	SELECT claim, merchant_id, live, key, fingerprint, $18::bigint, $19::bigint FROM asked WHERE claim <> 0
+	SELECT claim, merchant_id, live, key, fingerprint, $16::bigint, $17::bigint FROM asked WHERE claim <> 0
 	ON CONFLICT (merchant_id, live, key) DO NOTHING RETURNING id
 ), taken AS MATERIALIZED (
 	SELECT * FROM asked WHERE claim = 0 OR claim IN (SELECT id FROM claimed)
@@ -41,20 +56,14 @@ const openAll = `WITH good AS (
 	INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
 	SELECT id, merchant_id, live, 'processing', auto_capture, amount, currency, payment_method, details, claim, created_at, created_at, partial,
-		$20::bigint FROM taken
+		$18::bigint FROM taken
 ), named AS (
 	INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
 	SELECT merchant_id, live, 1, customer, id FROM taken WHERE customer <> ''
 	UNION ALL SELECT merchant_id, live, 2, reference, id FROM taken WHERE reference <> ''
-	ON CONFLICT DO NOTHING
-), used AS (
-	UPDATE tokens t SET used_by = taken.id, used_at = $18::bigint, cvc = NULL FROM taken
-	WHERE t.id = taken.token_id AND t.id = ANY ($17::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
-		AND t.used_by = 0 AND t.expires_at > $18::bigint
-	RETURNING 1
-)
-SELECT place, claim, CAST(CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN '1'
-	ELSE 'a token was used meanwhile, so each is tried by itself' END AS INTEGER) FROM taken`
+)` + used + `
+SELECT place, claim, ` + checked + ` FROM taken`
+}
 
 // Open implements store.grouper.
 func (e *engine) Open(ctx context.Context, o *store.Opening) (claim int64, done bool, err error) {
@@ -80,12 +89,19 @@ func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*stor
 		out[order[place-1]] = answer[int64]{claim, true}
 		return nil
 	}
-	err := ask(ctx, e.group, scan, &pgx.QueuedQuery{SQL: openAll, Arguments: openingColumns(all, now)})
+	open := &pgx.QueuedQuery{SQL: openPlain, Arguments: openingColumns(all, now)}
+	if slices.ContainsFunc(all, draws) {
+		open = &pgx.QueuedQuery{SQL: openAll, Arguments: append(open.Arguments, drawnColumns(all)...)}
+	}
+	err := ask(ctx, e.group, scan, open)
 	if err != nil {
 		return nil, fmt.Errorf("open payments: %w", err)
 	}
 	return out, nil
 }
+
+// draws reports whether there is more to an opening than its own rows.
+func draws(o *store.Opening) bool { return o.Customer != 0 || o.Method != 0 || o.Token != 0 }
 
 func openingColumns(all []*store.Opening, now time.Time) []any {
 	keys := column(all, func(o *store.Opening) int64 { return o.APIKey })
@@ -105,10 +121,16 @@ func openingColumns(all []*store.Opening, now time.Time) []any {
 		column(all, func(o *store.Opening) int16 { return small(o.Transaction.Partial) }),
 		column(all, func(o *store.Opening) string { return o.Terms.Customer }),
 		column(all, func(o *store.Opening) string { return o.Terms.Reference }),
+		keys, now.UnixMilli(), now.Add(store.KeyLifetime).UnixMilli(), all[0].Core, distinct,
+	}
+}
+
+// drawnColumns are what openAll is given besides.
+func drawnColumns(all []*store.Opening) []any {
+	return []any{
 		column(all, func(o *store.Opening) int64 { return o.Customer }),
 		column(all, func(o *store.Opening) int64 { return o.Method }),
 		column(all, func(o *store.Opening) int64 { return o.Token }),
-		now.UnixMilli(), now.Add(store.KeyLifetime).UnixMilli(), all[0].Core, keys, distinct,
 	}
 }
 
