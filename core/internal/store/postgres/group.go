@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,28 +16,33 @@ import (
 )
 
 const (
-	// groupMost bounds the members of a group. While one is under way the next one gathers, as larger groups cost less for each. Who has waited for
-	// groupPause all the same begins another one beside those, up to groupsAtOnce of a kind.
-	groupMost, groupsAtOnce = 128, 3
+	// groupMost bounds the members of a group. While one is under way the next ones gather, as larger groups cost less for each. Who has waited for
+	// groupPause all the same begins another one beside those, up to groupsAtOnce of all kinds.
+	groupMost, groupsAtOnce = 128, 6
 	groupPause              = 5 * time.Millisecond
 	// groupers bounds the connections for groups of all kinds of one process: some more than there are groups, for those that are kept for a commit.
 	groupers = 10
 )
 
 // grouping are those of the connections on which groups are written. A group must not wait for what one of its members has to wait for. And its
-// statements find rows by their keys, whatever the server knows of the sizes of the tables when it plans them: they are planned once.
+// statements find rows by their keys, whatever the server knows of the sizes of the tables when it plans them: they are planned once. Rows found are
+// joined with what was asked by hashes: a loop in a loop would cost each member more the larger its group is.
 var grouping = map[string]string{
-	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_mergejoin": "off", "jit": "off",
+	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_mergejoin": "off", "enable_nestloop": "off", "jit": "off",
 }
 
 // groups has what callers ask for at the same time done together. Who comes first leads: he does it for all who wait, himself first, and hands on.
 type groups[Q, A any] struct {
 	// write does it for all of a group. What it does not answer is not done; after an error nothing is known.
 	write func(ctx context.Context, now time.Time, all []Q) ([]answer[A], error)
-
-	mu      sync.Mutex
+	*turns
 	waiting []*caller[Q, A] // guarded by mu
-	leading int             // guarded by mu
+}
+
+func newGroups[Q, A any](t *turns, write func(context.Context, time.Time, []Q) ([]answer[A], error)) *groups[Q, A] {
+	g := &groups[Q, A]{write: write, turns: t}
+	t.kinds = append(t.kinds, g)
+	return g
 }
 
 // answer is what became of a member.
@@ -231,21 +235,29 @@ func caught(err *error) {
 	}
 }
 
-// handOn has the first of those who wait lead next, unless somebody leads.
-func (g *groups[Q, A]) handOn() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.leading--
-	if g.leading > 0 {
-		return // whoever leads goes on, and who waits for too long leads beside him
-	}
+// unchosen is the first of those who wait and are not to lead. It is called with mu held, as first and next are.
+func (g *groups[Q, A]) unchosen() *caller[Q, A] {
 	for _, m := range g.waiting {
 		if !m.chosen {
-			g.choose(m)
-			m.leads <- struct{}{}
-			return
+			return m
 		}
 	}
+	return nil
+}
+
+// first implements kind.
+func (g *groups[Q, A]) first() (since time.Time, waits bool) {
+	if m := g.unchosen(); m != nil {
+		return m.at, true
+	}
+	return time.Time{}, false
+}
+
+// next implements kind.
+func (g *groups[Q, A]) next() {
+	m := g.unchosen()
+	g.choose(m)
+	m.leads <- struct{}{}
 }
 
 // undone reports whether the server has refused a group and lives: then nothing of it was done, and each member may be tried by himself.

@@ -14,8 +14,9 @@ import (
 
 // The bounds of a process.
 const (
-	MaxQueue  = maxQueue
-	GroupMost = groupMost
+	MaxQueue     = maxQueue
+	GroupMost    = groupMost
+	GroupsAtOnce = groupsAtOnce
 )
 
 // Patience is how long a command may take.
@@ -23,7 +24,7 @@ const Patience = defaultPatience
 
 // Queue has numbers written together, by a test and not by a server.
 type Queue struct {
-	g groups[int, int]
+	g *groups[int, int]
 	e engine
 }
 
@@ -32,14 +33,23 @@ type Member = *caller[int, int]
 
 // NewQueue returns a queue that writes by a function. Who was asked for is what he is answered.
 func NewQueue(write func(ctx context.Context, all []int) error) *Queue {
+	return newQueue(new(turns), write)
+}
+
+// NewQueueBeside returns one that takes turns with another.
+func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) *Queue {
+	return newQueue(q.g.turns, write)
+}
+
+func newQueue(t *turns, write func(ctx context.Context, all []int) error) *Queue {
 	q := &Queue{e: engine{db: &store.DB{}, clock: clock.System(), patience: defaultPatience}}
-	q.g.write = func(ctx context.Context, _ time.Time, all []int) ([]answer[int], error) {
+	q.g = newGroups(t, func(ctx context.Context, _ time.Time, all []int) ([]answer[int], error) {
 		out := make([]answer[int], len(all))
 		for i, n := range all {
 			out[i] = answer[int]{n, true}
 		}
 		return out, write(ctx, all)
-	}
+	})
 	return q
 }
 

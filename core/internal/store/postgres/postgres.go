@@ -51,9 +51,9 @@ type engine struct {
 	group *pgxpool.Pool // what groups are written on
 	d     dialect
 
-	openings groups[*store.Opening, int64]
-	closings groups[*store.Closing, struct{}]
-	notes    groups[store.Simulated, bool]
+	openings *groups[*store.Opening, int64]
+	closings *groups[*store.Closing, struct{}]
+	notes    *groups[store.Simulated, bool]
 
 	// rehearse has every command run once more before, for nothing: a test then sees one that cannot be run again.
 	rehearse bool
@@ -81,7 +81,8 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 func OpenRotating(ctx context.Context, source string, again func() (string, error), c clock.Clock) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c, again: again}
-		e.openings.write, e.closings.write, e.notes.write = e.writeOpenings, e.writeClosings, e.writeNotes
+		t := new(turns)
+		e.openings, e.closings, e.notes = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings), newGroups(t, e.writeNotes)
 		err := e.openPools(ctx, source)
 		if err == nil {
 			err = demand(ctx, e.write)

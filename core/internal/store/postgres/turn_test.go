@@ -1,0 +1,68 @@
+package postgres_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store/postgres"
+)
+
+// TestTurns: while a group is written those of all kinds gather, and then each is written whole, the one first whose first member has waited for longest.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var order []int // by one at a time
+		hold := make(chan struct{})
+		one := postgres.NewQueue(func(_ context.Context, all []int) error {
+			if slices.Contains(all, 0) {
+				<-hold
+			}
+			order = append(order, all...)
+			return nil
+		})
+		two := postgres.NewQueueBeside(one, func(_ context.Context, all []int) error { order = append(order, all...); return nil })
+		var wg sync.WaitGroup
+		for i, q := range []*postgres.Queue{one, two, one, two, one, two} {
+			wg.Go(func() {
+				if got, done, err := q.Do(t.Context(), i); got != i || !done || err != nil {
+					t.Errorf("%d: got %d, %t, %v", i, got, done, err)
+				}
+			})
+			<-time.After(time.Microsecond)
+			synctest.Wait()
+		}
+		if leading := two.Leading(); leading != 1 {
+			t.Errorf("%d lead while a group of the other kind is written", leading)
+		}
+		close(hold)
+		wg.Wait()
+		if want := []int{0, 1, 3, 5, 2, 4}; !slices.Equal(order, want) {
+			t.Errorf("written in the order %v, want %v", order, want)
+		}
+		wantWhole(t, one)
+		wantWhole(t, two)
+	})
+}
+
+// TestTurnThatTakesLong: who has waited for a group of another kind for the pause does not wait for its end.
+func TestTurnThatTakesLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		one := postgres.NewQueue(func(context.Context, []int) error { <-hold; return nil })
+		two := postgres.NewQueueBeside(one, func(context.Context, []int) error { return nil })
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _, _ = one.Do(t.Context(), 1) })
+		synctest.Wait()
+		if got, done, err := two.Do(t.Context(), 2); got != 2 || !done || err != nil {
+			t.Errorf("got %d, %t, %v", got, done, err)
+		}
+		close(hold)
+		wg.Wait()
+		wantWhole(t, one)
+	})
+}
