@@ -54,7 +54,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	gc.Relax(os.Getenv)
+	relax(cfg)
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "core", Log: log, Console: m.Stderr})
 	if err != nil {
@@ -122,4 +122,13 @@ func (m *Main) migrate(ctx context.Context, args []string) error {
 		return err
 	}
 	return a.Close()
+}
+
+// relax has garbage collected less often: by far where the store is in other processes.
+func relax(cfg core.Config) {
+	if cfg.Database == nil {
+		gc.Relax(os.Getenv)
+		return
+	}
+	gc.RelaxStateless(os.Getenv)
 }
