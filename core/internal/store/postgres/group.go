@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -183,6 +184,9 @@ func (g *groups[Q, A]) take(leader *caller[Q, A]) []*caller[Q, A] {
 
 // lead writes a group, hands the lead on and answers.
 func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]) {
+	if e.waiting.Load() > 1 {
+		runtime.Gosched() // those who were answered together come back together: who comes first of them would lead himself alone
+	}
 	all := g.take(leader)
 	n := len(all)
 	if n == 0 {
