@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -183,5 +185,33 @@ func TestManyGroupsPostgreSQL(t *testing.T) {
 	}
 	if got := s.DB.Waiting(); got != 0 {
 		t.Errorf("%d still wait", got)
+	}
+}
+
+// TestClientsGoneFromAGroupPostgreSQL: who goes away while his payment waits to be written with others has paid all the same, once, and hears of it when he
+// asks again.
+func TestClientsGoneFromAGroupPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	ctx, gone := context.WithCancel(t.Context())
+	defer gone()
+	const clients = 8
+	first, over := firstOpening(t, s), atomic.Bool{}
+	holdGroup(t, s, "LOCK TABLE idempotency_keys IN EXCLUSIVE MODE", func() { first(); over.Store(true) }, func(wg *sync.WaitGroup) {
+		for i := range clients {
+			wg.Go(func() { _, _ = s.Pay(ctx, s.Request(fmt.Sprint("gone ", i)), 100, true) }) // nobody hears the answer
+		}
+		for s.DB.Waiting() <= clients && (!over.Load() || s.DB.Waiting() < clients) { // the first may have given up to wait
+			runtime.Gosched()
+		}
+		gone()
+	}, 1)
+	for i := range clients {
+		if a, err := s.Pay(t.Context(), s.Request(fmt.Sprint("gone ", i)), 100, true); err != nil || a.Status != 201 || !a.Replayed {
+			t.Errorf("%d: got %d, replayed %t, %v", i, a.Status, a.Replayed, err)
+		}
+	}
+	if got := s.Acquirer.Moved(coretest.Authorize); got != 100*clients {
+		t.Errorf("moved: got %d, want %d", got, 100*clients)
 	}
 }
