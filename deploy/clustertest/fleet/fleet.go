@@ -98,10 +98,15 @@ func (f *Fleet) Command(tb testing.TB, folder string, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// Run runs a command of core to its end, and returns what it printed.
+// Run runs a command of core to its end, and returns what it printed. It has more patience with the store than what serves, for a machine that starves.
 func (f *Fleet) Run(tb testing.TB, args ...string) string {
 	tb.Helper()
 	cmd := f.Command(tb, f.config.Binaries, args...)
+	more := "?patience=1m"
+	if strings.Contains(f.config.Store, "?") {
+		more = "&patience=1m"
+	}
+	cmd.Env = append(cmd.Env, "CAUSEWAY_STORE="+f.config.Store+more)
 	var errOut strings.Builder
 	cmd.Stderr = &errOut
 	out, err := cmd.Output()
