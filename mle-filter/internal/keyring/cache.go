@@ -119,24 +119,30 @@ func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
 }
 
 func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
-	revision, err := r.db.Revision(ctx) // first: what is read then may be newer, never older
-	if err != nil {
-		return nil, err
+	for {
+		before := r.sealer.last.Load().generation
+		revision, err := r.db.Revision(ctx) // first: what is read then may be newer, never older
+		if err != nil {
+			return nil, err
+		}
+		keys, err := r.db.Keys(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		response, err := r.db.ResponseKeys(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		by, err := r.sealer.follow(r.db.Keyset(ctx)) // last: it knows by what they were encrypted
+		if err != nil {
+			return nil, err
+		}
+		if by.generation != before {
+			continue // unless what they were encrypted by was dropped in between
+		}
+		h := &held{revision: revision}
+		return h, h.fill(by, keys, response)
 	}
-	keys, err := r.db.Keys(ctx, tenant)
-	if err != nil {
-		return nil, err
-	}
-	response, err := r.db.ResponseKeys(ctx, tenant)
-	if err != nil {
-		return nil, err
-	}
-	by, err := r.sealer.follow(r.db.Keyset(ctx)) // last: it opens what was read
-	if err != nil {
-		return nil, err
-	}
-	h := &held{revision: revision}
-	return h, h.fill(by, keys, response)
 }
 
 // hold keeps in memory what was read of a tenant.

@@ -18,3 +18,13 @@ func Inquiry(ask func(context.Context) (int64, error)) func(context.Context) (in
 	q := &inquiry{ask: ask}
 	return q.now
 }
+
+// Opens reads a tenant's keys from the store, however long that takes, and opens one.
+func (r *Keyring) Opens(ctx context.Context, tenant, kid string) error {
+	h, err := r.readNow(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	_, err = h.key(kid).open()
+	return err
+}

@@ -114,6 +114,14 @@ const patience = 10 * time.Second
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	err := db.update(ctx, fn)
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // it was rolled back since ctx ended, and only that is said
+		return fmt.Errorf("%w: %w", err, ctx.Err())
+	}
+	return err
+}
+
+func (db *DB) update(ctx context.Context, fn func(tx *Tx) error) error {
 	t, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("keystore: begin: %w", err)

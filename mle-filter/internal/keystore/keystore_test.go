@@ -130,3 +130,18 @@ func TestResponseKeys(t *testing.T) {
 		}
 	})
 }
+
+// TestEndedWrite: a write whose context ends fails with that, also where all that is left of it by then is that it was rolled back.
+func TestEndedWrite(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		ctx, cancel := context.WithCancel(w.Context())
+		err := w.a.Update(ctx, func(*keystore.Tx) error {
+			cancel()
+			return w.b.Update(w.Context(), func(*keystore.Tx) error { return nil }) // which waits until the first is rolled back
+		})
+		if !errors.Is(err, context.Canceled) {
+			w.Errorf("got %v, want it to be cancelled", err)
+		}
+	})
+}

@@ -1,0 +1,50 @@
+package keyring_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// TestKeysetDroppedMeanwhilePostgreSQL: a filter has read private keys, and before it reads the keyset they are encrypted anew and the old key is dropped:
+// it reads them again.
+func TestKeysetDroppedMeanwhilePostgreSQL(t *testing.T) {
+	t.Parallel()
+	source, c := pgtest.Schema(t), clock.NewFake(birth)
+	reads, operator := open(t, source, c), open(t, source, c)
+	key := operator.current(t, ec).Current
+	db, err := sql.Open("pgx", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // a test's connection
+	held, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.ExecContext(t.Context(), "LOCK TABLE mle_response_keys"); err != nil { // which are read after the private ones
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() { opened <- reads.Opens(t.Context(), shop, key.Kid) }()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for waiting := 0; waiting == 0; <-tick.C {
+		const query = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'mle_response_keys'::regclass"
+		if err := db.QueryRowContext(t.Context(), query).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if older, err := operator.rotateKeyset(t.Context(), true, quiet); err != nil || older != 0 {
+		t.Fatalf("got %d older keys, %v", older, err)
+	}
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
