@@ -167,12 +167,14 @@ func (f fleet) payWhile(t *testing.T, payers []payer, do func()) int {
 	for _, p := range payers {
 		begun.Add(1)
 		pay.Go(func() {
+			started := sync.OnceFunc(begun.Done)
+			defer started() // a request without an answer ends this
 			for i := range payments {
 				if g := p.at.send(t, p.client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
 					t.Errorf("got %d %s", g.status, g.body)
 				}
 				if i == 0 {
-					begun.Done()
+					started()
 				}
 			}
 		})

@@ -22,8 +22,15 @@ func TestDrain(t *testing.T) {
 	m.envoy.Wait(t, "has no request under way", func() bool {
 		return strings.Contains(m.envoy.Get(t, "/stats?filter=edge.downstream_rq_active"), ": 1")
 	})
-	if out, err := m.run(t, "edge drain --admin 127.0.0.1:9901 --quiet 1ms --patience 500ms"); err == nil || !strings.Contains(out, "1 requests are under way") {
-		t.Errorf("impatient: got %v, %s", err, out)
+	for impatience := 500 * time.Millisecond; ; impatience *= 2 {
+		out, err := m.run(t, "edge drain --admin 127.0.0.1:9901 --quiet 1ms --patience "+impatience.String())
+		if err != nil && strings.Contains(out, "deadline exceeded") && impatience < 4*time.Second {
+			continue // the machine is busy: Envoy did not even say how many there are
+		}
+		if err == nil || !strings.Contains(out, "1 requests are under way") {
+			t.Errorf("impatient: got %v, %s", err, out)
+		}
+		break
 	}
 	m.must(t, "edge drain --admin 127.0.0.1:9901 --quiet 1ms --patience "+patience.String())
 	select {
