@@ -68,9 +68,11 @@ func TestEncodingOfTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // a test's connection
-	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"); err != nil {
-		t.Fatal(err)
+	defer db.Close()                                                                                                                               //nolint:errcheck // a test's connection
+	for _, statement := range []string{"DROP DATABASE IF EXISTS latin", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"} { // of -count 2
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 	at.Path = "/latin"
 	if db, err := keystore.Open(t.Context(), keystore.Config{Source: at.String(), PostgreSQL: postgres.Open}); err == nil {
