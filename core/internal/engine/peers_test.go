@@ -91,9 +91,14 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	}
 	first.Acquirer.Before = nil
 	first.Clock.Advance(time.Minute)
-	passes()
-	if got := first.Acquirer.HeldInAll(); got != 50 {
-		t.Errorf("held: got %d, want the living core's 50", got)
+	for over := time.After(30 * time.Second); first.Acquirer.HeldInAll() != 50; {
+		MustBeat(t, second, third) // who leads does so for seconds, which a busy machine may have taken for what was above
+		passes()
+		select {
+		case <-over:
+			t.Fatalf("held: got %d, want the living core's 50", first.Acquirer.HeldInAll())
+		default:
+		}
 	}
 	wantSettledBooks(t, first)
 }
