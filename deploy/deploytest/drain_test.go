@@ -27,6 +27,18 @@ func TestDrain(t *testing.T) {
 		if err != nil && strings.Contains(out, "deadline exceeded") && impatience < 4*time.Second {
 			continue // the machine is busy: Envoy did not even say how many there are
 		}
+		if err == nil && impatience > 500*time.Millisecond {
+			select {
+			case answer := <-answered:
+				answered <- answer
+				t.Log("the payment was through before anybody could be impatient: the machine is busy")
+				impatience = patience
+			case <-time.After(time.Second):
+			}
+		}
+		if impatience == patience {
+			break
+		}
 		if err == nil || !strings.Contains(out, "1 requests are under way") {
 			t.Errorf("impatient: got %v, %s", err, out)
 		}
