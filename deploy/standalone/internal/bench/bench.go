@@ -43,6 +43,7 @@ type Bench struct {
 	keys     atomic.Uint64  // Idempotency-Keys used
 	template *bare.Template // nil until learned
 	folders  int
+	servers  time.Duration // processor time of the PostgreSQL servers that were halted: they are no children of this process
 }
 
 // measure gives some rows of the table. Further rows of the design are further measures.
@@ -113,7 +114,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 		}
 		report.Rows = append(report.Rows, rows...)
 	}
-	report.Machine = append(report.Machine, company(before))
+	report.Machine = append(report.Machine, b.company(before))
 	return report, nil
 }
 

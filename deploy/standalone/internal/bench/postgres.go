@@ -76,7 +76,14 @@ func (b *Bench) withPostgres(ctx context.Context, fn func(*serve.Postgres) error
 		return err
 	}
 	b.say("PostgreSQL with %s, fsync and synchronous_commit on", strings.Join(serve.Settings(), ", "))
-	return errors.Join(fn(p), p.Stop())
+	return errors.Join(fn(p), b.halt(p))
+}
+
+// halt removes a server and remembers what it used.
+func (b *Bench) halt(p *serve.Postgres) error {
+	used, err := p.CPU()
+	b.servers += used
+	return errors.Join(err, p.Stop())
 }
 
 // coresSide posts payments from so many clients, spread over n cores, on an empty database.

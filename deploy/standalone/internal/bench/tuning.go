@@ -103,7 +103,7 @@ func (t tuning) measure(ctx context.Context, b *Bench) (rows []Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, p.Stop()) }()
+		defer func() { err = errors.Join(err, b.halt(p)) }()
 		sides = append(sides, side{v.name, b.tunedSide(p, v)})
 	}
 	got, err := b.interleave(ctx, sides...)

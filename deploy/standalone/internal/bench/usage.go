@@ -71,8 +71,10 @@ func (b *Bench) lookAround(ctx context.Context) (usage, error) {
 }
 
 // company says how much others used the machine since from.
-func company(from usage) string {
-	share, ok := others(from, readUsage())
+func (b *Bench) company(from usage) string {
+	to := readUsage()
+	to.own += b.servers
+	share, ok := others(from, to)
 	switch {
 	case !ok:
 		return "how much other processes used the machine is not known here"
