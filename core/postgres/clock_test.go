@@ -30,9 +30,13 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const operator = "0123456789abcdef0123456789abcdef0123456789a"
 	var now off
 	now.by.Store(int64(-3 * time.Minute))
-	c, err := core.Open(t.Context(), core.Config{Database: database, Clock: &now, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")})
+	c, err := core.Open(t.Context(), core.Config{
+		Database: database, Clock: &now, OperatorToken: secret.New(operator),
+		VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +70,20 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		}
 		if w := ask("GET", "/v1/transactions", "", ""); w.Code != 200 {
 			t.Errorf("%s: a list: got %d %s", when, w.Code, w.Body)
+		}
+		if w := ask("GET", "/v1/idempotency_keys/once", "", ""); w.Code != 503 {
+			t.Errorf("%s: what became of a key: got %d %s", when, w.Code, w.Body)
+		}
+		for what, want := range map[string]int{
+			"POST /admin/v1/merchants": 503, "GET /admin/v1/merchants": 200, "DELETE /admin/v1/merchants/" + merchant + "/api_keys/key_none": 404,
+		} {
+			method, path, _ := strings.Cut(what, " ")
+			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(`{"name":"Other"}`))
+			r.Header = http.Header{"Authorization": {"Bearer " + operator}, "Content-Type": {"application/json"}}
+			c.Operations().ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s: %s: got %d %s", when, what, w.Code, w.Body)
+			}
 		}
 	}
 	reads("behind")

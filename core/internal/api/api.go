@@ -171,7 +171,7 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, &fault{code: codeUnsupportedMediaType, param: "Content-Type"})
 			return
 		}
-		if f := a.clockFault(r); f != nil {
+		if f := a.clockFault(rt.method, rt.path); f != nil {
 			a.refuse(w, r, f)
 			return
 		}

@@ -7,14 +7,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 )
 
-// TestHowFarTheClockMayBeOff: a minute, either way; what only reads is answered in any case.
+// TestHowFarTheClockMayBeOff: a minute, either way; what only reads is answered in any case, but for what became of an Idempotency-Key.
 func TestHowFarTheClockMayBeOff(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{0, time.Minute, time.Minute + 1, 25 * time.Hour} {
 		for _, off := range []time.Duration{ahead, -ahead} {
 			for method, reads := range map[string]bool{"GET": true, "HEAD": true, "POST": false, "PATCH": false, "DELETE": false} {
-				if got, want := api.Refuses(method, off), !reads && ahead > time.Minute; got != want {
-					t.Errorf("%s, %s ahead: got %t, want %t", method, off, got, want)
+				for path, told := range map[string]bool{"/v1/transactions": reads, "/v1/idempotency_keys/{key}": false} {
+					if got, want := api.Refuses(method, path, off), !told && ahead > time.Minute; got != want {
+						t.Errorf("%s %s, %s ahead: got %t, want %t", method, path, off, got, want)
+					}
 				}
 			}
 		}

@@ -51,7 +51,7 @@ func RouteTable() []RouteEntry {
 }
 
 // Refuses reports whether a core whose clock is so far ahead refuses a request.
-func Refuses(method string, ahead time.Duration) bool {
+func Refuses(method, route string, ahead time.Duration) bool {
 	a := &API{Config: Config{ClockOffset: func() (time.Duration, bool) { return ahead, false }}}
-	return a.clockFault(&http.Request{Method: method}) != nil
+	return a.clockFault(method, route) != nil
 }

@@ -18,6 +18,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
+const (
+	merchants    = operator.Root + "/merchants"
+	disableRoute = merchants + "/{id}/disable"
+)
+
 // operatorsAtOnce is how many operators' requests are served at once.
 const operatorsAtOnce = 32
 
@@ -46,13 +51,12 @@ func (a *API) Operator(token secret.String) http.Handler {
 }
 
 func (o *Operator) routes() []operatorRoute {
-	const merchants = operator.Root + "/merchants"
 	return []operatorRoute{
 		{http.MethodGet, merchants, o.listMerchants},
 		{http.MethodPost, merchants, o.createMerchant},
 		{http.MethodGet, merchants + "/{id}", o.getMerchant},
 		{http.MethodPatch, merchants + "/{id}", o.updateMerchant},
-		{http.MethodPost, merchants + "/{id}/disable", o.switchMerchant(true)},
+		{http.MethodPost, disableRoute, o.switchMerchant(true)},
 		{http.MethodPost, merchants + "/{id}/enable", o.switchMerchant(false)},
 		{http.MethodPost, merchants + "/{id}/events", o.announce},
 		{http.MethodPost, operator.Root + "/events", o.broadcast},
@@ -96,7 +100,11 @@ func (o *Operator) admitted(rt operatorRoute) http.Handler {
 		var seen audit
 		who, err := "nobody", o.whyNot(r)
 		if err == nil {
-			who, err = "operator", rt.handle(w, r, &seen)
+			who = "operator"
+			err = o.untimely(rt)
+		}
+		if err == nil {
+			err = rt.handle(w, r, &seen)
 		}
 		outcome := "done"
 		if err != nil {
@@ -106,6 +114,17 @@ func (o *Operator) admitted(rt operatorRoute) http.Handler {
 		o.log.InfoContext(r.Context(), "audit", slog.String("who", who), slog.String("what", name), slog.String("merchant", seen.merchant),
 			slog.String("api_key", seen.key), slog.String("outcome", outcome), slog.String("request_id", httpx.RequestIDFrom(r.Context())))
 	})
+}
+
+// untimely refuses what a core that cannot tell the time must not do. It can end a key and serve a merchant no longer: that is not put off.
+func (o *Operator) untimely(rt operatorRoute) error {
+	if rt.method == http.MethodDelete || rt.path == disableRoute {
+		return nil
+	}
+	if f := o.clockFault(rt.method, rt.path); f != nil {
+		return f
+	}
+	return nil
 }
 
 // whyNot is why a request is not the operator's. Hashes are compared, so that the time it takes tells nothing of the token, its length included.
