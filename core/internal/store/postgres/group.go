@@ -194,6 +194,7 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]
 		return
 	}
 	start := e.clock.Now()
+	waited := max(start.Sub(all[0].at), 0) // the clock may have been set back
 	now := start
 	asks := make([]Q, n)
 	for i, m := range all {
@@ -202,7 +203,7 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]
 			now = m.at
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience-min(start.Sub(all[0].at), e.patience/2)) // he who waited longest is answered in time
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience-min(waited, e.patience/2)) // he who waited longest is answered in time
 	answers, err := g.written(ctx, now.UTC().Truncate(time.Millisecond), asks)
 	cancel()
 	if undone(err) {
@@ -216,7 +217,7 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]
 		e.db.Committed(start)
 	}
 	if observe := e.observe.Load(); observe != nil {
-		(*observe)(store.Group{Commands: n, Waited: start.Sub(all[0].at), Took: e.clock.Now().Sub(start)})
+		(*observe)(store.Group{Commands: n, Waited: waited, Took: e.clock.Now().Sub(start)})
 	}
 	for i, m := range all {
 		if m.err = err; err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
@@ -227,6 +228,29 @@ func TestManyWaitForAGroup(t *testing.T) {
 		}
 		wantWhole(t, q)
 	})
+}
+
+// TestClockStepsWhileAGroupWaits: a group has its patience, less what its first member has waited for and at least half of it, whatever the clock does.
+func TestClockStepsWhileAGroupWaits(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[time.Duration]time.Duration{
+		-25 * time.Hour: postgres.Patience, 0: postgres.Patience, time.Millisecond: postgres.Patience - time.Millisecond, 25 * time.Hour: postgres.Patience / 2,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := clock.NewFake(time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC))
+			q := postgres.NewQueueAt(c, func(ctx context.Context, _ []int) error {
+				if ends, _ := ctx.Deadline(); time.Until(ends) != want {
+					t.Errorf("a step of %s: the group has %s, want %s", step, time.Until(ends), want)
+				}
+				return nil
+			})
+			m, leads := q.Enter(1)
+			c.Advance(step)
+			if err := q.Stay(t.Context(), m, leads); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // TestErrorsThatUndo: whatever language the server speaks, a group of which it has refused one is known to be undone, and the others are tried alone.

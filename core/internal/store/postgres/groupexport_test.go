@@ -33,16 +33,21 @@ type Member = *caller[int, int]
 
 // NewQueue returns a queue that writes by a function. Who was asked for is what he is answered.
 func NewQueue(write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(new(turns), write)
+	return newQueue(new(turns), clock.System(), write)
+}
+
+// NewQueueAt returns one that has another clock.
+func NewQueueAt(c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
+	return newQueue(new(turns), c, write)
 }
 
 // NewQueueBeside returns one that takes turns with another.
 func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(q.g.turns, write)
+	return newQueue(q.g.turns, q.e.clock, write)
 }
 
-func newQueue(t *turns, write func(ctx context.Context, all []int) error) *Queue {
-	q := &Queue{e: engine{db: &store.DB{}, clock: clock.System(), patience: defaultPatience}}
+func newQueue(t *turns, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
+	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience}}
 	q.g = newGroups(t, func(ctx context.Context, _ time.Time, all []int) ([]answer[int], error) {
 		out := make([]answer[int], len(all))
 		for i, n := range all {
