@@ -18,7 +18,7 @@ import (
 
 const (
 	// groupMost bounds the members of a group. While one is under way the next ones gather, as larger groups cost less for each. Who has waited for
-	// groupPause all the same begins another one beside those, up to groupsAtOnce of all kinds.
+	// groupPause all the same begins another one beside those, up to groupsAtOnce of all kinds, or as soon as one of so many ends.
 	groupMost, groupsAtOnce = 128, 6
 	groupPause              = 5 * time.Millisecond
 	// groupers bounds the connections for groups of all kinds of one process: some more than there are groups, for those that are kept for a commit.
@@ -54,13 +54,14 @@ type answer[A any] struct {
 
 // caller is who asks for something.
 type caller[Q, A any] struct {
-	asks   Q
-	at     time.Time
-	leads  chan struct{} // of one place: he is to lead
-	chosen bool          // guarded by the groups' mu: there is something in leads
-	ended  chan struct{} // closed once he is answered
-	answer answer[A]
-	err    error
+	asks    Q
+	at      time.Time
+	leads   chan struct{} // of one place: he is to lead
+	chosen  bool          // guarded by the groups' mu, as overdue is: there is something in leads
+	overdue bool          // he has waited for groupPause, and found no place to lead beside others
+	ended   chan struct{} // closed once he is answered
+	answer  answer[A]
+	err     error
 }
 
 // do has it done, in a group of its own or with others. What cannot be begun in half of the engine's patience is not.
@@ -118,11 +119,15 @@ func (g *groups[Q, A]) leads(m *caller[Q, A]) bool {
 	return m.chosen
 }
 
-// beside reports whether a caller who still waits is to lead a group beside those that are under way.
+// beside reports whether a caller who still waits is to lead a group beside those that are under way. If they are too many he has the next place.
 func (g *groups[Q, A]) beside(m *caller[Q, A]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !m.chosen && g.leading < groupsAtOnce && slices.Contains(g.waiting, m) && g.choose(m)
+	if m.chosen || !slices.Contains(g.waiting, m) {
+		return false
+	}
+	m.overdue = g.leading >= groupsAtOnce
+	return !m.overdue && g.choose(m)
 }
 
 // wait returns when the member was answered or is to lead, and false when he was neither in time.
@@ -251,11 +256,11 @@ func (g *groups[Q, A]) unchosen() *caller[Q, A] {
 }
 
 // first implements kind.
-func (g *groups[Q, A]) first() (since time.Time, waits bool) {
+func (g *groups[Q, A]) first() (since time.Time, overdue, waits bool) {
 	if m := g.unchosen(); m != nil {
-		return m.at, true
+		return m.at, m.overdue, true
 	}
-	return time.Time{}, false
+	return time.Time{}, false, false
 }
 
 // next implements kind.

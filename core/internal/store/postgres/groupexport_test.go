@@ -17,6 +17,7 @@ const (
 	MaxQueue     = maxQueue
 	GroupMost    = groupMost
 	GroupsAtOnce = groupsAtOnce
+	GroupPause   = groupPause
 )
 
 // Patience is how long a command may take.

@@ -15,24 +15,21 @@ type turns struct {
 
 // kind is the groups of one kind.
 type kind interface {
-	// first is since when the first of those waits who are not chosen to lead.
-	first() (since time.Time, waits bool)
+	// first is since when the first of those waits who are not chosen to lead, and whether he was to lead beside others already and found no place.
+	first() (since time.Time, overdue, waits bool)
 	// next has that one lead.
 	next()
 }
 
-// handOn has him lead next who waits for longest, unless somebody leads.
+// handOn has him lead next who waits for longest. While others lead still the place is only for who is overdue: the rest gather.
 func (t *turns) handOn() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.leading--
-	if t.leading > 0 {
-		return // whoever leads goes on, and who waits for too long leads beside him
-	}
 	var longest kind
 	var since time.Time
 	for _, k := range t.kinds {
-		if at, waits := k.first(); waits && (longest == nil || at.Before(since)) {
+		if at, overdue, waits := k.first(); waits && (overdue || t.leading == 0) && (longest == nil || at.Before(since)) {
 			longest, since = k, at
 		}
 	}
