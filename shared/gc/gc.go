@@ -16,7 +16,7 @@ const stateless = 400
 // start of a program that serves.
 func Relax(getenv func(string) string) { relax(getenv, percent) }
 
-// RelaxStateless is Relax for a program that keeps no state, as proxies do.
+// RelaxStateless is Relax for a program that keeps no state, as proxies do, or keeps it in other processes.
 func RelaxStateless(getenv func(string) string) { relax(getenv, stateless) }
 
 func relax(getenv func(string) string, percent int) {

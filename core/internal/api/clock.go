@@ -13,7 +13,7 @@ const clockBound = time.Minute
 // clockFault is the answer to a request by a core that cannot tell the time; what only reads is answered. What became of an Idempotency-Key is told by
 // that clock too: who is told by mistake that it was never used carries it out again, at another core.
 func (a *API) clockFault(method, route string) *fault {
-	reads := (method == http.MethodGet || method == http.MethodHead) && route != keyRoute
+	reads := (method == http.MethodGet || method == http.MethodHead) && route != idempotencyKeyPath
 	if a.ClockOffset == nil || reads {
 		return nil
 	}

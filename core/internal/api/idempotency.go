@@ -11,12 +11,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// keyRoute tells what became of an Idempotency-Key.
-const keyRoute = "/v1/idempotency_keys/{key}"
+// idempotencyKeyPath tells what became of an Idempotency-Key.
+const idempotencyKeyPath = "/v1/idempotency_keys/{key}"
 
 func (a *API) idempotencyRoutes() []route {
 	return []route{
-		{http.MethodGet, keyRoute, apikey.ScopeTransactionsRead, a.getIdempotencyKey},
+		{http.MethodGet, idempotencyKeyPath, apikey.ScopeTransactionsRead, a.getIdempotencyKey},
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	merchants    = operator.Root + "/merchants"
-	disableRoute = merchants + "/{id}/disable"
+	merchantsPath = operator.Root + "/merchants"
+	disablePath   = merchantsPath + "/{id}/disable"
 )
 
 // operatorsAtOnce is how many operators' requests are served at once.
@@ -52,18 +52,18 @@ func (a *API) Operator(token secret.String) http.Handler {
 
 func (o *Operator) routes() []operatorRoute {
 	return []operatorRoute{
-		{http.MethodGet, merchants, o.listMerchants},
-		{http.MethodPost, merchants, o.createMerchant},
-		{http.MethodGet, merchants + "/{id}", o.getMerchant},
-		{http.MethodPatch, merchants + "/{id}", o.updateMerchant},
-		{http.MethodPost, disableRoute, o.switchMerchant(true)},
-		{http.MethodPost, merchants + "/{id}/enable", o.switchMerchant(false)},
-		{http.MethodPost, merchants + "/{id}/events", o.announce},
+		{http.MethodGet, merchantsPath, o.listMerchants},
+		{http.MethodPost, merchantsPath, o.createMerchant},
+		{http.MethodGet, merchantsPath + "/{id}", o.getMerchant},
+		{http.MethodPatch, merchantsPath + "/{id}", o.updateMerchant},
+		{http.MethodPost, disablePath, o.switchMerchant(true)},
+		{http.MethodPost, merchantsPath + "/{id}/enable", o.switchMerchant(false)},
+		{http.MethodPost, merchantsPath + "/{id}/events", o.announce},
 		{http.MethodPost, operator.Root + "/events", o.broadcast},
-		{http.MethodGet, merchants + "/{id}/api_keys", o.listMerchantKeys},
-		{http.MethodPost, merchants + "/{id}/api_keys", o.createMerchantKey},
-		{http.MethodDelete, merchants + "/{id}/api_keys/{key}", o.revokeMerchantKey},
-		{http.MethodPost, merchants + "/{id}/api_keys/{key}/roll", o.rollMerchantKey},
+		{http.MethodGet, merchantsPath + "/{id}/api_keys", o.listMerchantKeys},
+		{http.MethodPost, merchantsPath + "/{id}/api_keys", o.createMerchantKey},
+		{http.MethodDelete, merchantsPath + "/{id}/api_keys/{key}", o.revokeMerchantKey},
+		{http.MethodPost, merchantsPath + "/{id}/api_keys/{key}/roll", o.rollMerchantKey},
 	}
 }
 
@@ -118,7 +118,7 @@ func (o *Operator) admitted(rt operatorRoute) http.Handler {
 
 // untimely refuses what a core that cannot tell the time must not do. It can end a key and serve a merchant no longer: that is not put off.
 func (o *Operator) untimely(rt operatorRoute) error {
-	if rt.method == http.MethodDelete || rt.path == disableRoute {
+	if rt.method == http.MethodDelete || rt.path == disablePath {
 		return nil
 	}
 	if f := o.clockFault(rt.method, rt.path); f != nil {

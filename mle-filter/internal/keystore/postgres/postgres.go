@@ -67,18 +67,10 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 	return &keystore.Engine{Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable}, nil
 }
 
-// demand refuses a database that cannot keep every text, and connections that are told not to wait until what they commit is kept.
+// demand refuses a database that would not keep what is told.
 func demand(ctx context.Context, pool *sql.DB) error {
-	var encoding, waits string
-	err := pool.QueryRowContext(ctx, `SELECT current_setting('server_encoding'), CASE source WHEN 'client' THEN setting ELSE 'on' END
-		FROM pg_settings WHERE name = 'synchronous_commit'`).Scan(&encoding, &waits)
-	switch {
-	case err != nil:
-		return fmt.Errorf("keystore: open: %w", err)
-	case encoding != "UTF8":
-		return fmt.Errorf("keystore: the database's encoding is %s, it must be UTF8", encoding)
-	case waits == "off", waits == "local":
-		return errors.New("keystore: the URL sets synchronous_commit to " + waits + ", which loses keys that were told of: leave it out")
+	if refusal, failed := pgurl.Fit(pool.QueryRowContext(ctx, pgurl.Question), "keys that were told of"); failed != nil || refusal != nil {
+		return fmt.Errorf("keystore: open: %w", errors.Join(refusal, failed))
 	}
 	return nil
 }

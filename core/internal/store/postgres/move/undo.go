@@ -21,8 +21,8 @@ const (
 	askEvery  = 200 * time.Millisecond
 )
 
-// Undo has the source be the store again, and the target not. Nobody may serve either: ErrBeats where one does, unless forced. A target that is not as the source is has taken payments
-// since: ErrTaken, unless forced, which leaves those to nobody. One that was cut off is run again.
+// Undo has the source be the store again, and the target not. Nobody may serve either: ErrBeats where one does, unless forced. A target that is not as the
+// source is has taken payments since: ErrTaken, unless forced, which leaves those to nobody. One that was cut off is run again.
 func Undo(ctx context.Context, cfg Config, force bool) (err error) {
 	m, err := open(ctx, cfg)
 	if err != nil {
