@@ -13,8 +13,11 @@ import (
 //go:embed migration/*/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to this build's version, one transaction a step, and refuses a schema that is newer.
-func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, folder string, options ...goose.ProviderOption) error {
+// Migrate brings the schema up to this build's version, each step in its own transaction. It returns
+// an error if the schema is newer than this build.
+func Migrate(
+	ctx context.Context, db *sql.DB, d goose.Dialect, folder string, options ...goose.ProviderOption,
+) error {
 	dir, err := fs.Sub(migrations, "migration/"+folder)
 	if err != nil {
 		return fmt.Errorf("keystore: migrations: %w", err)
@@ -28,7 +31,7 @@ func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, folder string, op
 		return fmt.Errorf("keystore: schema version: %w", err)
 	}
 	if current > target {
-		return fmt.Errorf("the keys are of schema version %d, this build knows only up to %d: use a newer build", current, target)
+		return fmt.Errorf("keystore: schema version %d is newer than this build's %d: use a newer build", current, target)
 	}
 	if current == target {
 		return nil

@@ -1,0 +1,96 @@
+-- +goose Up
+-- Every write increments the revision first. On PostgreSQL that serializes the writers, as SQLite
+-- does by itself. Each changed row carries the revision of its last change, so a filter finds the
+-- tenants whose keys it must read again.
+CREATE TABLE mle_revision (
+    id       SMALLINT PRIMARY KEY CHECK (id = 1),
+    revision BIGINT NOT NULL
+);
+INSERT INTO mle_revision VALUES (1, 0);
+
+-- The keyset encrypts the private keys; the key-encryption key encrypts the keyset.
+CREATE TABLE mle_keyset (
+    id         SMALLINT PRIMARY KEY CHECK (id = 1),
+    sealed     BYTEA NOT NULL,
+    generation BIGINT NOT NULL DEFAULT 0 -- counts changes of its keys, not rewraps
+);
+
+-- The service's keys, which clients encrypt requests to. Times are Unix milliseconds, 0 for "never".
+-- A key that was activated and not superseded is current; one that was not activated is next.
+CREATE TABLE mle_keys (
+    kid           TEXT PRIMARY KEY,
+    tenant        TEXT NOT NULL,
+    alg           TEXT NOT NULL CHECK (alg IN ('RSA-OAEP-256', 'ECDH-ES+A256KW')),
+    jwk           BYTEA NOT NULL, -- the public key
+    sealed        BYTEA, -- the encrypted private key; NULL once the key does not decrypt any more
+    created_at    BIGINT NOT NULL,
+    not_before    BIGINT NOT NULL, -- when a next key becomes current
+    rotate_at     BIGINT NOT NULL, -- when a current key is superseded
+    activated_at  BIGINT NOT NULL DEFAULT 0,
+    superseded_at BIGINT NOT NULL DEFAULT 0,
+    retire_at     BIGINT NOT NULL DEFAULT 0, -- from when on a superseded key is refused
+    revoked_at    BIGINT NOT NULL DEFAULT 0,
+    asked_at      BIGINT NOT NULL DEFAULT 0, -- when the merchant requested its rotation; limited per day
+    due_at        BIGINT NOT NULL DEFAULT 0, -- when the schedule checks the key next
+    revision      BIGINT NOT NULL,
+    CHECK (superseded_at = 0 OR activated_at > 0),
+    CHECK (retire_at = 0 OR superseded_at > 0)
+);
+CREATE UNIQUE INDEX mle_keys_current ON mle_keys (tenant, alg) WHERE activated_at > 0 AND superseded_at = 0;
+CREATE UNIQUE INDEX mle_keys_next ON mle_keys (tenant, alg) WHERE activated_at = 0 AND revoked_at = 0;
+CREATE INDEX mle_keys_by_tenant ON mle_keys (tenant);
+CREATE INDEX mle_keys_by_due ON mle_keys (due_at) WHERE due_at > 0;
+CREATE INDEX mle_keys_by_revision ON mle_keys (revision);
+CREATE INDEX mle_keys_over ON mle_keys (created_at) WHERE sealed IS NULL;
+
+-- RSA keys made ahead. They belong to no tenant yet.
+CREATE TABLE mle_spares (
+    kid        TEXT PRIMARY KEY,
+    alg        TEXT NOT NULL,
+    jwk        BYTEA NOT NULL,
+    sealed     BYTEA NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+-- The merchants' own public keys, which responses are encrypted to.
+CREATE TABLE mle_response_keys (
+    tenant               TEXT NOT NULL,
+    kid                  TEXT NOT NULL,
+    alg                  TEXT NOT NULL CHECK (alg IN ('RSA-OAEP-256', 'ECDH-ES+A256KW')),
+    jwk                  BYTEA NOT NULL,
+    created_at           BIGINT NOT NULL,
+    proven_at            BIGINT NOT NULL DEFAULT 0, -- when the merchant proved possession of the private key
+    proven_revision      BIGINT NOT NULL DEFAULT 0, -- orders the active keys
+    deleted_at           BIGINT NOT NULL DEFAULT 0,
+    challenge            BYTEA, -- the hash of the text that proves possession
+    challenge_expires_at BIGINT NOT NULL DEFAULT 0,
+    revision             BIGINT NOT NULL,
+    PRIMARY KEY (tenant, kid)
+);
+CREATE INDEX mle_response_keys_by_revision ON mle_response_keys (revision);
+CREATE INDEX mle_response_keys_deleted ON mle_response_keys (deleted_at) WHERE deleted_at > 0;
+
+-- Events for merchants, kept until core has accepted them.
+CREATE TABLE mle_outbox (
+    id           TEXT PRIMARY KEY,
+    tenant       TEXT NOT NULL,
+    type         TEXT NOT NULL,
+    body         BYTEA NOT NULL,
+    created_at   BIGINT NOT NULL,
+    next_at      BIGINT NOT NULL,
+    attempts     BIGINT NOT NULL DEFAULT 0,
+    delivered_at BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX mle_outbox_by_next ON mle_outbox (next_at) WHERE delivered_at = 0;
+
+-- The responses to requests that carried an Idempotency-Key.
+CREATE TABLE mle_answers (
+    tenant      TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    fingerprint BYTEA NOT NULL,
+    status      BIGINT NOT NULL,
+    body        BYTEA NOT NULL,
+    created_at  BIGINT NOT NULL,
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX mle_answers_by_time ON mle_answers (created_at);
