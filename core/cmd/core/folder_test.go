@@ -22,8 +22,6 @@ func needStore(backup string) [][]string {
 		{"vault", "rotate"},
 		{"vault", "rewrap"},
 		{"backup", "--to", backup},
-		{"migrate-data", "--to", "postgres:///x"},
-		{"migrate-data", "--to", "postgres:///x", "--undo"},
 	}
 }
 

@@ -58,10 +58,6 @@ Usage:
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
                                                what root.secret gives; with --store the old one must be given
   core backup --to BACKUP                      copy the data folder into a new folder, beside a running service
-  core migrate-data --to postgres://…          copy the store into an empty PostgreSQL database, beside a running service; as often as one likes
-                 [--finish]                    with the service stopped: the rest, then all is compared, and from then on PostgreSQL has the
-                                               store. Killed, it is run again
-                 [--undo [--force]]            go back to the data folder; by force what PostgreSQL has taken since is lost
   core restore --from BACKUP                   make the data folder, empty or missing, of a backup, after checking it
 
 Every command takes --data DIR, the data folder (./data; of a standalone with data in ./data it is ./data/core), and flags before or after its
@@ -75,7 +71,7 @@ by others: rather set CAUSEWAY_STORE.
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which
                             is for development
-  CAUSEWAY_STORE            the URL of --store, and of migrate-data's --to
+  CAUSEWAY_STORE            the URL of --store
   CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
   CAUSEWAY_FILTER_SECRET    what the filter in front sends with every request; all others are refused, but for health. The same as its own
                             secret: openssl rand -base64 32
@@ -125,7 +121,6 @@ func (m *Main) Run(ctx context.Context) int {
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
-		"migrate-data": m.migrateData,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

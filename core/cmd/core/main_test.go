@@ -81,10 +81,6 @@ func TestWrongUsage(t *testing.T) {
 		{"backup"},
 		{"backup", "--to", "a", "b"},
 		{"restore"},
-		{"migrate-data"},
-		{"migrate-data", "--to", "postgres:///x", "more"},
-		{"migrate-data", "--to", "postgres:///x", "--force"},
-		{"migrate-data", "--to", "postgres:///x", "--finish", "--undo"},
 	} {
 		if code, stdout, stderr := run(t, args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)

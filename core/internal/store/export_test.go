@@ -5,29 +5,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"strings"
 	"time"
-
-	"github.com/pressly/goose/v3"
 )
-
-// MigrateTo makes the database file at path with the schema of an older version.
-func MigrateTo(ctx context.Context, path string, version int64) error {
-	write, read, _, err := openSQLite(ctx, path)
-	if err != nil {
-		return err
-	}
-	dir, err := fs.Sub(migrations, "migration/sqlite")
-	if err == nil {
-		var p *goose.Provider
-		if p, err = goose.NewProvider(goose.DialectSQLite3, write, dir); err == nil {
-			_, err = p.UpTo(ctx, version)
-		}
-	}
-	return errors.Join(err, read.Close(), write.Close())
-}
 
 // MaxQueue is how many may.
 const MaxQueue = maxQueue

@@ -35,7 +35,7 @@ type sqliteEngine struct {
 // Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused. ErrDiskFull when there is no
 // room for it.
 func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
-	db, err := New(ctx, c, func(db *DB) (Engine, error) {
+	db, err := New(c, func(db *DB) (Engine, error) {
 		db.targets = newTargetCache()
 		return openEngine(ctx, path, db)
 	})

@@ -46,16 +46,13 @@ type DB struct {
 }
 
 // New returns a store on an engine that opening makes of it: SQLite by Open, another by its own package.
-func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
+func New(c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	db := &DB{clock: c, ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
 	_, db.shared = db.engine.(holder)
-	if err := db.refuseMoved(ctx); err != nil {
-		return nil, errors.Join(err, db.engine.Close())
-	}
 	return db, nil
 }
 

@@ -2,17 +2,12 @@ package store_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
-
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -244,35 +239,5 @@ func TestEventsOfOneObjectAfterTheClockWasSetBack(t *testing.T) {
 	}
 	if got, err := b.db.Event(t.Context(), payment.Tenant{Merchant: tenant.Merchant, Live: true}, late); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("in the other mode: got %+v, %v", got, err)
-	}
-}
-
-// TestEventsFromBeforeTheirIndexAreListed migrates a file with events in it from the schema before.
-func TestEventsFromBeforeTheirIndexAreListed(t *testing.T) {
-	t.Parallel()
-	b := &bundle{path: filepath.Join(t.TempDir(), "causeway.db"), clock: clock.NewFake(birth)}
-	db := b.MustWrite(t)
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS("migration/sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(t.Context(), 4); err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.ExecContext(t.Context(), `INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
-		VALUES (11, ?1, 0, 'capture.created', 10, 1, '{}', 0), (12, ?1, 0, 'capture.created', 9, 1, '{}', 0), (13, ?1, 1, 'capture.created', 10, 1, '{}', 0)`,
-		tenant.Merchant)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.db = b.MustOpen(t)
-	for f, want := range map[store.EventFilter]int{{}: 2, {Kind: "capture", Object: 10}: 1, {Kind: "refund", Object: 10}: 0} {
-		if got, err := b.db.Events(t.Context(), tenant, f, store.Page{Limit: 10}); err != nil || len(got.Rows) != want {
-			t.Errorf("%+v: got %d, %v, want %d", f, len(got.Rows), err, want)
-		}
-	}
-	b.MustUpdate(t, event(14))
-	if got := b.MustCount(t, "webhook_deliveries"); got != 0 {
-		t.Errorf("got %d deliveries", got)
 	}
 }

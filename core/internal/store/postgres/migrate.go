@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -114,13 +117,20 @@ func migrateWith(ctx context.Context, source secret.String, files fs.FS) error {
 	return migrateBy(ctx, pool, files)
 }
 
-// SchemaVersion is what version of the schema this build makes.
-func SchemaVersion() (int64, error) { return versionOf(migrations) }
-
+// versionOf returns the highest version of the migration files.
 func versionOf(files fs.FS) (int64, error) {
 	names, err := fs.Glob(files, "migration/*.sql")
 	if err != nil {
 		return 0, fmt.Errorf("migrations: %w", err)
 	}
-	return store.NewestOf(names)
+	var newest int64
+	for _, name := range names {
+		digits, _, _ := strings.Cut(path.Base(name), "_")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("migration %s: the file name does not begin with a version number: %w", name, err)
+		}
+		newest = max(newest, n)
+	}
+	return newest, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 )
 
-// firstBeside is the first migration that may be taken while cores of the release before serve. Those before it are older than any release.
-const firstBeside = 5
+// firstBeside is the first migration that runs beside cores of the release before.
+const firstBeside = 2
 
 // growing are the tables that nobody may look through, or lock for that long, while payments are made.
 const growing = `(ONLY )?"?(transactions|transaction_terms|captures|refunds|events|idempotency_keys|webhook_deliveries|tokens|customers|payment_methods|simulator_requests)`

@@ -1,6 +1,8 @@
 -- +goose Up
--- What the SQLite engine's schema is at its version 17, in spirit: flags are 0 or 1, times milliseconds since 1970, and details the text of JSON as
--- the contract shows it. Why a table or an index is there stands with the SQLite engine's migrations.
+-- The tables and columns of the SQLite engine's schema, which explains them, and the tables that several cores share.
+-- Flags are 0 or 1, times milliseconds since 1970 (UTC), amounts minor units, details the JSON text of the contract.
+-- Text in keys is compared by bytes ("C"), as SQLite does: both engines list rows in one order under any locale.
+
 CREATE TABLE merchants (
     id               BIGINT   PRIMARY KEY,
     name             TEXT     NOT NULL,
@@ -32,9 +34,10 @@ CREATE TABLE transactions (
     id                     BIGINT   PRIMARY KEY,
     merchant_id            BIGINT   NOT NULL,
     live                   SMALLINT NOT NULL CHECK (live IN (0, 1)),
-    status                 TEXT     NOT NULL CHECK (status IN ('requires_confirmation', 'requires_action', 'pending_review', 'processing', 'unknown',
-                                                               'authorized', 'partially_captured', 'captured', 'voided', 'canceled', 'declined',
-                                                               'failed', 'expired')),
+    status                 TEXT     NOT NULL
+        CHECK (status IN ('requires_confirmation', 'requires_action', 'pending_review', 'processing', 'unknown',
+                          'authorized', 'partially_captured', 'captured', 'voided', 'canceled', 'declined',
+                          'failed', 'expired')),
     auto_capture           SMALLINT NOT NULL CHECK (auto_capture IN (0, 1)),
     amount                 BIGINT   NOT NULL CHECK (amount BETWEEN 0 AND 999999999999),
     currency               TEXT     NOT NULL,
@@ -51,6 +54,7 @@ CREATE TABLE transactions (
     result                 TEXT     NOT NULL DEFAULT '{}',
     version                BIGINT   NOT NULL DEFAULT 0,
     claim                  BIGINT   NOT NULL DEFAULT 0,
+    core_id                BIGINT   NOT NULL DEFAULT 0, -- the core that works on it; 0 if that core is gone
     created_at             BIGINT   NOT NULL,
     updated_at             BIGINT   NOT NULL,
     expires_at             BIGINT   NOT NULL DEFAULT 0,
@@ -60,17 +64,18 @@ CREATE TABLE transactions (
     partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
-) WITH (fillfactor = 80); -- a payment is written once and changed once or twice: on its own page, where there is room
+) WITH (fillfactor = 80); -- leaves room for a payment's one or two updates on its page
 CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
 CREATE INDEX transactions_open ON transactions (id) WHERE status IN ('processing', 'unknown') OR operation <> '';
-CREATE INDEX transactions_expiring ON transactions (expires_at) WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
+CREATE INDEX transactions_expiring ON transactions (expires_at)
+    WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
 
 CREATE TABLE transaction_terms (
     merchant       BIGINT   NOT NULL,
     is_live        SMALLINT NOT NULL CHECK (is_live IN (0, 1)),
     kind           SMALLINT NOT NULL CHECK (kind IN (1, 2)),
-    term           TEXT     NOT NULL,
+    term           TEXT     COLLATE "C" NOT NULL,
     transaction_id BIGINT   NOT NULL,
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 );
@@ -89,11 +94,13 @@ CREATE TABLE captures (
     failure_code          TEXT     NOT NULL DEFAULT '',
     failure_message       TEXT     NOT NULL DEFAULT '',
     claim                 BIGINT   NOT NULL DEFAULT 0,
+    core_id               BIGINT   NOT NULL DEFAULT 0,
     created_at            BIGINT   NOT NULL,
     updated_at            BIGINT   NOT NULL,
     captured_at           BIGINT   NOT NULL DEFAULT 0,
     amount_refunded       BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
-    amount_refund_pending BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
+    amount_refund_pending BIGINT   NOT NULL DEFAULT 0
+        CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
 );
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
@@ -111,6 +118,7 @@ CREATE TABLE refunds (
     failure_code    TEXT     NOT NULL DEFAULT '',
     failure_message TEXT     NOT NULL DEFAULT '',
     claim           BIGINT   NOT NULL DEFAULT 0,
+    core_id         BIGINT   NOT NULL DEFAULT 0,
     created_at      BIGINT   NOT NULL,
     updated_at      BIGINT   NOT NULL
 );
@@ -137,23 +145,30 @@ CREATE TABLE reversals (
 );
 CREATE INDEX reversals_due ON reversals (due_at);
 
+-- events and webhook_deliveries are partitioned by id, that is by time: retention drops whole partitions. The first
+-- partition ends 28 to 56 days after the schema was made; the leading core creates further ones in time. A row that no
+-- partition covers goes to the one named _rest.
 CREATE TABLE events (
-    id          BIGINT   PRIMARY KEY,
+    id          BIGINT   NOT NULL PRIMARY KEY,
     merchant_id BIGINT   NOT NULL,
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
     type        TEXT     NOT NULL,
     object_id   BIGINT   NOT NULL,
     sequence    BIGINT   NOT NULL,
     data        TEXT     NOT NULL,
-    created_at  BIGINT   NOT NULL
-);
-CREATE INDEX events_by_tenant ON events (merchant_id, live, id, object_id);
+    created_at  BIGINT   NOT NULL,
+    -- The number of the writing database transaction. Transactions commit side by side, so an event with a lower id may
+    -- become visible later. A list up to the oldest running transaction misses none.
+    place       BIGINT   NOT NULL DEFAULT 0
+) PARTITION BY RANGE (id);
+CREATE INDEX events_by_tenant ON events (merchant_id, live, place, id, object_id);
+CREATE TABLE events_rest PARTITION OF events DEFAULT;
 
 CREATE TABLE announcements (
     merchant_id BIGINT   NOT NULL,
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
-    type        TEXT     NOT NULL,
-    name        TEXT     NOT NULL,
+    type        TEXT     COLLATE "C" NOT NULL,
+    name        TEXT     COLLATE "C" NOT NULL,
     event_id    BIGINT   NOT NULL,
     PRIMARY KEY (merchant_id, live, type, name)
 );
@@ -169,7 +184,7 @@ CREATE TABLE idempotency_keys (
     created_at  BIGINT   NOT NULL,
     expires_at  BIGINT   NOT NULL,
     UNIQUE (merchant_id, live, key)
-) WITH (fillfactor = 60); -- the answer comes later, and on the same page
+) WITH (fillfactor = 60); -- leaves room for the response, which is written later, on the same page
 
 CREATE TABLE webhook_endpoints (
     id            BIGINT   PRIMARY KEY,
@@ -197,6 +212,7 @@ CREATE TABLE webhook_deliveries (
     status          TEXT     NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'succeeded', 'failed')),
     attempts        BIGINT   NOT NULL DEFAULT 0,
     leased          SMALLINT NOT NULL DEFAULT 0 CHECK (leased IN (0, 1)),
+    core_id         BIGINT   NOT NULL DEFAULT 0, -- the core that holds the lease; leases of a dead core end at once
     due_at          BIGINT   NOT NULL,
     response_status INTEGER  NOT NULL DEFAULT 0,
     error           TEXT     NOT NULL DEFAULT '',
@@ -204,9 +220,22 @@ CREATE TABLE webhook_deliveries (
     attempted_at    BIGINT   NOT NULL DEFAULT 0,
     created_at      BIGINT   NOT NULL,
     updated_at      BIGINT   NOT NULL
-) WITH (fillfactor = 70);
+) PARTITION BY RANGE (id);
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE status = 'pending';
+CREATE TABLE webhook_deliveries_rest PARTITION OF webhook_deliveries DEFAULT WITH (fillfactor = 70);
+
+-- +goose StatementBegin
+DO $$
+DECLARE
+    month CONSTANT BIGINT := 28::bigint * 86400000;
+    bound CONSTANT BIGINT := ((floor(EXTRACT(EPOCH FROM now()) * 1000)::bigint / month + 2) * month) << 21;
+BEGIN
+    EXECUTE format('CREATE TABLE events_first PARTITION OF events FOR VALUES FROM (MINVALUE) TO (%s)', bound);
+    EXECUTE format('CREATE TABLE webhook_deliveries_first PARTITION OF webhook_deliveries
+        FOR VALUES FROM (MINVALUE) TO (%s) WITH (fillfactor = 70)', bound);
+END $$;
+-- +goose StatementEnd
 
 CREATE TABLE vault_retired_keys (
     key        BIGINT PRIMARY KEY,
@@ -285,8 +314,8 @@ CREATE TABLE store_probes (
 );
 
 CREATE TABLE broadcasts (
-    type        TEXT   NOT NULL,
-    name        TEXT   NOT NULL,
+    type        TEXT   COLLATE "C" NOT NULL,
+    name        TEXT   COLLATE "C" NOT NULL,
     data        BYTEA  NOT NULL,
     until       BIGINT NOT NULL,
     place       BIGINT NOT NULL DEFAULT 0,
@@ -295,3 +324,30 @@ CREATE TABLE broadcasts (
     finished_at BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (type, name)
 );
+
+-- The root secret and the vault's keyset, encrypted by the key-encryption key, which no database contains.
+CREATE TABLE secrets (
+    name   TEXT  PRIMARY KEY,
+    sealed BYTEA NOT NULL
+);
+
+-- The running cores with their last heartbeat, and the leader, which does the work that must be done once.
+CREATE TABLE cores (
+    id   BIGINT PRIMARY KEY,
+    beat BIGINT NOT NULL
+);
+CREATE TABLE lead (
+    one     SMALLINT PRIMARY KEY DEFAULT 1 CHECK (one = 1),
+    core_id BIGINT   NOT NULL,
+    until   BIGINT   NOT NULL
+);
+INSERT INTO lead (core_id, until) VALUES (0, 0);
+
+-- The simulator's record of the requests of all cores.
+CREATE TABLE simulator_requests (
+    key    TEXT     PRIMARY KEY,
+    line   TEXT     NOT NULL,
+    voided SMALLINT NOT NULL CHECK (voided IN (0, 1)),
+    at     BIGINT   NOT NULL
+);
+CREATE INDEX simulator_requests_by_age ON simulator_requests (at);

@@ -1,0 +1,331 @@
+-- +goose Up
+-- Ids are 63-bit and time-ordered, times are milliseconds since 1970 (UTC), amounts are minor units, flags are 0 or 1.
+-- A column "details" holds the JSON text of the object as the contract shows it.
+-- A CHECK with IN (...) over three values or more makes SQLite build an index for every row written, a third of the
+-- cost of a payment. The hot tables spell such a rule with OR, the most frequent state first.
+
+CREATE TABLE merchants (
+    id               INTEGER PRIMARY KEY,
+    name             TEXT    NOT NULL,
+    created_at       INTEGER NOT NULL,
+    -- The settlement day ends "cutoff" minutes after local midnight in this IANA time zone.
+    time_zone        TEXT    NOT NULL DEFAULT 'UTC',
+    cutoff           INTEGER NOT NULL DEFAULT 0 CHECK (cutoff BETWEEN 0 AND 1439),
+    unlinked_refunds INTEGER NOT NULL DEFAULT 0 CHECK (unlinked_refunds IN (0, 1)),
+    disabled_at      INTEGER NOT NULL DEFAULT 0 -- 0 while the merchant is in service
+) STRICT;
+
+CREATE TABLE api_keys (
+    id           INTEGER PRIMARY KEY,
+    merchant_id  INTEGER NOT NULL REFERENCES merchants (id),
+    live         INTEGER NOT NULL CHECK (live IN (0, 1)),
+    kind         TEXT    NOT NULL CHECK (kind IN ('secret', 'publishable')),
+    name         TEXT    NOT NULL DEFAULT '',
+    hash         BLOB    NOT NULL UNIQUE,
+    hint         TEXT    NOT NULL,
+    scopes       TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER,
+    replaced_by  INTEGER,
+    revoked_at   INTEGER,
+    last_used_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_by_tenant ON api_keys (merchant_id, live, id);
+
+CREATE TABLE transactions (
+    id                     INTEGER PRIMARY KEY,
+    merchant_id            INTEGER NOT NULL,
+    live                   INTEGER NOT NULL CHECK (live IN (0, 1)),
+    status                 TEXT    NOT NULL CHECK (status = 'processing' OR status = 'captured' OR status = 'authorized'
+                                                   OR status = 'declined' OR status = 'unknown'
+                                                   OR status = 'partially_captured' OR status = 'voided'
+                                                   OR status = 'expired' OR status = 'requires_confirmation'
+                                                   OR status = 'canceled' OR status = 'failed'
+                                                   OR status = 'requires_action' OR status = 'pending_review'),
+    auto_capture           INTEGER NOT NULL CHECK (auto_capture IN (0, 1)),
+    partial                INTEGER NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)), -- a smaller approval is accepted
+    amount                 INTEGER NOT NULL CHECK (amount BETWEEN 0 AND 999999999999),
+    currency               TEXT    NOT NULL,
+    payment_method         TEXT    NOT NULL,
+    amount_authorized      INTEGER NOT NULL DEFAULT 0 CHECK (amount_authorized BETWEEN 0 AND amount),
+    amount_captured        INTEGER NOT NULL DEFAULT 0 CHECK (amount_captured >= 0),
+    amount_capture_pending INTEGER NOT NULL DEFAULT 0 CHECK (amount_capture_pending >= 0),
+    amount_settled         INTEGER NOT NULL DEFAULT 0 CHECK (amount_settled BETWEEN 0 AND amount_captured),
+    amount_refunded        INTEGER NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
+    amount_refund_pending  INTEGER NOT NULL DEFAULT 0 CHECK (amount_refund_pending >= 0),
+    operation              TEXT    NOT NULL DEFAULT '' CHECK (operation = '' OR operation = 'capture'
+                                                              OR operation = 'void'),
+    operation_id           INTEGER NOT NULL DEFAULT 0,
+    details                TEXT    NOT NULL,
+    result                 TEXT    NOT NULL DEFAULT '{}',
+    version                INTEGER NOT NULL DEFAULT 0,
+    claim                  INTEGER NOT NULL DEFAULT 0,
+    core_id                INTEGER NOT NULL DEFAULT 0, -- the process that works on it; always 0 in a file
+    created_at             INTEGER NOT NULL,
+    updated_at             INTEGER NOT NULL,
+    expires_at             INTEGER NOT NULL DEFAULT 0, -- of an uncaptured or unconfirmed payment; 0 for never
+    -- The number of the confirmation that runs or comes next, from 1; 0 if the create confirmed the payment.
+    -- The acquirer reference contains it: a reversed attempt cannot be mistaken for the next one.
+    attempt                INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+    waiting_method         TEXT,                       -- payment_method before the confirmation
+    waiting_details        TEXT,                       -- details before the confirmation
+    CHECK (amount_captured + amount_capture_pending <= amount_authorized),
+    CHECK (amount_refunded + amount_refund_pending <= amount_captured)
+) STRICT;
+CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
+CREATE INDEX transactions_open ON transactions (id)
+    WHERE status IN ('processing', 'unknown') OR operation <> '';
+-- Partial: a payment that is captured at once never enters these two.
+CREATE INDEX transactions_expiring ON transactions (expires_at)
+    WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
+CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
+
+-- The transactions that name a customer or a merchant's reference. A row may outlive its transaction.
+CREATE TABLE transaction_terms (
+    merchant       INTEGER NOT NULL,
+    is_live        INTEGER NOT NULL CHECK (is_live IN (0, 1)),
+    kind           INTEGER NOT NULL CHECK (kind IN (1, 2)), -- 1 customer, 2 reference
+    term           TEXT    NOT NULL,
+    transaction_id INTEGER NOT NULL,
+    PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE captures (
+    id                    INTEGER PRIMARY KEY,
+    transaction_id        INTEGER NOT NULL REFERENCES transactions (id),
+    merchant_id           INTEGER NOT NULL,
+    live                  INTEGER NOT NULL CHECK (live IN (0, 1)),
+    state                 TEXT    NOT NULL CHECK (state = 'succeeded' OR state = 'pending' OR state = 'failed'
+                                                  OR state = 'voided'),
+    amount                INTEGER NOT NULL CHECK (amount BETWEEN 1 AND 999999999999),
+    currency              TEXT    NOT NULL,
+    final                 INTEGER NOT NULL CHECK (final IN (0, 1)),
+    settled               INTEGER NOT NULL DEFAULT 0 CHECK (settled IN (0, 1)),
+    details               TEXT    NOT NULL DEFAULT '{}',
+    failure_code          TEXT    NOT NULL DEFAULT '',
+    failure_message       TEXT    NOT NULL DEFAULT '',
+    claim                 INTEGER NOT NULL DEFAULT 0,
+    core_id               INTEGER NOT NULL DEFAULT 0,
+    created_at            INTEGER NOT NULL,
+    updated_at            INTEGER NOT NULL,
+    captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 where it equals created_at
+    amount_refunded       INTEGER NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
+    amount_refund_pending INTEGER NOT NULL DEFAULT 0
+        CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
+) STRICT;
+CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
+CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
+
+CREATE TABLE refunds (
+    id              INTEGER PRIMARY KEY,
+    transaction_id  INTEGER REFERENCES transactions (id), -- NULL for an unlinked refund
+    capture_id      INTEGER NOT NULL DEFAULT 0,
+    merchant_id     INTEGER NOT NULL,
+    live            INTEGER NOT NULL CHECK (live IN (0, 1)),
+    state           TEXT    NOT NULL CHECK (state = 'pending' OR state = 'succeeded' OR state = 'failed'),
+    amount          INTEGER NOT NULL CHECK (amount BETWEEN 1 AND 999999999999),
+    currency        TEXT    NOT NULL,
+    details         TEXT    NOT NULL DEFAULT '{}',
+    failure_code    TEXT    NOT NULL DEFAULT '',
+    failure_message TEXT    NOT NULL DEFAULT '',
+    claim           INTEGER NOT NULL DEFAULT 0,
+    core_id         INTEGER NOT NULL DEFAULT 0,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
+CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
+CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
+
+-- Pending reversals: authorizations to release at the acquirer, of payments that were closed while the acquirer may
+-- still approve them, or that it approved afterwards. Ordinary payments have no row here.
+CREATE TABLE reversals (
+    id             INTEGER PRIMARY KEY,
+    transaction_id INTEGER NOT NULL, -- its row may have been removed
+    attempt        INTEGER NOT NULL,
+    merchant_id    INTEGER NOT NULL,
+    live           INTEGER NOT NULL CHECK (live IN (0, 1)),
+    amount         INTEGER NOT NULL CHECK (amount >= 0), -- requested
+    currency       TEXT    NOT NULL,
+    captured       INTEGER NOT NULL CHECK (captured IN (0, 1)), -- a sale: the capture was requested with it
+    held           INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0), -- approved, as far as the acquirer has reported
+    asked          INTEGER NOT NULL DEFAULT 0, -- release requests with a response: the next has a reference of its own
+    refused        INTEGER NOT NULL DEFAULT 0, -- consecutive refusals
+    version        INTEGER NOT NULL DEFAULT 0,
+    since          INTEGER NOT NULL,
+    due_at         INTEGER NOT NULL,
+    UNIQUE (transaction_id, attempt)
+) STRICT;
+CREATE INDEX reversals_due ON reversals (due_at);
+
+CREATE TABLE events (
+    id          INTEGER PRIMARY KEY,
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    type        TEXT    NOT NULL,
+    object_id   INTEGER NOT NULL,
+    sequence    INTEGER NOT NULL,
+    data        TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL
+) STRICT;
+-- The only index that event lists cost a payment. It covers the object, so a list of one object's events skips the
+-- events of other objects without reading their rows.
+CREATE INDEX events_by_tenant ON events (merchant_id, live, id, object_id);
+
+-- Events that the platform sends a merchant once for each name; a repeated request returns the stored event.
+CREATE TABLE announcements (
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    type        TEXT    NOT NULL,
+    name        TEXT    NOT NULL, -- the subject, such as the id of a key
+    event_id    INTEGER NOT NULL,
+    PRIMARY KEY (merchant_id, live, type, name)
+) STRICT, WITHOUT ROWID;
+
+-- Events for all merchants and their progress. The progress commits with the events, so that a crash repeats none.
+CREATE TABLE broadcasts (
+    type        TEXT    NOT NULL,
+    name        TEXT    NOT NULL, -- the subject, such as the id of a rotation
+    data        BLOB    NOT NULL, -- shown in each event
+    until       INTEGER NOT NULL, -- the newest merchant at the time of the broadcast, the last to get an event
+    place       INTEGER NOT NULL DEFAULT 0, -- the last merchant that has got its events
+    told        INTEGER NOT NULL DEFAULT 0, -- the number of merchants with events so far
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL DEFAULT 0, -- 0 until every merchant has its events
+    PRIMARY KEY (type, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency_keys (
+    id          INTEGER PRIMARY KEY,
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    key         TEXT    NOT NULL,
+    fingerprint BLOB    NOT NULL,
+    status      INTEGER NOT NULL DEFAULT 0, -- 0 while the request runs, then the HTTP status of the response
+    answer      BLOB,                       -- the response body, sealed
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX idempotency_keys_by_key ON idempotency_keys (merchant_id, live, key);
+
+CREATE TABLE webhook_endpoints (
+    id            INTEGER PRIMARY KEY,
+    merchant_id   INTEGER NOT NULL,
+    live          INTEGER NOT NULL CHECK (live IN (0, 1)),
+    url           TEXT    NOT NULL,
+    types         TEXT    NOT NULL, -- event types between single spaces, or *
+    details       TEXT    NOT NULL DEFAULT '{}',
+    status        TEXT    NOT NULL CHECK (status = 'enabled' OR status = 'disabled'
+                                          OR status = 'deleted'),
+    reason        TEXT    NOT NULL DEFAULT '' CHECK (reason = '' OR reason = 'requested' OR reason = 'gone'
+                                                     OR reason = 'failing'),
+    generation    INTEGER NOT NULL DEFAULT 1 CHECK (generation >= 1), -- counts the secrets, which are derived
+    overlap_until INTEGER NOT NULL DEFAULT 0, -- until then the secret of the generation before signs as well
+    failing_since INTEGER NOT NULL DEFAULT 0, -- 0 unless the last attempt failed
+    version       INTEGER NOT NULL DEFAULT 1,
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX webhook_endpoints_by_tenant ON webhook_endpoints (merchant_id, live, id);
+CREATE INDEX webhook_endpoints_deleted ON webhook_endpoints (id) WHERE status = 'deleted';
+
+CREATE TABLE webhook_deliveries (
+    id              INTEGER PRIMARY KEY,
+    endpoint_id     INTEGER NOT NULL,
+    event_id        INTEGER NOT NULL,
+    status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status = 'pending' OR status = 'succeeded'
+                                                              OR status = 'failed'),
+    attempts        INTEGER NOT NULL DEFAULT 0, -- begun; the number of the running attempt excludes all others
+    leased          INTEGER NOT NULL DEFAULT 0 CHECK (leased IN (0, 1)),
+    core_id         INTEGER NOT NULL DEFAULT 0, -- the process that holds the lease; always 0 in a file
+    due_at          INTEGER NOT NULL, -- of the next attempt, or the end of the lease
+    response_status INTEGER NOT NULL DEFAULT 0,
+    error           TEXT    NOT NULL DEFAULT '',
+    duration_ms     INTEGER NOT NULL DEFAULT 0,
+    attempted_at    INTEGER NOT NULL DEFAULT 0,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, id);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE status = 'pending';
+
+-- A sealed value names its vault key, so that a rotation finds the values that still need the old one.
+CREATE TABLE vault_retired_keys (
+    key        INTEGER PRIMARY KEY, -- no value is sealed under it any more
+    retired_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE tokens (
+    id          INTEGER PRIMARY KEY,
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    kind        TEXT    NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    details     TEXT    NOT NULL,
+    vault_key   INTEGER NOT NULL,
+    number      BLOB,             -- sealed; removed when the token expires
+    cvc         BLOB,             -- sealed; removed at the first use, at the latest when the token expires
+    cvc_given   INTEGER NOT NULL CHECK (cvc_given IN (0, 1)),
+    used_by     INTEGER NOT NULL DEFAULT 0,
+    used_at     INTEGER NOT NULL DEFAULT 0,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    CHECK ((used_by = 0) = (used_at = 0)),
+    CHECK (used_by = 0 OR cvc IS NULL)
+) STRICT;
+CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL OR cvc IS NOT NULL;
+CREATE INDEX tokens_by_expiry ON tokens (expires_at);
+
+CREATE TABLE customers (
+    id                INTEGER PRIMARY KEY,
+    merchant_id       INTEGER NOT NULL,
+    live              INTEGER NOT NULL CHECK (live IN (0, 1)),
+    details           TEXT    NOT NULL,
+    default_method_id INTEGER NOT NULL DEFAULT 0, -- charged if a payment names no method; 0 for none
+    version           INTEGER NOT NULL,
+    created_at        INTEGER NOT NULL,
+    updated_at        INTEGER NOT NULL,
+    deleted_at        INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX customers_by_tenant ON customers (merchant_id, live, id) WHERE deleted_at = 0;
+CREATE INDEX customers_by_reference ON customers (merchant_id, live, details ->> '$.reference', id)
+    WHERE deleted_at = 0 AND details ->> '$.reference' IS NOT NULL;
+CREATE INDEX customers_by_email ON customers (merchant_id, live, details ->> '$.email', id)
+    WHERE deleted_at = 0 AND details ->> '$.email' IS NOT NULL;
+
+CREATE TABLE payment_methods (
+    id          INTEGER PRIMARY KEY,
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    customer_id INTEGER NOT NULL REFERENCES customers (id),
+    kind        TEXT    NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    fingerprint TEXT    NOT NULL,
+    details     TEXT    NOT NULL,
+    vault_key   INTEGER NOT NULL,
+    number      BLOB,             -- sealed; removed when the method is detached
+    created_at  INTEGER NOT NULL,
+    detached_at INTEGER NOT NULL DEFAULT 0,
+    CHECK ((detached_at = 0) = (number IS NOT NULL))
+) STRICT;
+-- Deleting a customer erases all its payment methods, detached ones included.
+CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);
+
+-- How far each merchant's captures are settled, so that payments need no index for it.
+CREATE TABLE settlement_marks (
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    through     INTEGER NOT NULL, -- the last cut-off that was settled
+    from_id     INTEGER NOT NULL, -- no capture with a lower id is left to settle
+    PRIMARY KEY (merchant_id, live)
+) STRICT;
+
+-- How far the clock of a merchant's test objects is ahead of time.
+CREATE TABLE test_clocks (
+    merchant_id INTEGER PRIMARY KEY,
+    offset_ms   INTEGER NOT NULL CHECK (offset_ms >= 0)
+) STRICT;
+
+-- The row that a health check writes, as large as the rows of a payment, to prove that the store accepts writes.
+CREATE TABLE store_probes (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    filler BLOB NOT NULL
+) STRICT;

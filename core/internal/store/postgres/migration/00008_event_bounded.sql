@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE events VALIDATE CONSTRAINT first_part;

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE webhook_deliveries VALIDATE CONSTRAINT first_part;
