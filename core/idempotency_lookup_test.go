@@ -147,3 +147,25 @@ func TestIdempotencyKeyWithACardNumber(t *testing.T) {
 	}
 	b.start(t)
 }
+
+// A key in the quotes of a structured-field string and the bare key are one key, for requests and for
+// the lookup.
+func TestQuotedIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(t, "/v1/transactions", create(5, ""), keyed(`"order \"7\""`))
+	txn := MustDecode[v1.Transaction](t, first, 201)
+	for _, same := range []string{`order "7"`, `"order \"7\""`} {
+		wantReplay(t, b.post(t, "/v1/transactions", create(5, ""), keyed(same)), first)
+		got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, same), 200)
+		if got.Key != `order "7"` || got.Resource == nil || *got.Resource != txn.ID {
+			t.Errorf("%s: got %+v, want the payment under the unquoted key", same, got)
+		}
+	}
+	other := b.post(t, "/v1/transactions", create(5, ""), keyed(`"order`)) // no string: taken as it is
+	if got := MustDecode[v1.Transaction](t, other, 201).ID; got == txn.ID {
+		t.Error("a value that is no string counts as the key inside of it")
+	}
+	refused := invalid("invalid_idempotency_key", "Idempotency-Key")
+	wantRefusal(t, b.post(t, "/v1/transactions", create(5, ""), keyed(`""`)), refused)
+}

@@ -3051,7 +3051,8 @@ type ListAPIKeysParams struct {
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
 type CreateAPIKeyParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3063,7 +3064,8 @@ type RevokeAPIKeyParams struct {
 
 // RollAPIKeyParams defines parameters for RollAPIKey.
 type RollAPIKeyParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3087,7 +3089,8 @@ type ListCustomersParams struct {
 
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3108,7 +3111,8 @@ type ListPaymentMethodsParams struct {
 
 // AttachPaymentMethodParams defines parameters for AttachPaymentMethod.
 type AttachPaymentMethodParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3138,7 +3142,8 @@ type ListEventsParams struct {
 
 // RedeliverEventParams defines parameters for RedeliverEvent.
 type RedeliverEventParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3150,19 +3155,22 @@ type GetCurrentMLEKeyParams struct {
 
 // RotateMLEKeyParams defines parameters for RotateMLEKey.
 type RotateMLEKeyParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateMLEResponseKeyParams defines parameters for CreateMLEResponseKey.
 type CreateMLEResponseKeyParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // AnswerMLEChallengeParams defines parameters for AnswerMLEChallenge.
 type AnswerMLEChallengeParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3183,37 +3191,43 @@ type ListRefundsParams struct {
 
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // AdvanceTestClockParams defines parameters for AdvanceTestClock.
 type AdvanceTestClockParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RunSettlementParams defines parameters for RunSettlement.
 type RunSettlementParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ExpireTransactionParams defines parameters for ExpireTransaction.
 type ExpireTransactionParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SettleTransactionParams defines parameters for SettleTransaction.
 type SettleTransactionParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3249,7 +3263,8 @@ type ListTransactionsParams struct {
 
 // CreateTransactionParams defines parameters for CreateTransaction.
 type CreateTransactionParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3267,19 +3282,22 @@ type ListTransactionCapturesParams struct {
 
 // CreateCaptureParams defines parameters for CreateCapture.
 type CreateCaptureParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ConfirmTransactionParams defines parameters for ConfirmTransaction.
 type ConfirmTransactionParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // VoidTransactionParams defines parameters for VoidTransaction.
 type VoidTransactionParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3297,7 +3315,8 @@ type ListWebhookEndpointsParams struct {
 
 // CreateWebhookEndpointParams defines parameters for CreateWebhookEndpoint.
 type CreateWebhookEndpointParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3315,7 +3334,8 @@ type ListWebhookDeliveriesParams struct {
 
 // RollWebhookSecretParams defines parameters for RollWebhookSecret.
 type RollWebhookSecretParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique per intended effect; remembered for 24 hours.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 )
 
 // maxDepth is how deep a body may nest.
@@ -163,7 +164,7 @@ func unkeyed(r *http.Request, k *store.Key) engine.Request {
 
 // request builds what the engine needs to know of a changing request.
 func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Request, error) {
-	key, err := idempotency.Key(r.Header)
+	key, err := keyheader.Key(r.Header)
 	if err != nil {
 		return engine.Request{}, err
 	}

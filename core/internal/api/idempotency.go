@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -25,6 +26,7 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 	if err != nil {
 		return err
 	}
+	key = keyheader.Normalize(key)
 	if !isText(key) {
 		return textFault("key")
 	}

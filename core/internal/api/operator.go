@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
+	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -155,7 +156,7 @@ func merchantID(r *http.Request, seen *audit) (int64, error) {
 
 // operatorRequest builds what the engine needs to know of a changing request.
 func (o *Operator) operatorRequest(r *http.Request, body []byte) (engine.Request, error) {
-	key, err := idempotency.Key(r.Header)
+	key, err := keyheader.Key(r.Header)
 	if err != nil {
 		return engine.Request{}, err
 	}

@@ -2,41 +2,10 @@ package idempotency_test
 
 import (
 	"bytes"
-	"errors"
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 )
-
-func TestKey(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("k", 255)
-	for _, c := range []struct {
-		lines []string
-		want  string
-		err   error
-	}{
-		{nil, "", nil},
-		{[]string{"k"}, "k", nil},
-		{[]string{" ~"}, " ~", nil},
-		{[]string{long}, long, nil},
-		{[]string{long + "k"}, "", idempotency.ErrInvalid},
-		{[]string{""}, "", idempotency.ErrInvalid},
-		{[]string{"a\x00"}, "", idempotency.ErrInvalid},
-		{[]string{"a\x1f"}, "", idempotency.ErrInvalid},
-		{[]string{"a\x7f"}, "", idempotency.ErrInvalid},
-		{[]string{"é"}, "", idempotency.ErrInvalid},
-		{[]string{"a", "a"}, "", idempotency.ErrSeveral},
-		{[]string{"", ""}, "", idempotency.ErrSeveral},
-	} {
-		got, err := idempotency.Key(http.Header{idempotency.Header: c.lines})
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%q: got %q, %v, want %q, %v", c.lines, got, err, c.want, c.err)
-		}
-	}
-}
 
 func TestFingerprint(t *testing.T) {
 	t.Parallel()

@@ -15,13 +15,11 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/idempotency"
 )
 
 // maxBody is the longest body in bytes.
 const maxBody = 64 << 10
-
-// idempotencyHeader names the key of a request that is carried out once.
-const idempotencyHeader = "Idempotency-Key"
 
 // decode reads the body strictly into v, as core does, and the request's Idempotency-Key.
 func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) (keyring.Once, *engine.Problem) {
@@ -90,15 +88,15 @@ func dotted(p jsontext.Pointer) string {
 	return strings.Join(parts, ".")
 }
 
-// once reads the request's Idempotency-Key. The store knows it by its hash, for a merchant may have put anything into it.
+// once reads the request's Idempotency-Key. The store keeps its hash only, because the key may hold
+// any text of the merchant.
 func once(r *http.Request, body []byte) (keyring.Once, *engine.Problem) {
-	lines := r.Header[idempotencyHeader]
-	if len(lines) == 0 {
+	key, err := idempotency.Key(r.Header)
+	switch {
+	case err != nil:
+		return keyring.Once{}, at(codeInvalidIdempotencyKey, idempotency.Header)
+	case key == "":
 		return keyring.Once{}, nil
-	}
-	key := lines[0]
-	if len(lines) > 1 || key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {
-		return keyring.Once{}, at(codeInvalidIdempotencyKey, idempotencyHeader)
 	}
 	name := sha256.Sum256([]byte(key))
 	return keyring.Once{Key: hex.EncodeToString(name[:]), Fingerprint: fingerprint(r.Method, r.URL.Path, body)}, nil

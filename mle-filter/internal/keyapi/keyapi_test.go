@@ -314,6 +314,10 @@ func TestRotate(t *testing.T) {
 	if again.body != done.body || again.header.Get("Idempotent-Replayed") != "true" || done.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("got %+v", again)
 	}
+	quoted := b.do(t, "sk", "POST", rotate, `{"expires_in":3600, "kid":"`+first.Kid+`"}`, "Idempotency-Key", `"k"`)
+	if quoted.body != done.body || quoted.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the key in quotes: got %+v", quoted)
+	}
 	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "")
 	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k", "Idempotency-Key", "k"), 400, "invalid_idempotency_key", "Idempotency-Key")
 	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, `{"kid":"`+first.Kid+`"}`), 200); got.Kid != k.Kid || got.Previous != nil {
