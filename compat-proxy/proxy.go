@@ -28,6 +28,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -39,6 +40,9 @@ type Config struct {
 	V1 string
 	// Transport carries the calls to v1. Nil means one that keeps 256 idle connections and uses no proxy of the environment.
 	Transport http.RoundTripper
+	// Hop is the hop secret: the hop in front shows it with the client address, and v1 gets it with the
+	// address that goes on. Zero uses the peer's address and forwards none.
+	Hop secret.String
 	// Credentials is the path of the file that maps legacy logins to API keys. Empty means none: clients log in with API keys.
 	Credentials string
 	// DropInPaths also serves the legacy providers' own paths, for clients that can change nothing but a host.
@@ -103,7 +107,7 @@ func New(cfg Config) (*Proxy, error) {
 	}
 	executor, err := command.New(command.Config{
 		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
-		Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log,
+		Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
@@ -144,7 +148,8 @@ func (p *Proxy) Handler() http.Handler {
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	ids := id.NewGenerator(p.cfg.Clock)
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.doors(onlyClean(mux)))
-	return httpx.RequestID(ids, httpx.Trace(p.cfg.Tracer, httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))))
+	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
+	return httpx.RequestID(ids, httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
 }
 
 // rpcDoor is where every method of the catalogue can be called by its RPC name.

@@ -80,6 +80,10 @@ type Config struct {
 	// judge is carried out. 32 random bytes or more, as text. Zero lets whoever reaches v1 use it.
 	FilterSecret secret.String
 
+	// HopSecret authenticates the client address that the hop in front forwards; see
+	// httpx.HopSecret. Zero uses the address of the peer.
+	HopSecret secret.String
+
 	// WebhooksAllowPrivate lets webhook endpoints be on this machine and in private networks. It is for development and tests: whoever
 	// has an API key could else have requests made to what only this machine reaches.
 	WebhooksAllowPrivate bool
@@ -247,6 +251,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
+		HopSecret:   cfg.HopSecret,
 		ClockOffset: c.clockOffset(),
 	})
 	c.handler, c.admin, c.filter = v1, v1.Operator(cfg.OperatorToken), cfg.FilterSecret

@@ -48,6 +48,9 @@ type Config struct {
 	Core http.Handler
 	// Secret goes to core with every request; see CAUSEWAY_FILTER_SECRET there. Zero for none.
 	Secret secret.String
+	// Hop is the hop secret: the hop in front shows it with the client address, and core gets it with
+	// the address that goes on. Zero uses the peer's address and forwards none.
+	Hop secret.String
 	// Keys is where keys are kept: the path of an SQLite file, or a postgres:// URL that several filters share.
 	Keys string
 	// PostgreSQL opens such a URL. Nil for a program that keeps keys in a file only, and so needs no driver.
@@ -215,12 +218,15 @@ func (f *Filter) connect() (*url.URL, error) {
 
 // proven is a transport for what the filter itself asks of core.
 func (f *Filter) proven(next http.RoundTripper) http.RoundTripper {
-	if f.cfg.Secret.IsZero() {
+	if f.cfg.Secret.IsZero() && f.cfg.Hop.IsZero() {
 		return next
 	}
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context()) // a transport must not change the request
-		r.Header.Set(engine.FieldProof, f.cfg.Secret.Reveal())
+		if !f.cfg.Secret.IsZero() {
+			r.Header.Set(engine.FieldProof, f.cfg.Secret.Reveal())
+		}
+		httpx.ForwardClientAddress(r.Context(), f.cfg.Hop, r.Header)
 		return next.RoundTrip(r)
 	})
 }
@@ -249,12 +255,12 @@ func (f *Filter) openKeys(ctx context.Context) error {
 // assemble puts the parts together.
 func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	var err error
-	f.engine, err = engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret})
+	f.engine, err = engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret, Hop: f.cfg.Hop})
 	if err != nil {
 		return err
 	}
 	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.OperatorToken})
-	hop := httphop.Config{Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify}
+	hop := httphop.Config{Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify, Hop: f.cfg.Hop}
 	if upstream == nil {
 		hop.Core = f.cfg.Core
 	} else {
@@ -282,7 +288,8 @@ func (f *Filter) around(h http.Handler) http.Handler {
 	h = httpx.Limit(f.cfg.Concurrency, f.metrics.Shed(http.HandlerFunc(shell.Overloaded)), f.metrics.Served(h))
 	h = httpx.Recover(shell.Broken, f.cfg.Log, h)
 	h = httpx.LogRequests(f.cfg.Log, f.cfg.Clock, h, f.metrics.Request)
-	return httpx.RequestID(id.NewGenerator(f.cfg.Clock), httpx.Trace(f.cfg.Tracer, h))
+	h = httpx.ClientAddress(f.cfg.Hop, httpx.Trace(f.cfg.Tracer, h))
+	return httpx.RequestID(id.NewGenerator(f.cfg.Clock), h)
 }
 
 // Handler serves /v1/mle/* itself, and takes encryption off and puts it on for all else, which core answers.

@@ -36,6 +36,7 @@ type Main struct {
 	data          string // absolute
 	operatorToken secret.String
 	filterSecret  secret.String
+	hopSecret     secret.String // authenticates the client address from proxy and filter to core
 	closers       []func() error
 }
 
@@ -165,6 +166,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	if m.operatorToken.IsZero() { // the filter needs one, and nobody else knows it
 		m.operatorToken = secret.New(random())
 	}
+	m.hopSecret = secret.New(random())
 	m.filterSecret = secret.New(random()) // core believes what the filter says of encryption, and nobody else
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
@@ -172,6 +174,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 		Tracer:               m.traces.Tracer("core"),
 		OperatorToken:        m.operatorToken,
 		FilterSecret:         m.filterSecret,
+		HopSecret:            m.hopSecret,
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {
@@ -194,7 +197,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	p, err := compatproxy.New(compatproxy.Config{
 		V1: base, Credentials: logins, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
-		Tracer: m.traces.Tracer("compat-proxy"),
+		Tracer: m.traces.Tracer("compat-proxy"), Hop: m.hopSecret,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy: %w", err)

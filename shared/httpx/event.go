@@ -62,10 +62,12 @@ type Sample struct {
 	Outcome string
 }
 
-// LogRequests writes one event "request" for every request, when it ends: method, route, status, tenant, request_id,
-// duration_ms, bytes (of the answer's body), outcome, trace_id inside Trace, if there is a trace, and the words that SetWord added. Never the
-// path, the query, a header or a body. Level Info, and Error for a status of 500 and above. A handler that did not return has the outcome
-// "aborted" unless it set one. Each observer is told of every request too.
+// LogRequests writes one event "request" when a request ends: method, route, status, tenant,
+// client_address (inside ClientAddress), request_id, duration_ms, bytes of the response body,
+// outcome, trace_id (inside Trace) and the words that SetWord added. It never logs the path, the
+// query, another header field or a body. The level is Info, or Error for a status of 500 and above.
+// A handler that did not return has the outcome "aborted" unless it set one. Each observer gets a
+// Sample of every request.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := c.Now()
@@ -107,6 +109,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 		slog.String("route", s.event.route),
 		slog.Int("status", status),
 		slog.String("tenant", s.event.tenant),
+		slog.String("client_address", s.clientAddress),
 		slog.String("request_id", s.requestID),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", s.recorder.bytes),

@@ -112,7 +112,7 @@ func TestLogRequestsWritesOneEvent(t *testing.T) {
 	event := one(t, book.events(t, "request"))
 	want := map[string]any{
 		"level": "INFO", "msg": "request", "method": "POST", "route": "/v1/transactions/{id}", "status": 201.0, "tenant": "mer_1",
-		"request_id": w.Header().Get("Request-Id"), "duration_ms": 1.5, "bytes": 5.0, "outcome": "replayed",
+		"request_id": w.Header().Get("Request-Id"), "duration_ms": 1.5, "bytes": 5.0, "outcome": "replayed", "client_address": "",
 	}
 	for key, value := range want {
 		if event[key] != value {

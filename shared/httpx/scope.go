@@ -11,12 +11,13 @@ import (
 // scope is what the middlewares know of one request. They share it, whichever comes first, to put one value into the
 // context instead of three. It belongs to the goroutine that serves the request.
 type scope struct {
-	requestID string
-	logged    bool // a LogRequests will write event
-	event     Event
-	caller    telemetry.Remote // the trace context of who called
-	traceID   string           // 32 hexadecimal digits, "" for none
-	recorder  recorder
+	requestID     string
+	clientAddress string // "" before ClientAddress, or if there is none
+	logged        bool   // a LogRequests will write event
+	event         Event
+	caller        telemetry.Remote // the trace context of the caller
+	traceID       string           // 32 hexadecimal digits, "" for none
+	recorder      recorder
 }
 
 type scopeKey struct{}

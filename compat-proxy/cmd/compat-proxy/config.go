@@ -46,6 +46,8 @@ Examples:
         make, map, list and revoke the logins of legacy clients
 
 Environment:
+  CAUSEWAY_HOP_SECRET  authenticates the client address between the programs, the same for all of them (none);
+                   CAUSEWAY_HOP_SECRET_FILE names a file that holds it
   SSL_CERT_FILE    a PEM file of the authorities that an https v1 is trusted by, in place of the machine's own
 
 Signals:

@@ -67,11 +67,15 @@ func (m *Main) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, frame.Close(ctx)) }()
+	hop, err := httpx.HopSecret(os.Getenv)
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
 	proxy, err := compatproxy.New(compatproxy.Config{
 		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
 		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,
 		SignatureAge: m.Config.SignatureAge, SignatureHosts: m.Config.SignatureHosts,
-		Concurrency: m.Config.Concurrency, Log: frame.Log, Tracer: frame.Traces.Tracer(name),
+		Concurrency: m.Config.Concurrency, Log: frame.Log, Tracer: frame.Traces.Tracer(name), Hop: hop,
 	})
 	if err != nil {
 		return fmt.Errorf("start: %w", err)

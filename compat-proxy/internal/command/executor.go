@@ -24,6 +24,8 @@ type Config struct {
 	V1 string
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Hop authenticates the client address that v1 receives. Zero forwards no address.
+	Hop secret.String
 	// Tracer makes a span for every attempt. Nil means none; what the legacy client sent is passed on to v1 all the same.
 	Tracer *telemetry.Tracer
 	// Observe is told of every attempt when its answer's header has come, or none. It must not block. Nil means nobody is told.
@@ -174,8 +176,9 @@ type session struct {
 	nonce string
 }
 
-// authorized puts the caller's key on a request.
-func (s session) authorized(_ context.Context, r *http.Request) error {
+// authorized sets the API key and the client address on a call to v1.
+func (s session) authorized(ctx context.Context, r *http.Request) error {
 	r.Header.Set("Authorization", "Bearer "+s.key.Reveal())
+	httpx.ForwardClientAddress(ctx, s.x.cfg.Hop, r.Header)
 	return nil
 }

@@ -73,6 +73,7 @@ Environment, each one also with _FILE behind it, for a file that holds it:
                             is for development
   CAUSEWAY_STORE            the URL of --store
   CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
+  CAUSEWAY_HOP_SECRET       authenticates the client address that the hop in front forwards. The same for all programs
   CAUSEWAY_FILTER_SECRET    what the filter in front sends with every request; all others are refused, but for health. The same as its own
                             secret: openssl rand -base64 32
 

@@ -54,6 +54,10 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	hop, err := httpx.HopSecret(os.Getenv)
+	if err != nil {
+		return err
+	}
 	relax(cfg)
 	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "core", Log: log, Console: m.Stderr})
@@ -62,7 +66,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	defer traces.Close(ctx)
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
-	cfg.OperatorToken, cfg.FilterSecret, cfg.KeepEvents = token, filter, kept
+	cfg.OperatorToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents = token, filter, hop, kept
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -58,6 +58,7 @@ type Config struct {
 	WebhookPolicy  webhook.Policy
 	WebhookSecrets webhook.Secrets
 	FilterSecret   secret.String // of the filter in front; zero for none
+	HopSecret      secret.String // authenticates the client address that the hop in front forwards; zero for none
 	AskToken       secret.String // lets a filter ask whose a publishable key is; zero for nobody
 }
 
@@ -98,7 +99,7 @@ func New(c Config) *API {
 		observers = append(observers, c.Observe)
 	}
 	h = httpx.LogRequests(c.Log, c.Clock, h, observers...)
-	a.handler = httpx.RequestID(c.IDs, httpx.Trace(c.Tracer, h))
+	a.handler = httpx.RequestID(c.IDs, httpx.ClientAddress(c.HopSecret, httpx.Trace(c.Tracer, h)))
 	return a
 }
 

@@ -48,7 +48,8 @@ func (a *API) Operator(token secret.String) http.Handler {
 	full := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeOverloaded}) })
 	h := httpx.Limit(operatorsAtOnce, full, o.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, a.log, h)
-	return httpx.RequestID(a.IDs, httpx.Trace(a.Tracer, httpx.LogRequests(a.log, a.Clock, httpx.SecurityHeaders(h))))
+	h = httpx.Trace(a.Tracer, httpx.LogRequests(a.log, a.Clock, httpx.SecurityHeaders(h)))
+	return httpx.RequestID(a.IDs, httpx.ClientAddress(a.HopSecret, h))
 }
 
 func (o *Operator) routes() []operatorRoute {

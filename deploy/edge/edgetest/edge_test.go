@@ -2,8 +2,10 @@ package edgetest_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,6 +27,7 @@ func TestEdge(t *testing.T) {
 	r := newRoom(t)
 	r.serve(t)
 	t.Run("V1", func(t *testing.T) { testV1(t, r) })
+	t.Run("ClientAddress", func(t *testing.T) { testClientAddress(t, r) })
 	t.Run("Steering", func(t *testing.T) { testSteering(t, r) })
 	t.Run("Encryption", func(t *testing.T) { testEncryption(t, r) })
 	t.Run("AskedForInVain", func(t *testing.T) { testAskedForInVain(t, r) })
@@ -69,6 +72,41 @@ func testV1(t *testing.T, r *room) {
 	}
 	if r.stat(t, extProcStreams) == 0 {
 		t.Error("v1 was served, and the external processor saw nothing of it")
+	}
+}
+
+// testClientAddress checks that the address of Envoy's peer is the client address that every program
+// behind it logs, whatever address the client claims.
+func testClientAddress(t *testing.T, r *room) {
+	t.Helper()
+	const address = "127.0.0.77"
+	client := r.client(t, func(tr *http.Transport) {
+		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+			return d.DialContext(ctx, "tcp", r.https())
+		}
+	})
+	claims := []string{
+		"Authorization", "Bearer " + r.key, "Content-Type", "application/json", "X-Forwarded-For", "203.0.113.66",
+		"X-Svc-Int-Client-Address", "203.0.113.66", "X-Real-Ip", "203.0.113.66",
+	}
+	for _, path := range []string{"/v1/transactions", "/v1/mle/keys/current", "/compat/methods"} {
+		if got := ask(t, client, http.MethodGet, "https://"+host+path, "", claims...); got.status != http.StatusOK {
+			t.Errorf("%s: got %d %s", path, got.status, got.body)
+		}
+	}
+	for route, p := range map[string]*program{"GET /v1/transactions": r.core, "/v1/transactions": r.filter, "GET /compat/methods": r.compat} {
+		waitFor(t, p.name+" logs the client address", func() bool {
+			for line := range strings.Lines(p.log.String()) {
+				if strings.Contains(line, route+`"`) && strings.Contains(line, `"client_address":"`+address+`"`) {
+					return true
+				}
+			}
+			return false
+		})
+		if strings.Contains(p.log.String(), "203.0.113.66") {
+			t.Errorf("%s logs the address that the client claims", p.name)
+		}
 	}
 }
 

@@ -53,7 +53,10 @@ func newRoom(t *testing.T) *room {
 	pid := os.Getpid()
 	r := &room{
 		dir: dir, ip: fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, 100+rooms.Add(1)), issuer: root.Intermediate(t), roots: root.Pool(),
-		env: []string{"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_OPERATOR_TOKEN=" + secret(t), "CAUSEWAY_MLE_KEK=" + secret(t)},
+		env: []string{
+			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_OPERATOR_TOKEN=" + secret(t),
+			"CAUSEWAY_MLE_KEK=" + secret(t),
+		},
 	}
 	certtest.Replace(t, r.path("ca.pem"), certtest.PEM(root.Certificate))
 	if err := os.Mkdir(r.path("certs"), 0o700); err != nil {

@@ -82,6 +82,7 @@ Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one
   CAUSEWAY_MLE_KEYS       where keys are kept, unless --keys or the file says it: a postgres:// URL has a password
   CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
+  CAUSEWAY_HOP_SECRET     authenticates the client address between the programs, the same for all of them (none)
   CAUSEWAY_OPERATOR_TOKEN core's, with which merchants are told of rotations; see operator in the configuration file (none)
 
 Exit codes:

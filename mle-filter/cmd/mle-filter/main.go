@@ -128,6 +128,10 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
+	hop, err := httpx.HopSecret(os.Getenv)
+	if err != nil {
+		return mlefilter.Config{}, err
+	}
 	transport, err := m.transport()
 	if err != nil {
 		return mlefilter.Config{}, err
@@ -137,7 +141,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		return mlefilter.Config{}, err
 	}
 	return mlefilter.Config{
-		V1: c.V1, Transport: transport, Secret: proof, Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
+		V1: c.V1, Transport: transport, Secret: proof, Hop: hop, Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
 		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, OperatorToken: token,
 		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
 	}, nil

@@ -121,11 +121,20 @@ func failed(reason jwe.Reason, hint string) *Problem {
 // passOps are the changes to a request that is not unwrapped.
 func (x *Exchange) passOps() []HeaderOp {
 	ops := append(inside(x.head.Names), dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)...)
-	ops = append(ops, x.engine.proof)
+	ops = x.appendHopOps(ops)
 	if x.reply == nil {
 		return ops
 	}
 	return append(append(ops, dels(unasked...)...), Set(FieldInternal, x.internal()))
+}
+
+// appendHopOps appends the changes that authenticate this hop to core and forward the client address.
+func (x *Exchange) appendHopOps(ops []HeaderOp) []HeaderOp {
+	ops = append(ops, x.engine.proof)
+	if x.engine.hop.IsZero() || x.head.ClientAddress == "" {
+		return ops
+	}
+	return append(ops, Set(FieldClientAddress, x.head.ClientAddress), Set(FieldHop, x.engine.hop.Reveal()))
 }
 
 // internal is what core is told: what was encrypted, for whom, and whether the answer is.

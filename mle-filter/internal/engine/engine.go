@@ -30,6 +30,8 @@ type Config struct {
 	Clock  clock.Clock
 	// Secret goes with every request, for a core that takes none without it: what came by another way was not judged. Zero for none.
 	Secret secret.String
+	// Hop authenticates the client address that core receives. Zero forwards no address.
+	Hop secret.String
 }
 
 // Engine decides. It is safe for concurrent use.
@@ -40,6 +42,7 @@ type Engine struct {
 	clock    clock.Clock
 	slots    map[Alg]slots
 	proof    HeaderOp
+	hop      secret.String
 }
 
 // New makes an engine.
@@ -56,7 +59,7 @@ func New(cfg Config) (*Engine, error) {
 		proof = Set(FieldProof, cfg.Secret.Reveal())
 	}
 	return &Engine{
-		proof: proof, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
+		proof: proof, hop: cfg.Hop, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
 		slots: map[Alg]slots{
 			ECDHESA256KW: newSlots(settings.Concurrency, settings.Queue),
 			RSAOAEP256:   newSlots(max(1, settings.Concurrency/rsaShare), settings.Queue),

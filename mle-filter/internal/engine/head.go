@@ -21,6 +21,8 @@ type RequestHead struct {
 	Names  iter.Seq[string] // of all the fields that came, in any case
 	Body   bool             // whether a body follows; one that is known to be empty does not
 	Length int64            // what it is said to measure; -1 when that is not said
+	// ClientAddress is the client's IP address, authenticated by the shell; "" if it is not known.
+	ClientAddress string
 	// Level is what whoever routes the request says of its route, beside the policy; "" for nothing. The stricter holds.
 	Level policy.Level
 }
@@ -62,6 +64,10 @@ const (
 	FieldInternal = "x-svc-int-mle"
 	// FieldProof tells core that a request came through here. A client's own never gets through either.
 	FieldProof = "x-svc-int-proof"
+
+	// FieldClientAddress forwards the client address to core, and FieldHop authenticates it.
+	FieldClientAddress = "x-svc-int-client-address"
+	FieldHop           = "x-svc-int-hop"
 
 	// internal begins the names of what the filter and core tell each other. Nobody else says such things, or is told them.
 	internal = "x-svc-int-"

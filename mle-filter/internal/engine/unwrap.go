@@ -110,6 +110,6 @@ var dropped = slices.Concat(dels(FieldMLE, FieldResponse, FieldResponseKID), del
 
 // unwrapOps are the changes to a request that is unwrapped.
 func (x *Exchange) unwrapOps(length int) []HeaderOp {
-	ops := append(inside(x.head.Names), dropped...)
-	return append(ops, x.engine.proof, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
+	ops := x.appendHopOps(append(inside(x.head.Names), dropped...))
+	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
 }

@@ -89,7 +89,7 @@ func (t *trip) requestHead(
 	if head.Method == "" || head.Path == "" {
 		return nil, errForward
 	}
-	head.Level = t.level
+	head.Level, head.ClientAddress = t.level, httpx.ClientAddressFrom(ctx)
 	x, p := t.shell.cfg.Engine.Begin(ctx, head, func(ctx context.Context) (string, *engine.Problem) {
 		return t.shell.cfg.Identify(ctx, read.fields)
 	})

@@ -35,7 +35,8 @@ func spelled(name string) string {
 var spellings = func() map[string]string {
 	known := map[string]string{}
 	for _, name := range []string{
-		engine.FieldMLE, engine.FieldResponse, engine.FieldResponseKID, engine.FieldInternal, engine.FieldProof, "content-type", "content-encoding",
+		engine.FieldMLE, engine.FieldResponse, engine.FieldResponseKID, engine.FieldInternal, engine.FieldProof,
+		engine.FieldClientAddress, engine.FieldHop, "content-type", "content-encoding",
 	} {
 		known[name] = http.CanonicalHeaderKey(name)
 	}

@@ -20,17 +20,6 @@ func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 	t, out := tripFrom(pr.In.Context()), pr.Out
 	out.URL.Scheme, out.URL.Host, out.Host = h.cfg.Upstream.Scheme, h.cfg.Upstream.Host, ""
 	out.URL.RawQuery = pr.In.URL.RawQuery
-	for _, name := range []string{"Forwarded", "X-Forwarded-For"} {
-		if values := pr.In.Header.Values(name); len(values) > 0 {
-			out.Header[name] = values
-		}
-	}
-	pr.SetXForwarded()
-	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} { // the edge knows better, where there is one
-		if values := pr.In.Header.Values(name); len(values) > 0 {
-			out.Header[name] = values
-		}
-	}
 	// v1 has no other protocol to change to, and a changed one would pass us by.
 	out.Header.Del("Upgrade")
 	out.Header.Del("Connection")

@@ -13,12 +13,15 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Config is what a Hop is made of. Engine and Identify are required, and one of Upstream and Core.
 type Config struct {
 	Engine   *engine.Engine
 	Identify shell.Identify
+	// Hop is the hop secret by which the hop in front authenticates the client address; see httpx.AddressOf.
+	Hop secret.String
 	// Upstream is where core is, a URL without a path.
 	Upstream *url.URL
 	// Transport carries requests to Upstream. Nil for NewTransport(nil).
@@ -138,13 +141,21 @@ func tripFrom(ctx context.Context) *trip {
 func (h *Hop) begin(r *http.Request) *trip {
 	head := engine.RequestHead{
 		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Names: maps.Keys(r.Header), Length: r.ContentLength,
-		Body: r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody,
+		Body: r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody, ClientAddress: h.addressOf(r),
 	}
 	t := &trip{}
 	t.exchange, t.problem = h.cfg.Engine.Begin(r.Context(), head, func(ctx context.Context) (string, *engine.Problem) {
 		return h.cfg.Identify(ctx, r.Header)
 	})
 	return t
+}
+
+// addressOf returns the client address, also of a request that has not passed httpx.ClientAddress.
+func (h *Hop) addressOf(r *http.Request) string {
+	if address := httpx.ClientAddressFrom(r.Context()); address != "" {
+		return address
+	}
+	return httpx.AddressOf(h.cfg.Hop, r)
 }
 
 func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {

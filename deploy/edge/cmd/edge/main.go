@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/probe"
 	"github.com/causeway-pay/causeway/shared/program"
 )
@@ -47,6 +48,7 @@ Signals:
   SIGTERM, SIGINT  end the streams and exit; Envoys keep what they have
 
 Environment, also with _FILE behind it, for a file that holds it:
+  CAUSEWAY_HOP_SECRET      authenticates the client address that Envoy forwards, the same for all programs (none)
   CAUSEWAY_OPERATOR_TOKEN  core's, with which merchants are told of rotations; see operator in the configuration file (none)
 
 Exit codes:
@@ -98,12 +100,21 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	if f.config == "" {
 		return program.Misused(m.Stderr, name, "--config is required")
 	}
-	c, err := config.Load(f.config)
+	c, err := load(f.config)
 	if err != nil {
 		return err
 	}
 	m.path, m.config = f.config, c
 	return run(ctx, f)
+}
+
+// load reads the configuration file, and the hop secret from the environment.
+func load(path string) (config.Config, error) {
+	c, err := config.Load(path)
+	if err == nil {
+		c.HopSecret, err = httpx.HopSecret(os.Getenv)
+	}
+	return c, err
 }
 
 // flags are those of all commands.

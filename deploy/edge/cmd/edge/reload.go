@@ -10,8 +10,6 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 )
 
 // refusalPatience is how long Envoys may take to refuse a configuration, after which it stays.
@@ -46,7 +44,7 @@ func (e *edge) reload(ctx context.Context) {
 
 // again reads it once.
 func (e *edge) again(ctx context.Context) {
-	c, err := config.Load(e.path)
+	c, err := load(e.path)
 	if err == nil {
 		err = e.plane.Reload(ctx, c, refusalPatience)
 	}

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -131,7 +132,7 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	add := func(name string, m proto.Message) {
 		out = append(out, &hcmv3.HttpFilter{Name: name, ConfigType: &hcmv3.HttpFilter_TypedConfig{TypedConfig: b.pack(m)}})
 	}
-	add(filterHeaders, headers(https))
+	add(filterHeaders, b.headers(https))
 	if https && b.Config.Limits.Rate > 0 {
 		add(filterRate, b.rate())
 	}
@@ -148,13 +149,32 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	return out
 }
 
-// headers stands first, so that it sees every request before and every answer after all others.
-func headers(https bool) *headerv3.HeaderMutation {
+// forwardAddress forwards the address of Envoy's peer as the client address, with the hop secret that
+// authenticates it. A static configuration reads the secret from Envoy's environment. Without a
+// secret it forwards nothing.
+func (b *builder) forwardAddress() []*mutationv3.HeaderMutation {
+	hop := b.Config.HopSecret.Reveal()
+	if b.Static {
+		hop = "%ENVIRONMENT(CAUSEWAY_HOP_SECRET)%"
+	}
+	if hop == "" {
+		return nil
+	}
+	var out []*mutationv3.HeaderMutation
+	for _, field := range [][2]string{{httpx.ClientAddressField, "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%"}, {httpx.HopField, hop}} {
+		out = append(out, &mutationv3.HeaderMutation{Action: &mutationv3.HeaderMutation_Append{Append: overwrite(field[0], field[1])}})
+	}
+	return out
+}
+
+// headers stands first: it sees every request before all other filters, and every response after them.
+func (b *builder) headers(https bool) *headerv3.HeaderMutation {
 	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{
 		// Envoy's own are those that it has added itself meanwhile, such as the client's address: nobody behind it reads them.
 		RequestMutations: []*mutationv3.HeaderMutation{remove(internalPrefix), remove(steeringPrefix)},
 	}}
 	if https {
+		m.Mutations.RequestMutations = append(m.Mutations.RequestMutations, b.forwardAddress()...)
 		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{{
 			Action: &mutationv3.HeaderMutation_Append{Append: overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS)},
 		}}

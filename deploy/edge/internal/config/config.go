@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	Operator      string              `yaml:"operator"`
 	OperatorToken config.Secret       `yaml:"operator_token"`
 	Drain         time.Duration       `yaml:"drain"`
+	// HopSecret authenticates the client address that Envoy forwards: httpx.HopSecret of the environment.
+	HopSecret secret.String `yaml:"-"`
 }
 
 // Trust is where the world reads about certificates.

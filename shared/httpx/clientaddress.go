@@ -1,0 +1,115 @@
+package httpx
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"net/netip"
+
+	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// The header fields by which one trusted hop forwards the client address to the next.
+const (
+	// ClientAddressField holds one IP address without a port: "203.0.113.7", "2001:db8::1".
+	ClientAddressField = "X-Svc-Int-Client-Address"
+	// HopField holds the hop secret, which proves that a trusted hop set ClientAddressField.
+	HopField = "X-Svc-Int-Hop"
+)
+
+// hopVariable is the environment variable of the hop secret; with _FILE behind it, one that names a file.
+const hopVariable = "CAUSEWAY_HOP_SECRET"
+
+// minHop is the length of 32 random bytes in base64 without padding.
+const minHop = 43
+
+// HopSecret reads the secret by which trusted hops authenticate the client address to each other,
+// from CAUSEWAY_HOP_SECRET or the file that CAUSEWAY_HOP_SECRET_FILE names. It returns the zero
+// secret if neither is set, and an error if the secret is shorter than 32 random bytes in base64.
+func HopSecret(getenv func(string) string) (secret.String, error) {
+	hop, err := config.Environment(getenv, hopVariable)
+	if err != nil {
+		return secret.String{}, err
+	}
+	if n := len(hop.Reveal()); n > 0 && n < minHop {
+		return secret.String{}, fmt.Errorf("%s has %d characters: want at least %d, as from `openssl rand -base64 32`", hopVariable, n, minHop)
+	}
+	return hop, nil
+}
+
+// forwardingFields are the header fields by which proxies commonly forward a client address. No
+// program of ours reads one: any client can send them.
+var forwardingFields = []string{
+	"Forwarded", "X-Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Forwarded-Server",
+	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "X-Envoy-External-Address", "True-Client-Ip",
+	"Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Appengine-User-Ip", "X-Azure-Clientip",
+}
+
+// AddressOf returns the client address of r: the address in ClientAddressField if r shows the hop
+// secret, else the address of the peer. It returns "" if there is neither, as behind a unix socket.
+func AddressOf(hop secret.String, r *http.Request) string {
+	if showsHop(hop, r.Header) {
+		if values := r.Header[ClientAddressField]; len(values) == 1 {
+			if address, err := netip.ParseAddr(values[0]); err == nil {
+				return plainAddress(address)
+			}
+		}
+		return "" // the peer is a hop of ours, and its address is not the client's
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return plainAddress(peer.Addr())
+}
+
+// plainAddress writes an address in its one spelling: IPv4 as IPv4, without a zone.
+func plainAddress(a netip.Addr) string { return a.Unmap().WithZone("").String() }
+
+// showsHop reports whether header holds the hop secret, once. The zero secret is never shown.
+func showsHop(hop secret.String, header http.Header) bool {
+	values := header[HopField]
+	return !hop.IsZero() && len(values) == 1 && subtle.ConstantTimeCompare([]byte(values[0]), []byte(hop.Reveal())) == 1
+}
+
+// ClientAddress puts the client address (see AddressOf) into the request's context and log event,
+// and removes every forwarding header field, so that no handler behind it can read one. It stands
+// inside RequestID.
+func ClientAddress(hop secret.String, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := scopeFrom(r.Context())
+		if s == nil {
+			s = &scope{}
+			r = withScope(r, s)
+		}
+		s.clientAddress = AddressOf(hop, r)
+		delete(r.Header, ClientAddressField)
+		delete(r.Header, HopField)
+		for _, name := range forwardingFields {
+			delete(r.Header, name)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ClientAddressFrom returns the client address of the request that ctx belongs to, as "203.0.113.7",
+// or "" if there is none.
+func ClientAddressFrom(ctx context.Context) string {
+	if s := scopeFrom(ctx); s != nil {
+		return s.clientAddress
+	}
+	return ""
+}
+
+// ForwardClientAddress sets the fields that forward the client address of ctx to the next hop.
+// Without a hop secret or an address it sets nothing.
+func ForwardClientAddress(ctx context.Context, hop secret.String, header http.Header) {
+	address := ClientAddressFrom(ctx)
+	if hop.IsZero() || address == "" {
+		return
+	}
+	header[ClientAddressField] = []string{address}
+	header[HopField] = []string{hop.Reveal()}
+}

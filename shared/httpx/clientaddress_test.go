@@ -1,0 +1,113 @@
+package httpx_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+const hopText = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+
+// TestClientAddress checks which address a request counts as coming from.
+func TestClientAddress(t *testing.T) {
+	t.Parallel()
+	const peer = "198.51.100.9:4711"
+	hop := secret.New(hopText)
+	for name, c := range map[string]struct {
+		hop    secret.String
+		peer   string
+		fields http.Header
+		want   string
+	}{
+		"the peer":                   {hop: hop, peer: peer, want: "198.51.100.9"},
+		"no forwarding field counts": {hop: hop, peer: peer, fields: http.Header{"X-Forwarded-For": {"203.0.113.7"}, "Forwarded": {"for=203.0.113.7"}, "X-Real-Ip": {"203.0.113.7"}}, want: "198.51.100.9"},
+		"without the hop secret":     {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}}, want: "198.51.100.9"},
+		"a wrong hop secret":         {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {"x" + hopText[1:]}}, want: "198.51.100.9"},
+		"two hop secrets":            {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {hopText, hopText}}, want: "198.51.100.9"},
+		"no secret is configured":    {peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {""}}, want: "198.51.100.9"},
+		"a trusted hop":              {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {hopText}}, want: "203.0.113.7"},
+		"a trusted hop, mapped IPv4": {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"::ffff:203.0.113.7"}, httpx.HopField: {hopText}}, want: "203.0.113.7"},
+		"a trusted hop, IPv6":        {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"2001:DB8::1"}, httpx.HopField: {hopText}}, want: "2001:db8::1"},
+		"a hop with two addresses":   {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7", "203.0.113.8"}, httpx.HopField: {hopText}}, want: ""},
+		"a hop with no address":      {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"-"}, httpx.HopField: {hopText}}, want: ""},
+		"an IPv6 peer with a zone":   {hop: hop, peer: "[fe80::1%eth0]:4711", want: "fe80::1"},
+		"a unix socket":              {hop: hop, peer: "@", want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log logbook
+			var got string
+			var left http.Header
+			h := httpx.LogRequests(log.logger(), clock.System(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				got, left = httpx.ClientAddressFrom(r.Context()), r.Header
+			}))
+			h = httpx.RequestID(id.NewGenerator(clock.System()), httpx.ClientAddress(c.hop, h))
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.RemoteAddr = c.peer
+			r.Header = c.fields.Clone()
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			if got != c.want || len(left) != 0 {
+				t.Errorf("got %q and fields %v, want %q and none", got, left, c.want)
+			}
+			if events := log.events(t, "request"); len(events) != 1 || events[0]["client_address"] != c.want {
+				t.Errorf("logged %v, want client_address %q", events, c.want)
+			}
+		})
+	}
+}
+
+// TestForwardClientAddress checks that the next hop reads the address that this one forwards.
+func TestForwardClientAddress(t *testing.T) {
+	t.Parallel()
+	hop := secret.New(hopText)
+	forwarded := func(with secret.String, peer string) http.Header {
+		header := http.Header{}
+		h := httpx.ClientAddress(hop, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			httpx.ForwardClientAddress(r.Context(), with, header)
+		}))
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = peer
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		return header
+	}
+	next := httptest.NewRequest(http.MethodGet, "/", nil)
+	next.Header = forwarded(hop, "203.0.113.7:1")
+	if got := httpx.AddressOf(hop, next); got != "203.0.113.7" {
+		t.Errorf("the next hop reads %q of %v", got, next.Header)
+	}
+	for name, header := range map[string]http.Header{"no secret": forwarded(secret.String{}, "203.0.113.7:1"), "no address": forwarded(hop, "@")} {
+		if len(header) != 0 {
+			t.Errorf("%s: forwarded %v", name, header)
+		}
+	}
+}
+
+// TestHopSecret checks how the secret is read and that a short one is refused without being shown.
+func TestHopSecret(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "hop")
+	if err := os.WriteFile(file, []byte(hopText+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(vars map[string]string) (string, error) {
+		got, err := httpx.HopSecret(func(name string) string { return vars[name] })
+		return got.Reveal(), err
+	}
+	for want, vars := range map[string]map[string]string{"": {}, hopText: {"CAUSEWAY_HOP_SECRET_FILE": file}} {
+		if got, err := read(vars); err != nil || got != want {
+			t.Errorf("%v: got %q, %v", vars, got, err)
+		}
+	}
+	if _, err := read(map[string]string{"CAUSEWAY_HOP_SECRET": "short-secret"}); err == nil || strings.Contains(err.Error(), "short-secret") ||
+		!strings.Contains(err.Error(), "CAUSEWAY_HOP_SECRET") {
+		t.Errorf("a short secret: got %v", err)
+	}
+}
