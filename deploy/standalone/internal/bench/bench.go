@@ -72,7 +72,9 @@ func measures() []measure {
 	}, tunings()...)
 }
 
-// Run measures. An error says that something could not be measured; a reach that is missed is none.
+// Run measures. A measure that fails leaves a failed row for each of its ids, and the others still run. Run returns an
+// error with the rows finished so far if ctx ends, and with no report if nothing can be measured at all. A missed
+// reach is no error.
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	b := &Bench{Config: cfg}
 	if err := b.knowRows(); err != nil {
@@ -100,22 +102,34 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 		return nil, err
 	}
 	report = &Report{Machine: facts}
-	for _, m := range measures() {
+	err = b.measureAll(ctx, measures(), report)
+	keep = report.Failed() // the logs give the reason
+	report.Machine = append(report.Machine, b.company(before))
+	return report, err
+}
+
+// measureAll appends the rows of every wanted measure to the report. It returns an error only if ctx ends.
+func (b *Bench) measureAll(ctx context.Context, all []measure, report *Report) error {
+	for _, m := range all {
 		if !slices.ContainsFunc(m.rows, b.wants) || m.asked && len(b.Only) == 0 {
 			continue
 		}
 		rows, err := m.run(ctx, b)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			keep = true // the logs may tell why
-			return nil, fmt.Errorf("%s: %w (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		report.Rows = append(report.Rows, rows...)
+		if err == nil {
+			continue
+		}
+		b.say("%s failed: %v (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
+		for _, id := range m.rows {
+			if b.wants(id) {
+				report.Rows = append(report.Rows, Row{ID: id, What: "not measured", Failure: err.Error()})
+			}
+		}
 	}
-	report.Machine = append(report.Machine, b.company(before))
-	return report, nil
+	return nil
 }
 
 func (b *Bench) wants(row string) bool { return len(b.Only) == 0 || slices.Contains(b.Only, row) }

@@ -2,7 +2,10 @@ package bench
 
 import (
 	"context"
+	"strconv"
 	"time"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/internal/bench/load"
 )
 
 // Median, Thousands and Ratio are tested by themselves: the table stands on them.
@@ -68,3 +71,22 @@ func NewUsage(worked, idle int64, own time.Duration) Usage {
 
 // ReadBenchmark reads what go test says of a benchmark.
 func ReadBenchmark(out []byte) (map[string]float64, error) { return readBenchmark(out) }
+
+// Await waits until a POST to addr gets a 201.
+func (b *Bench) Await(ctx context.Context, addr string) error {
+	r, err := load.NewRequest("POST", addr, "/", nil, "{}", 0)
+	if err != nil {
+		return err
+	}
+	return b.awaitWay(ctx, edgeWay{name: "a server", addr: addr, request: r, want: load.Want{Status: 201}})
+}
+
+// MeasureAll measures rows that the given functions return, in order, one measure each.
+func (b *Bench) MeasureAll(ctx context.Context, report *Report, measures ...func() ([]Row, error)) error {
+	var all []measure
+	for i, m := range measures {
+		run := func(context.Context, *Bench) ([]Row, error) { return m() }
+		all = append(all, measure{rows: []string{"X" + strconv.Itoa(i)}, run: run})
+	}
+	return b.measureAll(ctx, all, report)
+}

@@ -124,7 +124,7 @@ func (b *Bench) await(ctx context.Context, addr string, status int) (time.Time, 
 // ask returns the status of the answer to one request, 0 when none came.
 func ask(ctx context.Context, addr string, request []byte) int {
 	var a load.Response
-	if err := askOnce(ctx, addr, request, &a); err != nil {
+	if err := load.Ask(ctx, addr, nil, request, &a); err != nil {
 		return 0
 	}
 	return a.Status

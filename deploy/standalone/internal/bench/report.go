@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -18,6 +19,7 @@ type Row struct {
 	AtMost   bool       `json:"at_most,omitzero"` // the value must not be above the reach; otherwise not below
 	Now      float64    `json:"now,omitzero"`     // the reach of this stage of the project; 0: the same
 	Spread   [2]float64 `json:"spread,omitzero"`  // lowest and highest round; zero when there is only one value
+	Failure  string     `json:"failure,omitzero"` // why the row could not be measured; all numbers are zero then
 }
 
 // Met reports whether the value reaches reach.
@@ -28,9 +30,12 @@ func (r *Row) met(reach float64) bool {
 	return r.Value >= reach
 }
 
-// Verdict is "met" or "short", "" when nothing has to be reached, and for a row with a smaller reach at this stage also "met for now".
+// Verdict is "met" or "short", "failed" if the row could not be measured, and "" without a reach. A row with a smaller
+// reach at this stage may also be "met for now".
 func (r *Row) Verdict() string {
 	switch {
+	case r.Failure != "":
+		return "failed"
 	case r.Reach == 0:
 		return ""
 	case r.met(r.Reach):
@@ -77,6 +82,11 @@ type Report struct {
 	Rows    []Row    `json:"rows"`
 }
 
+// Failed reports whether a row could not be measured.
+func (r *Report) Failed() bool {
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Failure != "" })
+}
+
 // Print writes the report as a table.
 func (r *Report) Print(w io.Writer) error {
 	for _, fact := range r.Machine {
@@ -89,6 +99,9 @@ func (r *Report) Print(w io.Writer) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		cells := []string{row.ID, row.What, row.Absolute, row.number(row.Value), row.spread(), row.reach(), row.Verdict()}
+		if row.Failure != "" {
+			cells = []string{row.ID, row.What, oneLine(row.Failure), "–", "", "", row.Verdict()}
+		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
 	if _, err := fmt.Fprintln(t, strings.Join(lines, "\n")); err != nil {
@@ -98,4 +111,13 @@ func (r *Report) Print(w io.Writer) error {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil
+}
+
+// oneLine shortens a failure to a table cell.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 120 {
+		return string(r[:120]) + "…"
+	}
+	return text
 }

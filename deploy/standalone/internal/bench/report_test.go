@@ -1,9 +1,12 @@
 package bench_test
 
 import (
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +29,7 @@ func TestPrint(t *testing.T) {
 				ID: "P3", What: "p50 ÷ p50", Absolute: "0.25 ms ÷ 0.08 ms", Value: 3.1, Reach: 2, AtMost: true, Spread: [2]float64{3, 3.5},
 			},
 			{ID: "P8", What: "start", Absolute: "median of 10", Value: 39.4, Unit: "ms", Reach: 100, AtMost: true},
+			{ID: "E1", What: "not measured", Failure: "Envoy is not ready after 10s:\nconnection refused"},
 		},
 	}
 	var b strings.Builder
@@ -59,10 +63,34 @@ func TestVerdict(t *testing.T) {
 		{bench.Row{Value: 0.34, Reach: 0.45, Now: 0.35}, "short"},
 		{bench.Row{Value: 2, Reach: 2, AtMost: true}, "met"},
 		{bench.Row{Value: 2}, ""},
+		{bench.Row{Failure: "no server", Reach: 2, AtMost: true}, "failed"},
 		{bench.Row{Value: 2.01, Reach: 2, AtMost: true}, "short"},
 	} {
 		if got := c.row.Verdict(); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.row, got, c.want)
 		}
+	}
+}
+
+// TestAFailedMeasureLosesNoRow: every measure runs, whatever failed before it.
+func TestAFailedMeasureLosesNoRow(t *testing.T) {
+	t.Parallel()
+	row := func(id string) func() ([]bench.Row, error) {
+		return func() ([]bench.Row, error) { return []bench.Row{{ID: id, Value: 1}}, nil }
+	}
+	var report bench.Report
+	b := bench.Bench{Config: bench.Config{Progress: io.Discard}}
+	err := b.MeasureAll(t.Context(), &report, row("X0"), func() ([]bench.Row, error) {
+		return []bench.Row{{ID: "X1", Value: 2}}, errors.New("the server is gone")
+	}, row("X2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range report.Rows {
+		got = append(got, r.ID+" "+r.Verdict())
+	}
+	if want := []string{"X0 ", "X1 ", "X1 failed", "X2 "}; !slices.Equal(got, want) || !report.Failed() {
+		t.Errorf("got %q, failed %t, want %q", got, report.Failed(), want)
 	}
 }

@@ -49,7 +49,7 @@ func (b *Bench) samePayment(ctx context.Context, p *proxies) error {
 // madeBy sends r once to addr and returns what the core then shows of its last transaction, without what is that one's own.
 func (b *Bench) madeBy(ctx context.Context, p *proxies, addr string, r *load.Request) ([]byte, error) {
 	var answer load.Response
-	if err := askOnce(ctx, addr, r.Bytes(b.freshKey, 0), &answer); err != nil {
+	if err := load.Ask(ctx, addr, nil, r.Bytes(b.freshKey, 0), &answer); err != nil {
 		return nil, err
 	}
 	said := strings.Clone(string(answer.Body))
@@ -57,7 +57,7 @@ func (b *Bench) madeBy(ctx context.Context, p *proxies, addr string, r *load.Req
 	if err != nil {
 		return nil, err
 	}
-	if err := askOnce(ctx, p.core.Addr, last.Bytes(nil, 0), &answer); err != nil {
+	if err := load.Ask(ctx, p.core.Addr, nil, last.Bytes(nil, 0), &answer); err != nil {
 		return nil, err
 	}
 	var list struct {
@@ -74,14 +74,4 @@ func (b *Bench) madeBy(ctx context.Context, p *proxies, addr string, r *load.Req
 		return nil, fmt.Errorf("show a transaction: %w", err)
 	}
 	return text, nil
-}
-
-// askOnce sends one request over a connection of its own.
-func askOnce(ctx context.Context, addr string, request []byte, a *load.Response) error {
-	c, err := load.Dial(ctx, addr)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = c.Close() }() // the answer was read
-	return c.Do(request, a)
 }

@@ -53,9 +53,8 @@ func tuned() []tuning {
 		{"T3", "room for changes on the page", []variant{{name: "the schema's"}, fill(100), fill(70)}},
 		{"T4", "memory for pages", of("shared_buffers", "512MB", "128MB", "2GB")},
 		{"T5", "how often a checkpoint is made", filled([]variant{
-			own, {name: "max_wal_size=32MB", server: []string{"max_wal_size=32MB"}}, {name: "full_page_writes=off", server: []string{"full_page_writes=off"}},
+			own, {name: "max_wal_size=32MB", server: []string{"max_wal_size=32MB"}},
 		})},
-		{"T6", "what a commit waits for", core("synchronous_commit", "on", "off")},
 		{"T7", "plans", []variant{
 			own,
 			{name: "jit=off", url: url.Values{"jit": {"off"}}},

@@ -107,20 +107,29 @@ func (b *Bench) byWay(w *serve.WholeEdge, way edgeWay) func(context.Context, int
 	}
 }
 
-// awaitWay waits until a payment is answered as it should be: an edge comes up in its own time.
+// awaitWay waits until a payment gets the expected response: the parts of an edge start side by side. When the time is
+// up it returns the last error that a payment met before that.
 func (b *Bench) awaitWay(ctx context.Context, way edgeWay) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
+	var last error
 	for {
-		_, err := load.Run(ctx, b.plan(way, 0, time.Millisecond))
+		var response load.Response
+		err := load.Ask(ctx, way.addr, way.policy, way.request.Bytes(b.freshKey, 0), &response)
+		if err == nil {
+			err = way.want.Check(&response)
+		}
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", way.name, err)
+			return fmt.Errorf("%s is not ready after %v: %w", way.name, startLimit, last)
 		case <-tick.C:
 		}
 	}

@@ -223,6 +223,23 @@ func DialTLS(ctx context.Context, addr string, policy *tls.Config) (*Conn, error
 	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 8<<10)}, nil
 }
 
+// Ask sends one request to addr over a connection of its own, by HTTPS unless policy is nil, and reads the response into
+// a. It takes at most 20 seconds and ends with ctx.
+func Ask(ctx context.Context, addr string, policy *tls.Config, request []byte, a *Response) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := DialTLS(ctx, addr, policy)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // Do then fails at once
+	defer func() {
+		stop()
+		_ = conn.Close() // the response was read, or has failed already
+	}()
+	return conn.Do(request, a)
+}
+
 // errClosing: the connection cannot be used further, which no server measured here does on its own.
 var errClosing = errors.New("load: the server closes the connection")
 
