@@ -17,7 +17,6 @@ type Row struct {
 	Unit     string     `json:"unit,omitzero"`    // "" for a ratio
 	Reach    float64    `json:"reach"`            // in the same unit; 0 when nothing has to be reached
 	AtMost   bool       `json:"at_most,omitzero"` // the value must not be above the reach; otherwise not below
-	Now      float64    `json:"now,omitzero"`     // the reach of this stage of the project; 0: the same
 	Spread   [2]float64 `json:"spread,omitzero"`  // lowest and highest round; zero when there is only one value
 	Failure  string     `json:"failure,omitzero"` // why the row could not be measured; all numbers are zero then
 }
@@ -30,8 +29,7 @@ func (r *Row) met(reach float64) bool {
 	return r.Value >= reach
 }
 
-// Verdict is "met" or "short", "failed" if the row could not be measured, and "" without a reach. A row with a smaller
-// reach at this stage may also be "met for now".
+// Verdict is "met" or "short", "failed" if the row could not be measured, and "" without a reach.
 func (r *Row) Verdict() string {
 	switch {
 	case r.Failure != "":
@@ -40,8 +38,6 @@ func (r *Row) Verdict() string {
 		return ""
 	case r.met(r.Reach):
 		return "met"
-	case r.Now != 0 && r.met(r.Now):
-		return "met for now"
 	}
 	return "short"
 }
@@ -54,11 +50,7 @@ func (r *Row) reach() string {
 	if r.AtMost {
 		sign = "≤"
 	}
-	s := sign + " " + r.number(r.Reach)
-	if r.Now != 0 {
-		s += fmt.Sprintf(" (%s now)", r.number(r.Now))
-	}
-	return s
+	return sign + " " + r.number(r.Reach)
 }
 
 // number shows a value in the row's unit.
