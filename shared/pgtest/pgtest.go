@@ -49,8 +49,8 @@ func Schema(tb testing.TB) string {
 	return one.URL("postgres", url.Values{"search_path": {schema}})
 }
 
-// settings are for tests: what is lost when the machine fails is no loss.
-var settings = []string{"fsync=off", "max_connections=300"}
+// settings are those of servers for tests. fsync stays on: core and mle-filter refuse a server without it.
+var settings = []string{"max_connections=300"}
 
 // one is the server of this test program.
 var one struct {

@@ -1,2 +1,3 @@
-// Package pgurl is what programs of ours do alike with the URL of a PostgreSQL database.
+// Package pgurl holds the rules that all programs apply to a PostgreSQL database: which settings it must have, and how new connections
+// read a changed password.
 package pgurl

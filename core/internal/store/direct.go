@@ -5,26 +5,24 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// connector opens database/sql's connections, and remembers the last: the writing pool has one, which the writer also uses directly.
+// connector opens the connections of the writing pool, which has one. It keeps that, since the writer also uses it directly.
 type connector struct {
-	driver driver.Driver
-	dsn    string
-	last   driver.Conn
+	sqlitewal.Connector
+	last driver.Conn
 }
 
 // Connect implements driver.Connector.
-func (c *connector) Connect(context.Context) (driver.Conn, error) {
-	conn, err := c.driver.Open(c.dsn)
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
 	if err == nil {
 		c.last = conn
 	}
 	return conn, err
 }
-
-// Driver implements driver.Connector.
-func (c *connector) Driver() driver.Driver { return c.driver }
 
 // direct runs statements that return no rows on a connection without database/sql in between, which costs a payment's statements a
 // fifteenth of their work. Who holds the writer holds both, so the two never meet on the connection.

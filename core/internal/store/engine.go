@@ -17,6 +17,8 @@ type Engine interface {
 	Update(ctx context.Context, c *Command) error
 	// Prepare returns the statement of a read outside of commands. The texts are few and live as long as the engine.
 	Prepare(ctx context.Context, text string) (Statement, error)
+	// Verify returns an error if the database would lose commits by its settings. Update returns ErrUnavailable then, until a Verify succeeds.
+	Verify(ctx context.Context) error
 	// Confirm returns once all is durable that was read before it was called.
 	Confirm(ctx context.Context) error
 	// Observe has fn told of every commit from now on. fn must not block.

@@ -19,8 +19,11 @@ const databaseTime = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGIN
 func (db *DB) WorkAs(process int64) { db.process = process }
 
 // Beat says that a process lives, and takes or keeps the lead for a time unless another one has it, or it may not lead at what the server's time is. It
-// returns whether it has it, and all processes.
+// returns whether it has it, and all processes. Before, it verifies that the server does not lose commits.
 func (db *DB) Beat(ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool) (leads bool, peers []Peer, err error) {
+	if err := db.engine.Verify(ctx); err != nil {
+		return false, nil, err
+	}
 	err = db.Update(ctx, func(tx *Tx) error {
 		server, err := tx.beat(process)
 		if err != nil {

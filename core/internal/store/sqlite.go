@@ -12,6 +12,8 @@ import (
 
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // walPages is after how many WAL pages a commit also checkpoints. Larger than SQLite's 1000 because the writer pays for it.
@@ -41,13 +43,10 @@ func openSQLite(ctx context.Context, path string) (write, read *sql.DB, kept *co
 	if err := makePrivate(path); err != nil {
 		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	read, err = sql.Open("sqlite", dsn(path, true)) // connects at the first read
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("open %s for reading: %w", path, err)
-	}
+	read = sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, true)}) // connects at the first read
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	kept = &connector{driver: read.Driver(), dsn: dsn(path, false)}
+	kept = &connector{Connector: sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, false)}}
 	write = sql.OpenDB(kept)
 	write.SetMaxOpenConns(1)
 	if err := write.PingContext(ctx); err != nil {

@@ -41,6 +41,8 @@ type Engine struct {
 	Numbered    bool    // parameters are $1, not ?
 	Duplicate   func(error) bool
 	Unavailable func(error) bool
+	// Verify returns an error if the database would lose a write by its settings, which query reads. Nil where they cannot change.
+	Verify func(query func(text string) *sql.Row) error
 }
 
 // DB is the store. It is safe for concurrent use, and several processes may have it open.
@@ -127,6 +129,11 @@ func (db *DB) update(ctx context.Context, fn func(tx *Tx) error) error {
 		return fmt.Errorf("keystore: begin: %w", err)
 	}
 	defer t.Rollback()
+	if verify := db.engine.Verify; verify != nil {
+		if err := verify(func(text string) *sql.Row { return t.QueryRowContext(ctx, text) }); err != nil {
+			return fmt.Errorf("keystore: begin: %w", err)
+		}
+	}
 	tx := &Tx{tx: t, ctx: ctx, db: db}
 	if err := tx.row(`UPDATE mle_revision SET revision = revision + 1 RETURNING revision`).Scan(&tx.revision); err != nil {
 		return fmt.Errorf("keystore: begin: %w", err)

@@ -2,9 +2,11 @@ package keystore_test
 
 import (
 	"database/sql"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // TestSourcesThatAreNoFile: what is meant for a database is never the name of a file with keys of its own, and is not shown.
@@ -54,6 +57,52 @@ func TestURLsOfPostgreSQL(t *testing.T) {
 	})
 	if keys, err := plain.ResponseKeys(t.Context(), shop); err != nil || len(keys) != 1 || keys[0].Kid != name {
 		t.Errorf("got %v, %v, want one that is called %s", keys, err, name)
+	}
+}
+
+// TestServerThatLosesKeys: a server that would lose registered keys is refused, and a write under a reload of its configuration too.
+func TestServerThatLosesKeys(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	db := MustOpen(t, server.URL(nil), clock.NewFake(birth))
+	write := func(kid string) error {
+		return db.Update(t.Context(), func(tx *keystore.Tx) error {
+			return tx.PutResponseKey(&keystore.ResponseKey{
+				Tenant: shop, Kid: kid, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(time.Hour),
+			})
+		})
+	}
+	if err := write("first"); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
+		server.Set(t, name, "off")
+		other, err := keystore.Open(t.Context(), keystore.Config{Source: server.URL(nil), PostgreSQL: postgres.Open})
+		if err == nil {
+			t.Errorf("%s: opened, %v", name, other.Close())
+		} else if !strings.Contains(err.Error(), name+" = off, which loses registered keys") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		err = write(strconv.Itoa(i))
+		if pinned := name == "synchronous_commit"; pinned != (err == nil) || !pinned && !db.IsUnavailable(err) {
+			t.Errorf("%s: the write: got %v", name, err)
+		}
+		server.Set(t, name, "on")
+	}
+	if err := write("last"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFileWithoutSharedMemory is refused: SQLite keeps another journal mode there and returns no error.
+func TestFileWithoutSharedMemory(t *testing.T) {
+	t.Parallel()
+	db, err := keystore.Open(t.Context(), keystore.Config{Source: filepath.Join(t.TempDir(), "x.db?vfs=unix-dotfile&x=")})
+	if err == nil {
+		t.Fatalf("opened, %v", db.Close())
+	}
+	if !errors.Is(err, sqlitewal.ErrNotDurable) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // readers bounds the read pool of SQLite.
@@ -41,21 +43,20 @@ func openSQLite(ctx context.Context, path string, existing bool) (*Engine, error
 	if err := prepare(path); err != nil {
 		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
 	}
-	write, err := sql.Open("sqlite", sqliteDSN(path, false))
-	if err != nil {
-		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
-	}
+	write := connect(path, false)
 	write.SetMaxOpenConns(1)
 	if err := Migrate(ctx, write, goose.DialectSQLite3, "sqlite"); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	read, err := sql.Open("sqlite", sqliteDSN(path, true))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("keystore: open %s: %w", path, err), write.Close())
-	}
+	read := connect(path, true)
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	return &Engine{Write: write, Read: read, Duplicate: sqliteDuplicate, Unavailable: sqliteUnavailable}, nil
+}
+
+// connect returns a pool of connections whose commits are durable.
+func connect(path string, readOnly bool) *sql.DB {
+	return sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: sqliteDSN(path, readOnly)})
 }
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all.

@@ -16,7 +16,7 @@ type Server struct {
 	settings []string
 }
 
-// Start makes a folder, and a server in it with such settings as "fsync=off".
+// Start makes a folder, and a server in it with such settings as "max_connections=300".
 func Start(ctx context.Context, settings ...string) (*Server, error) {
 	dir, err := os.MkdirTemp("", "pg") // a socket's path must be short
 	if err != nil {

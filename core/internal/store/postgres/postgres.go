@@ -64,7 +64,8 @@ type engine struct {
 	waiting  atomic.Int64
 	observe  atomic.Pointer[func(store.Group)]
 	pressure pressure
-	again    func() (string, error) // what the source is now; nil: what it was
+	unfit    atomic.Pointer[pgurl.UnfitError] // of the last Verify; nil if all was right
+	again    func() (string, error)           // what the source is now; nil: what it was
 
 	mu     sync.RWMutex // guards closed against a command that begins
 	closed bool
@@ -85,7 +86,7 @@ func OpenRotating(ctx context.Context, source string, again func() (string, erro
 		e.openings, e.closings, e.notes = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings), newGroups(t, e.writeNotes)
 		err := e.openPools(ctx, source)
 		if err == nil {
-			err = demand(ctx, e.write)
+			err = e.preflight(ctx)
 		}
 		if err == nil {
 			err = migrate(ctx, e.write)
@@ -138,6 +139,7 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 		delete(conn.RuntimeParams, own)
 	}
 	conn.DialFunc = lined(conn.DialFunc)
+	cfg.AfterConnect = pgurl.Durable(lost)
 	if e.again != nil {
 		cfg.BeforeConnect = pgurl.Rotating(e.again)
 	}
@@ -194,7 +196,11 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	}
 }
 
+// begin counts a command that begins. It returns ErrClosed if the engine is closing, and ErrUnavailable if the server would lose the commit.
 func (e *engine) begin() error {
+	if unfit := e.unfit.Load(); unfit != nil {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, unfit)
+	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	if e.closed {

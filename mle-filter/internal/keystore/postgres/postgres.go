@@ -46,11 +46,11 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 	}
 	cfg.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL, the role or the environment say
 	cfg.DialFunc = uncalled(cfg.DialFunc)
-	pool := stdlib.OpenDB(*cfg, options...)
+	pool := stdlib.OpenDB(*cfg, append(options, stdlib.OptionAfterConnect(pgurl.Durable(lost)))...)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
-	if err := demand(ctx, pool); err != nil {
-		return nil, errors.Join(err, pool.Close())
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("keystore: open: %w", err), pool.Close())
 	}
 	if existing {
 		if err := lookFor(ctx, pool); err != nil {
@@ -64,15 +64,17 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 	if err := keystore.Migrate(ctx, pool, goose.DialectPostgres, "postgres", goose.WithSessionLocker(locker)); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	return &keystore.Engine{Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable}, nil
+	return &keystore.Engine{
+		Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable, Verify: verify,
+	}, nil
 }
 
-// demand refuses a database that would not keep what is told.
-func demand(ctx context.Context, pool *sql.DB) error {
-	if refusal, failed := pgurl.Fit(pool.QueryRowContext(ctx, pgurl.Question), "keys that were told of"); failed != nil || refusal != nil {
-		return fmt.Errorf("keystore: open: %w", errors.Join(refusal, failed))
-	}
-	return nil
+// lost is the data that a server loses whose settings are refused.
+const lost = "registered keys"
+
+// verify reads the settings anew at each write, which are few: a reload of the server's configuration can turn fsync off at any time.
+func verify(query func(text string) *sql.Row) error {
+	return pgurl.Check(func(text string) pgurl.Row { return query(text) }, lost)
 }
 
 // lookFor refuses a database that has no keys of ours, and leaves it as it is.
@@ -93,9 +95,11 @@ func duplicate(err error) bool {
 }
 
 // unavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
-// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock, 28 a password that was changed.
+// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock, 28 a password that was changed. Or a setting under which
+// the server would lose the write.
 func unavailable(err error) bool {
 	var (
+		unfit   *pgurl.UnfitError
 		e       *pgconn.PgError
 		connect *pgconn.ConnectError
 		network net.Error
@@ -104,5 +108,5 @@ func unavailable(err error) bool {
 		class := e.Code[:2]
 		return class == "08" || class == "53" || class == "57" || class == "40" || class == "28" || e.Code == "25006"
 	}
-	return errors.As(err, &connect) || errors.As(err, &network)
+	return errors.As(err, &unfit) || errors.As(err, &connect) || errors.As(err, &network)
 }

@@ -1,0 +1,32 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// TestFlushTurnedOffPostgreSQL: an operator turns fsync off by a reload while core serves. Payments are refused and health is red until it is
+// back on: what core acknowledged meanwhile could be lost with the machine.
+func TestFlushTurnedOffPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	n := open(t, server.URL(nil))
+	status := func() int {
+		a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.status
+	}
+	if got := status(); got != 201 {
+		t.Fatalf("got %d", got)
+	}
+	server.Set(t, "fsync", "off")
+	soon(t, 60*time.Second, "payments are refused", func() bool { return status() == 503 })
+	soon(t, 60*time.Second, "health is red", func() bool { return !n.healthy(t)() })
+	server.Set(t, "fsync", "on")
+	soon(t, 60*time.Second, "payments are taken again", func() bool { return status() == 201 })
+	soon(t, 60*time.Second, "health is green", n.healthy(t))
+}

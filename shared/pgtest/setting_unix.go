@@ -1,0 +1,28 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"context"
+	"testing"
+)
+
+// Set changes a setting in the server's configuration and reloads that. It returns once new sessions have the value; sessions that live have
+// it before their next statement or shortly after.
+func (s *Server) Set(tb testing.TB, name, value string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	db := dial(tb, s.URL(nil))
+	db.SetMaxIdleConns(0) // each statement has a session of its own
+	for _, statement := range []string{"ALTER SYSTEM SET " + name + " = '" + value + "'", "SELECT pg_reload_conf()"} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for got := ""; got != value; {
+		if err := db.QueryRowContext(ctx, "SELECT current_setting($1)", name).Scan(&got); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}

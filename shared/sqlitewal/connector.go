@@ -1,0 +1,75 @@
+package sqlitewal
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+)
+
+// full is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk. EXTRA, which is higher, flushes more.
+const full = 2
+
+// ErrNotDurable reports a connection on which commits could be lost.
+var ErrNotDurable = errors.New("sqlite: commits are not durable")
+
+// Connector opens connections for database/sql. Each must have journal_mode = wal and synchronous = FULL in effect, else it is ErrNotDurable:
+// SQLite keeps another journal mode silently where a file system has no shared memory. The DSN sets them by _pragma.
+type Connector struct {
+	SQLite driver.Driver
+	DSN    string
+}
+
+// Connect implements driver.Connector.
+func (c Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.SQLite.Open(c.DSN)
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// Driver implements driver.Connector.
+func (c Connector) Driver() driver.Driver { return c.SQLite }
+
+func verify(ctx context.Context, conn driver.Conn) error {
+	mode, err := pragma(ctx, conn, "journal_mode")
+	if err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("%w: journal_mode is %v, not wal: keep the file on a local file system", ErrNotDurable, mode)
+	}
+	level, err := pragma(ctx, conn, "synchronous")
+	if err != nil {
+		return err
+	}
+	if n, ok := level.(int64); !ok || n < full {
+		return fmt.Errorf("%w: synchronous is %v, want FULL (%d)", ErrNotDurable, level, full)
+	}
+	return nil
+}
+
+// pragma reads the effective value of a pragma.
+func pragma(ctx context.Context, conn driver.Conn, name string) (value driver.Value, err error) {
+	q, ok := conn.(driver.QueryerContext)
+	if !ok {
+		return nil, errors.New("sqlite: the driver has no queries with a context")
+	}
+	rows, err := q.QueryContext(ctx, "PRAGMA "+name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: read %s: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(row); err != nil {
+		return nil, fmt.Errorf("sqlite: read %s: %w", name, err)
+	}
+	if text, ok := row[0].([]byte); ok {
+		return string(text), nil
+	}
+	return row[0], nil
+}
