@@ -12,7 +12,7 @@ import (
 // settleEvery is how often the service looks for days that ended and authorizations that lapsed.
 const settleEvery = 15 * time.Second
 
-// keepSettling settles and expires what is due, at once and from time to time. A pass that fails is made again.
+// keepSettling settles and expires what is due and checks the clock, at once and every settleEvery. A pass that fails is repeated.
 func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -21,6 +21,7 @@ func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 			sweep(ctx, cfg.Log, "settled", eng.SettleDue)
 			sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
 		}
+		sweep(ctx, cfg.Log, "clock", func(ctx context.Context) (int, error) { return 0, eng.CheckClock(ctx) })
 		select {
 		case <-ctx.Done():
 			return

@@ -236,6 +236,9 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer,
 		Observer: series, Peers: c.peers,
 	})
+	if err := eng.CheckClock(ctx); err != nil {
+		return err
+	}
 	recovery := eng.NewRecovery()
 	if err := recovery.CatchUp(ctx, startPatience); err != nil {
 		return err

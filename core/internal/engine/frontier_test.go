@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -16,7 +15,7 @@ import (
 func mustEvent(t *testing.T, s *coretest.Service, n int64, during func()) {
 	t.Helper()
 	err := s.DB.Update(context.WithoutCancel(t.Context()), func(tx *store.Tx) error {
-		if err := tx.MarkSettled(payment.Tenant{Merchant: n}, tx.Now, 0); err != nil { // any write
+		if err := tx.InsertMerchant(n, "other"); err != nil { // any write
 			return err
 		}
 		if during != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -96,23 +95,6 @@ func TestTheRestIsReadUnderItsLockPostgreSQL(t *testing.T) {
 	}
 	release()
 	ended.Wait()
-}
-
-// TestAnEarlierMarkIsNotWritten: of two that settle, the one that came less far leaves the other's mark.
-func TestAnEarlierMarkIsNotWritten(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	for _, hour := range []int{3, 2} {
-		err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.MarkSettled(s.Tenant, coretest.Birth.Add(time.Duration(hour)*time.Hour), int64(hour))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := s.Number(t, "SELECT from_id FROM settlement_marks WHERE merchant_id = ?", s.Tenant.Merchant); got != 3 {
-		t.Errorf("got %d, want the later one's 3", got)
-	}
 }
 
 // TestMovedEventsPostgreSQL: events that came from another store have no place and are listed before all that are made here, by their ids; who pages

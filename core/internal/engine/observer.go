@@ -19,10 +19,12 @@ func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRe
 
 // Observer is told what is done in the background. Its methods are called by several goroutines and must not block.
 type Observer interface {
-	// SettlementBegun: a pass looked at all merchants' days. lag is how long the first day has been over that is not settled, 0 for none.
+	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for none. A pass starts with it.
 	SettlementBegun(lag time.Duration)
-	// SettlementEnded: the pass settled so many transactions, and with a nil error all that was due.
-	SettlementEnded(transactions int, err error)
+	// SettlementEnded reports a pass. With a nil error it settled all that was due but for s.Skipped.
+	SettlementEnded(s Settlement, err error)
+	// ClockBehind reports how far the clock is behind the newest row, 0 for not at all.
+	ClockBehind(by time.Duration)
 	// ExpiryEnded: a pass ended so many authorizations, and with a nil error all that were due.
 	ExpiryEnded(transactions int, err error)
 	// RecoveryLooked: so many steps of each kind are open, those left out that began a moment ago, and reversals that are not due again yet; since when the oldest is, zero for none.
@@ -36,7 +38,8 @@ type Observer interface {
 type nobody struct{}
 
 func (nobody) SettlementBegun(time.Duration)          {}
-func (nobody) SettlementEnded(int, error)             {}
+func (nobody) SettlementEnded(Settlement, error)      {}
+func (nobody) ClockBehind(time.Duration)              {}
 func (nobody) ExpiryEnded(int, error)                 {}
 func (nobody) RecoveryLooked(map[Step]int, time.Time) {}
 func (nobody) RecoveryTookUp(Step, bool)              {}

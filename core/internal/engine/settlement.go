@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (
@@ -19,166 +17,209 @@ const (
 	dueBatch = 500
 	// commitBatch is how many objects it changes in one commit, so that no payment waits long for the writer.
 	commitBatch = 50
-	// settleSlack is how long before a cut-off the next pass looks for captures whose commit was under way: longer than any.
-	settleSlack = time.Hour
 )
 
-// due is a tenant whose day has ended.
-type due struct {
+// Skip is why settlement leaves money unsettled whose day has ended.
+type Skip string
+
+// The reasons of skips.
+const (
+	SkipTimeZone Skip = "time_zone" // the merchant's time zone cannot be loaded; counts merchants
+	SkipVoid     Skip = "void"      // a void of the transaction has no outcome yet; counts transactions
+	SkipFailed   Skip = "failed"    // the store refuses the change; counts transactions
+)
+
+// Skips are all reasons.
+func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
+
+// Settlement is the result of a pass: what it settled, and what it left although its day has ended.
+type Settlement struct {
+	Transactions int           // settled by this pass
+	Lag          time.Duration // since the end of the oldest day of which something stays unsettled, 0 for none
+	Skipped      map[Skip]int
+}
+
+func (s *Settlement) skip(why Skip, n int, lag time.Duration) {
+	if s.Skipped == nil {
+		s.Skipped = map[Skip]int{}
+	}
+	s.Skipped[why] += n
+	s.Lag = max(s.Lag, lag)
+}
+
+// endedDay is a tenant with captures to settle.
+type endedDay struct {
+	tenant payment.Tenant
 	cutoff time.Time
-	from   int64         // where the next pass begins
-	lag    time.Duration // since its first day ended that is not settled
+	oldest time.Time                              // when the first of them was taken
+	lag    func(captured time.Time) time.Duration // since the end of the day of a capture
+	last   store.Unsettled                        // the next page begins after it
 }
 
-// SettleDue settles what was captured before the last cut-off of every merchant whose day has ended since it was settled last, and
-// returns how many transactions that was. A pass that is cut short is made again: what it settled is not settled twice.
+// SettleDue settles the captures of every merchant that were taken before the last end of the merchant's day, and returns how many
+// transactions became settled. What is due follows from the unsettled captures alone, so a pass that is cut short, or that ran by a wrong
+// clock, leaves nothing behind: the next pass finds all that is due by its own clock.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
-	settled, err := e.settleDue(ctx)
-	e.Observer.SettlementEnded(settled, err)
-	return settled, err
+	done, err := e.settleDue(ctx)
+	e.Observer.SettlementEnded(done, err)
+	return done.Transactions, err
 }
 
-func (e *Engine) settleDue(ctx context.Context) (int, error) {
+func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 	days, err := e.Store.Days(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("settle: %w", err)
+		return Settlement{}, fmt.Errorf("settle: %w", err)
 	}
-	ended, from := e.endedDays(ctx, days)
-	lag := time.Duration(0)
+	var done Settlement
+	ended := e.endedDays(ctx, days, &done)
+	lag := done.Lag
 	for _, d := range ended {
-		lag = max(lag, d.lag)
+		lag = max(lag, d.lag(d.oldest))
 	}
 	e.Observer.SettlementBegun(lag)
 	pass := tracedPass{tracer: e.Tracer, name: "settlement"}
-	pass.done, err = e.settleEnded(ctx, &pass, ended, from)
+	err = e.settleEnded(ctx, &pass, ended, &done)
+	pass.done = done.Transactions
 	pass.end(err)
-	return pass.done, err
+	return done, err
 }
 
-func (e *Engine) settleDays(ctx context.Context, days []store.Day) (int, error) {
-	ended, from := e.endedDays(ctx, days)
-	return e.settleEnded(ctx, &tracedPass{}, ended, from) // no span: it is part of a request
+// settleDay settles one tenant's day if it has ended.
+func (e *Engine) settleDay(ctx context.Context, day store.Day) error {
+	var done Settlement
+	ended := e.endedDays(ctx, []store.Day{day}, &done)
+	return e.settleEnded(ctx, &tracedPass{}, ended, &done) // no span: it is part of a request
 }
 
-func (e *Engine) settleEnded(ctx context.Context, pass *tracedPass, ended map[payment.Tenant]*due, from int64) (int, error) {
-	if len(ended) == 0 {
-		return 0, nil
+// settleEnded settles a page of each tenant in turn, so that no merchant waits for all captures of another.
+func (e *Engine) settleEnded(ctx context.Context, pass *tracedPass, ended []*endedDay, done *Settlement) error {
+	for len(ended) > 0 {
+		more := ended[:0]
+		for _, d := range ended {
+			last, err := e.settlePage(ctx, pass, d, done)
+			if err != nil {
+				return fmt.Errorf("settle: %w", err)
+			}
+			if !last {
+				more = append(more, d)
+			}
+		}
+		ended = more
 	}
-	settled := 0
-	for after := from - 1; ; {
-		batch, err := e.Store.UnsettledCaptures(ctx, after, dueBatch)
-		if err != nil {
-			return settled, fmt.Errorf("settle: %w", err)
-		}
-		n, err := e.settleBatch(ctx, pass, batch, ended)
-		settled += n
-		if err != nil {
-			return settled, fmt.Errorf("settle: %w", err)
-		}
-		if len(batch) < dueBatch {
-			return settled, e.markSettled(ctx, ended)
-		}
-		after = batch[len(batch)-1].ID
-	}
+	return nil
 }
 
-// endedDays finds the tenants whose day has ended, and the capture to begin with.
-func (e *Engine) endedDays(ctx context.Context, days []store.Day) (map[payment.Tenant]*due, int64) {
-	now := e.Clock.Now()
-	ended, from := map[payment.Tenant]*due{}, int64(0)
+// endedDays finds the tenants with a capture whose day has ended.
+func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settlement) []*endedDay {
+	var ended []*endedDay
 	zones := map[string]*time.Location{}
 	for _, d := range days {
-		if _, err := e.acquirer(d.Tenant); err != nil {
-			continue // a mode that takes no payments
+		if _, err := e.acquirer(d.Tenant); err != nil || d.Oldest.IsZero() {
+			continue // a mode that takes no payments, or nothing to settle
 		}
 		zone, ok := zones[d.TimeZone]
 		if !ok {
 			var err error
 			if zone, err = time.LoadLocation(d.TimeZone); err != nil {
-				e.Log.ErrorContext(ctx, "settle: time zone", slog.String("time_zone", d.TimeZone), slog.Any("error", err))
-				continue
+				e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded; its captures stay unsettled",
+					slog.Int64("merchant", d.Tenant.Merchant), slog.String("time_zone", d.TimeZone), slog.Any("error", err))
 			}
 			zones[d.TimeZone] = zone
 		}
-		cutoff := payment.LastCutoff(now.Add(d.Ahead), zone, d.Cutoff)
-		if !cutoff.After(d.Through) {
+		now := e.Clock.Now().Add(d.Ahead)
+		if zone == nil {
+			lag := max(0, now.Sub(payment.NextCutoff(d.Oldest, time.UTC, d.Cutoff)))
+			done.skip(SkipTimeZone, 1, lag)
 			continue
 		}
-		begin := cmp.Or(d.From, id.At(d.Since.Add(-settleSlack)))
-		if from == 0 || begin < from {
-			from = begin
+		cutoff := payment.LastCutoff(now, zone, d.Cutoff)
+		if d.Oldest.After(cutoff) {
+			continue
 		}
-		// A test clock is ahead of the ids, which know only real time.
-		next := cutoff
-		if now.Before(next) {
-			next = now
-		}
-		ended[d.Tenant] = &due{cutoff: cutoff, from: id.At(next.Add(-settleSlack)), lag: now.Add(d.Ahead).Sub(firstMissed(d, zone, cutoff))}
+		ended = append(ended, &endedDay{tenant: d.Tenant, cutoff: cutoff, oldest: d.Oldest, lag: func(captured time.Time) time.Duration {
+			return now.Sub(payment.NextCutoff(captured, zone, d.Cutoff))
+		}})
 	}
-	return ended, from
+	return ended
 }
 
-// firstMissed is the first cut-off after the one that was run last. The next one is a day away, give or take a change of the clocks.
-func firstMissed(d store.Day, zone *time.Location, last time.Time) time.Time {
-	if d.Through.IsZero() {
-		return last
+// settlePage settles one page of a tenant's captures, and reports whether it was the last.
+func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, done *Settlement) (last bool, err error) {
+	page, err := e.Store.UnsettledCaptures(ctx, d.tenant, d.cutoff, d.last, dueBatch)
+	if err != nil || len(page) == 0 {
+		return true, err
 	}
-	if first := payment.LastCutoff(d.Through.Add(26*time.Hour), zone, d.Cutoff); first.After(d.Through) && first.Before(last) {
-		return first
-	}
-	return last
-}
-
-// settleBatch settles those of the captures whose day has ended, and remembers where the ones begin that stay.
-func (e *Engine) settleBatch(ctx context.Context, pass *tracedPass, batch []store.Unsettled, ended map[payment.Tenant]*due) (int, error) {
-	ready := make([]store.Unsettled, 0, len(batch))
-	for _, u := range batch {
-		d := ended[u.Tenant]
-		switch {
-		case d == nil:
-		case u.Pending || u.At.After(d.cutoff):
-			d.from = min(d.from, u.ID)
-		default:
-			ready = append(ready, u)
+	d.last = page[len(page)-1]
+	seen := map[int64]bool{} // one change settles all captures of a transaction
+	page = slices.DeleteFunc(page, func(u store.Unsettled) bool {
+		again := seen[u.Transaction]
+		seen[u.Transaction] = true
+		return again
+	})
+	pass.found(ctx, len(page))
+	for part := range slices.Chunk(page, commitBatch) {
+		if err := e.settlePart(ctx, d, part, done); err != nil {
+			return false, err
 		}
 	}
-	pass.found(ctx, len(ready))
-	settled := 0
-	for part := range slices.Chunk(ready, commitBatch) {
-		n := 0
-		err := e.Store.Update(ctx, func(tx *store.Tx) error {
-			n = 0
-			for _, u := range part {
-				whole, err := e.settleOne(tx, u, ended[u.Tenant])
-				if err != nil {
-					return err
-				}
-				if whole {
-					n++
-				}
+	return false, nil
+}
+
+// settlePart settles transactions in one commit. If the store refuses one of them, each is settled in a commit of its own, so that the
+// others do not wait for it.
+func (e *Engine) settlePart(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) error {
+	err := e.settleTogether(ctx, d, part, done)
+	if err == nil || ctx.Err() != nil || retriable(err) {
+		return err
+	}
+	for _, u := range part {
+		err := e.settleTogether(ctx, d, []store.Unsettled{u}, done)
+		if err == nil {
+			continue
+		}
+		if ctx.Err() != nil || retriable(err) {
+			return err
+		}
+		done.skip(SkipFailed, 1, d.lag(u.At))
+		e.Log.ErrorContext(ctx, "settlement: a transaction cannot be settled", slog.Int64("transaction", u.Transaction),
+			slog.Int64("capture", u.ID), slog.Any("error", err))
+	}
+	return nil
+}
+
+// retriable reports whether the store as a whole refused a command, and not the command's own rows.
+func retriable(err error) bool {
+	return store.IsUnavailable(err) || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrClosed)
+}
+
+func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) error {
+	var settled int
+	var voided []store.Unsettled
+	err := e.Store.Update(ctx, func(tx *store.Tx) error {
+		settled, voided = 0, nil
+		for _, u := range part {
+			whole, err := tx.SettleThrough(d.tenant, u.Transaction, d.cutoff)
+			if errors.Is(err, store.ErrConflict) {
+				voided = append(voided, u) // if the void is refused, a later pass settles it
+				continue
 			}
-			return nil
-		})
-		if err != nil {
-			return settled, err
+			if err == nil && whole {
+				settled, err = settled+1, e.announceSettled(tx, d.tenant, u.Transaction)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		settled += n
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return settled, nil
-}
-
-// settleOne settles one transaction's captures up to the cut-off, and announces it when nothing waits any more.
-func (e *Engine) settleOne(tx *store.Tx, u store.Unsettled, d *due) (bool, error) {
-	whole, err := tx.SettleThrough(u.Tenant, u.Transaction, d.cutoff)
-	if errors.Is(err, store.ErrConflict) {
-		// Settled with an earlier capture of the batch, or being voided: if the void is refused, the next pass must find it.
-		d.from = min(d.from, u.ID)
-		return false, nil
+	done.Transactions += settled
+	for _, u := range voided {
+		done.skip(SkipVoid, 1, d.lag(u.At))
 	}
-	if err != nil || !whole {
-		return false, err
-	}
-	return true, e.announceSettled(tx, u.Tenant, u.Transaction)
+	return nil
 }
 
 func (e *Engine) announceSettled(tx *store.Tx, tenant payment.Tenant, transaction int64) error {
@@ -187,25 +228,4 @@ func (e *Engine) announceSettled(tx *store.Tx, tenant payment.Tenant, transactio
 		return err
 	}
 	return tx.InsertEvent(e.event("transaction.settled", tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
-}
-
-func (e *Engine) markSettled(ctx context.Context, ended map[payment.Tenant]*due) error {
-	tenants := make([]payment.Tenant, 0, len(ended))
-	for t := range ended {
-		tenants = append(tenants, t)
-	}
-	for part := range slices.Chunk(tenants, dueBatch) {
-		err := e.Store.Update(ctx, func(tx *store.Tx) error {
-			for _, t := range part {
-				if err := tx.MarkSettled(t, ended[t].cutoff, ended[t].from); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("settle: %w", err)
-		}
-	}
-	return nil
 }

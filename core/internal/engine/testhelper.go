@@ -101,7 +101,7 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 			continue
 		}
 		_, errExpire := e.expireOf(ctx, &tracedPass{}, d) // no span: it is part of the request
-		_, errSettle := e.settleDays(ctx, []store.Day{d})
+		errSettle := e.settleDay(ctx, d)
 		err = errors.Join(err, errExpire, errSettle)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -15,6 +16,8 @@ type passes struct {
 	failed *prometheus.CounterVec
 	ended  *prometheus.CounterVec
 	lag    prometheus.Gauge
+	skips  *prometheus.GaugeVec
+	behind prometheus.Gauge
 }
 
 func newPasses(c clock.Clock) passes {
@@ -30,7 +33,14 @@ func newPasses(c clock.Clock) passes {
 			Name: "causeway_pass_transactions_total", Help: "Transactions that a pass settled or expired.",
 		}, []string{"pass"}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "causeway_settlement_lag_seconds", Help: "How long a merchant's day has been over that is not settled, at the most; 0 when all are.",
+			Name: "causeway_settlement_lag_seconds", Help: "Time since the end of the oldest day of which a capture is not settled, 0 for none.",
+		}),
+		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "causeway_settlement_skipped",
+			Help: "What the last pass left unsettled although its day has ended: merchants for time_zone, transactions for void and failed.",
+		}, []string{"reason"}),
+		behind: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "causeway_core_clock_behind_rows_seconds", Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
 		}),
 	}
 	for _, pass := range []string{"settlement", "expiry"} {
@@ -38,23 +48,33 @@ func newPasses(c clock.Clock) passes {
 		p.failed.WithLabelValues(pass)
 		p.ended.WithLabelValues(pass)
 	}
+	for _, why := range engine.Skips() {
+		p.skips.WithLabelValues(string(why))
+	}
 	return p
 }
 
 func (p *passes) all() []prometheus.Collector {
-	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag}
+	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.behind}
 }
 
 // SettlementBegun implements engine.Observer.
 func (p *passes) SettlementBegun(lag time.Duration) { p.lag.Set(lag.Seconds()) }
 
 // SettlementEnded implements engine.Observer.
-func (p *passes) SettlementEnded(transactions int, err error) {
-	p.end("settlement", transactions, err)
-	if err == nil {
-		p.lag.Set(0)
+func (p *passes) SettlementEnded(s engine.Settlement, err error) {
+	p.end("settlement", s.Transactions, err)
+	if err != nil {
+		return // the lag stays as the pass began: part of it may be unsettled
+	}
+	p.lag.Set(s.Lag.Seconds())
+	for _, why := range engine.Skips() {
+		p.skips.WithLabelValues(string(why)).Set(float64(s.Skipped[why]))
 	}
 }
+
+// ClockBehind implements engine.Observer.
+func (p *passes) ClockBehind(by time.Duration) { p.behind.Set(by.Seconds()) }
 
 // ExpiryEnded implements engine.Observer.
 func (p *passes) ExpiryEnded(transactions int, err error) { p.end("expiry", transactions, err) }

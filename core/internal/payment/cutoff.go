@@ -16,6 +16,16 @@ func LastCutoff(now time.Time, zone *time.Location, minutes int) time.Time {
 	}
 }
 
+// NextCutoff is the earliest end of a merchant's day at or after t, by the rules of LastCutoff.
+func NextCutoff(t time.Time, zone *time.Location, minutes int) time.Time {
+	local := t.In(zone)
+	for days := -1; ; days++ {
+		if c := cutoffOn(local.Year(), local.Month(), local.Day()+days, zone, minutes); !c.Before(t) {
+			return c
+		}
+	}
+}
+
 // cutoffOn is the first moment when the zone's clocks show this date and minute, or have jumped past it.
 func cutoffOn(year int, month time.Month, day int, zone *time.Location, minutes int) time.Time {
 	wall := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)

@@ -63,6 +63,10 @@ func TestCutoffsAreOnePerDate(t *testing.T) {
 				if got.After(now) || got.Before(last) || got.Sub(last) > 25*time.Hour {
 					t.Fatalf("%s %d at %s: got %s after %s", name, minutes, now, got, last)
 				}
+				if next := payment.NextCutoff(now, zone, minutes); next.Before(now) || !payment.LastCutoff(next, zone, minutes).Equal(next) ||
+					next.After(now) && !payment.LastCutoff(next.Add(-time.Nanosecond), zone, minutes).Equal(got) || got.Equal(now) && !next.Equal(now) {
+					t.Fatalf("%s %d at %s: got %s as the next after %s", name, minutes, now, next, got)
+				}
 				if got.After(last) {
 					seen++
 				}

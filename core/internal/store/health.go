@@ -128,3 +128,29 @@ func (db *DB) Ping(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Newest is the row with the highest id among those that carry money.
+type Newest struct {
+	Table string // transactions, captures or refunds; "" if there is no row
+	ID    int64
+}
+
+// Newest returns the newest row. Ids carry the time of the clock that drew them.
+func (db *DB) Newest(ctx context.Context) (Newest, error) {
+	s, err := db.query(ctx, `SELECT name, id FROM (
+			SELECT 'transactions' AS name, COALESCE((SELECT MAX(id) FROM transactions), 0) AS id
+			UNION ALL SELECT 'captures', COALESCE((SELECT MAX(id) FROM captures), 0)
+			UNION ALL SELECT 'refunds', COALESCE((SELECT MAX(id) FROM refunds), 0)
+		) newest ORDER BY id DESC LIMIT 1`)
+	if err != nil {
+		return Newest{}, err
+	}
+	var n Newest
+	if err := s.Row(ctx).Scan(&n.Table, &n.ID); err != nil {
+		return Newest{}, fmt.Errorf("read newest row: %w", err)
+	}
+	if n.ID == 0 {
+		n.Table = ""
+	}
+	return n, nil
+}

@@ -10,50 +10,52 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Day is what decides when a merchant's day ends, and how far a tenant was settled.
+// Day is when a tenant's day ends, and the oldest capture of the tenant that has not settled.
 type Day struct {
 	Tenant   payment.Tenant
 	TimeZone string        // IANA name
 	Cutoff   int           // minutes after local midnight
 	Ahead    time.Duration // of the test clock; 0 in live mode
-	Through  time.Time     // the cut-off that was run last, zero for none
-	From     int64         // captures below are settled, or never will be
-	Since    time.Time     // when the merchant was made
+	Oldest   time.Time     // when the oldest unsettled capture was taken, zero for none
 }
 
-// Days lists the day of every merchant in both modes.
+// Days returns the day of every merchant in both modes. It reads one row of captures_unsettled per tenant.
 func (db *DB) Days(ctx context.Context) ([]Day, error) {
-	return collect(ctx, db, `SELECT m.id, mode.live, m.time_zone, m.cutoff, m.created_at,
-			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END, COALESCE(s.through, 0), COALESCE(s.from_id, 0)
+	return collect(ctx, db, `SELECT m.id, mode.live, m.time_zone, m.cutoff,
+			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
+			COALESCE((SELECT MAX(captured_at, created_at) FROM captures INDEXED BY captures_unsettled
+				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
+				ORDER BY MAX(captured_at, created_at) LIMIT 1), 0)
 		FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
-		LEFT JOIN test_clocks c ON c.merchant_id = m.id
-		LEFT JOIN settlement_marks s ON s.merchant_id = m.id AND s.live = mode.live`, scanDay)
+		LEFT JOIN test_clocks c ON c.merchant_id = m.id`, scanDay)
 }
 
 func scanDay(row Scanner) (Day, error) {
 	var (
-		d                     Day
-		since, ahead, through int64
+		d             Day
+		ahead, oldest int64
 	)
-	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &since, &ahead, &through, &d.From); err != nil {
+	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest); err != nil {
 		return d, fmt.Errorf("read day: %w", err)
 	}
-	d.Since, d.Ahead, d.Through = fromMillis(since), time.Duration(ahead)*time.Millisecond, fromMillis(through)
+	d.Ahead, d.Oldest = time.Duration(ahead)*time.Millisecond, fromMillis(oldest)
 	return d, nil
 }
 
-// Unsettled is a capture that has not settled.
+// Unsettled is a capture that has succeeded and not settled.
 type Unsettled struct {
 	ID, Transaction int64
-	Tenant          payment.Tenant
-	Pending         bool      // the acquirer's word on it is still out
-	At              time.Time // when it was captured
+	At              time.Time // when it was taken
 }
 
-// UnsettledCaptures lists the captures of all tenants with an id above after that have not settled, by id.
-func (db *DB) UnsettledCaptures(ctx context.Context, after int64, limit int) ([]Unsettled, error) {
-	return collect(ctx, db, `SELECT id, transaction_id, merchant_id, live, state = 'pending', MAX(captured_at, created_at) FROM captures
-		WHERE id > ? AND settled = 0 AND state IN ('succeeded', 'pending') ORDER BY id LIMIT ?`, scanUnsettled, after, limit)
+// UnsettledCaptures returns a page of the tenant's captures up to a cutoff that have not settled, oldest first. The page begins after the
+// capture after; the zero Unsettled is for the first page.
+func (db *DB) UnsettledCaptures(ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int) ([]Unsettled, error) {
+	return collect(ctx, db, `SELECT id, transaction_id, MAX(captured_at, created_at) FROM captures INDEXED BY captures_unsettled
+		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND MAX(captured_at, created_at) <= ?3
+			AND MAX(captured_at, created_at) >= ?4 AND (MAX(captured_at, created_at) > ?4 OR id > ?5)
+		ORDER BY MAX(captured_at, created_at), id LIMIT ?6`, scanUnsettled,
+		tenant.Merchant, tenant.Live, toMillis(cutoff), toMillis(after.At), after.ID, limit)
 }
 
 func scanUnsettled(row Scanner) (Unsettled, error) {
@@ -61,7 +63,7 @@ func scanUnsettled(row Scanner) (Unsettled, error) {
 		u  Unsettled
 		at int64
 	)
-	if err := row.Scan(&u.ID, &u.Transaction, &u.Tenant.Merchant, &u.Tenant.Live, &u.Pending, &at); err != nil {
+	if err := row.Scan(&u.ID, &u.Transaction, &at); err != nil {
 		return u, fmt.Errorf("read unsettled capture: %w", err)
 	}
 	u.At = fromMillis(at)
@@ -117,14 +119,6 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 		return err
 	}
 	return nil
-}
-
-// MarkSettled writes down how far a tenant is settled. What another process has settled further stays.
-func (tx *Tx) MarkSettled(tenant payment.Tenant, through time.Time, from int64) error {
-	return tx.exec(`INSERT INTO settlement_marks (merchant_id, live, through, from_id) VALUES (?, ?, ?, ?)
-		ON CONFLICT (merchant_id, live) DO UPDATE SET through = excluded.through, from_id = excluded.from_id
-			WHERE excluded.through >= settlement_marks.through`,
-		tenant.Merchant, tenant.Live, toMillis(through), from)
 }
 
 // Settleable lists the tenant's transactions, oldest first, that have captured money which waits.

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -30,7 +29,8 @@ func mustWrite(t *testing.T, db *store.DB, during func()) {
 	t.Helper()
 	err := db.Update(context.WithoutCancel(t.Context()), func(tx *store.Tx) error {
 		defer during()
-		return tx.MarkSettled(payment.Tenant{Merchant: 1}, tx.Now, 0) // any write
+		_, err := tx.AdvanceTestClock(1, 1) // any write
+		return err
 	})
 	if err != nil {
 		t.Error(err)

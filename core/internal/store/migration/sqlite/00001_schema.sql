@@ -115,6 +115,9 @@ CREATE TABLE captures (
 ) STRICT;
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
+-- What settlement has to do follows from the unsettled captures alone, whatever clock wrote them.
+CREATE INDEX captures_unsettled ON captures (merchant_id, live, MAX(captured_at, created_at), id)
+    WHERE settled = 0 AND state = 'succeeded';
 
 CREATE TABLE refunds (
     id              INTEGER PRIMARY KEY,
@@ -308,15 +311,6 @@ CREATE TABLE payment_methods (
 ) STRICT;
 -- Deleting a customer erases all its payment methods, detached ones included.
 CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);
-
--- How far each merchant's captures are settled, so that payments need no index for it.
-CREATE TABLE settlement_marks (
-    merchant_id INTEGER NOT NULL,
-    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
-    through     INTEGER NOT NULL, -- the last cut-off that was settled
-    from_id     INTEGER NOT NULL, -- no capture with a lower id is left to settle
-    PRIMARY KEY (merchant_id, live)
-) STRICT;
 
 -- How far the clock of a merchant's test objects is ahead of time.
 CREATE TABLE test_clocks (

@@ -104,6 +104,8 @@ CREATE TABLE captures (
 );
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
+CREATE INDEX captures_unsettled ON captures (merchant_id, live, GREATEST(captured_at, created_at), id)
+    WHERE settled = 0 AND state = 'succeeded';
 
 CREATE TABLE refunds (
     id              BIGINT   PRIMARY KEY,
@@ -294,14 +296,6 @@ CREATE TABLE payment_methods (
     CHECK ((detached_at = 0) = (number IS NOT NULL))
 );
 CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);
-
-CREATE TABLE settlement_marks (
-    merchant_id BIGINT   NOT NULL,
-    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
-    through     BIGINT   NOT NULL,
-    from_id     BIGINT   NOT NULL,
-    PRIMARY KEY (merchant_id, live)
-);
 
 CREATE TABLE test_clocks (
     merchant_id BIGINT PRIMARY KEY,

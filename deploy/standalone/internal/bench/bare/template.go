@@ -21,9 +21,8 @@ type Row map[string]any
 // Snapshot says up to which rowid each table was filled, and how many rows a table without rowids had.
 type Snapshot map[string]int64
 
-// background are the tables that core writes on its own time, whatever is paid: which day's settlement has run, and whether the store
-// takes a write.
-const background = `'settlement_marks', 'store_probes'`
+// background lists the tables that core writes without a payment: the health check's probe.
+const background = `'store_probes'`
 
 // Look takes a snapshot of the database file at path, which a server may have open.
 func Look(ctx context.Context, path string) (Snapshot, error) {

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// behindTolerance is how far the clock may be behind the newest row without a warning. Cores that share a database differ by
+// clockTolerance at most.
+const behindTolerance = time.Minute
+
+// CheckClock compares the clock with the newest row that carries money, and reports the difference to the observer. A clock that is behind
+// it by more than a minute is logged as an error with the row: either the clock is behind now, or a clock was ahead when that row was
+// written. Money is safe with both, because nothing is due by the order of ids. Lists show new objects below that row, and what expires or
+// settles does so late, until the clock has passed the row's time.
+func (e *Engine) CheckClock(ctx context.Context) error {
+	newest, err := e.Store.Newest(ctx)
+	if err != nil {
+		return fmt.Errorf("check clock: %w", err)
+	}
+	now, behind := e.Clock.Now(), time.Duration(0)
+	if newest.ID != 0 {
+		behind = max(0, id.TimeOf(newest.ID).Sub(now))
+	}
+	e.Observer.ClockBehind(behind)
+	if behind > behindTolerance {
+		e.Log.ErrorContext(ctx, "the clock is behind the newest row: it is wrong now, or was ahead when the row was written",
+			slog.String("table", newest.Table), slog.Int64("id", newest.ID), slog.Time("row_written", id.TimeOf(newest.ID).UTC()),
+			slog.Time("clock", now.UTC()), slog.Duration("behind", behind))
+	}
+	return nil
+}
