@@ -111,9 +111,10 @@ func TestPreviousKey(t *testing.T) {
 	f := open(t, nil)
 	token := &kept{next: f.Client().Transport}
 	client := &http.Client{Transport: mle.New(mle.Config{Clock: f.clock, Next: token})}
-	f.send(t, client, "POST", "/v1/transactions", sale)
+	f.send(t, client, "POST", "/v1/transactions", sale, "Idempotency-Key", "one")
 	again := func() got {
-		return f.send(t, f.Client(), "POST", "/v1/transactions", token.body, "Content-Type", "application/jose", "X-SVC-MLE", "v1")
+		return f.send(t, f.Client(), "POST", "/v1/transactions", token.body,
+			"Content-Type", "application/jose", "X-SVC-MLE", "v1", "Idempotency-Key", "one")
 	}
 	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", `{"expires_in":60}`)
 	f.clock.Advance(time.Minute - time.Millisecond)

@@ -3672,7 +3672,13 @@ type ClientInterface interface {
 	//
 	// The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
 	// serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
-	// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+	// required`. The protected header has `alg`, `enc` and `kid`.
+	//
+	// Optional members bind the body to its request; a mismatch is 400 `mle_decrypt_failed`. `iat` is the time in seconds, `htm` the method
+	// and `htu` the path. `rsp` is `required` or the id of the response key, so the demand for an encrypted response cannot be removed. `idk`
+	// is the `Idempotency-Key` and needs `iat`, so a recorded body cannot be executed again. Always send them.
+	//
+	// A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
 	// pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
 	//
 	// Corresponds with GET /v1/mle/keys/current (the `GetCurrentMLEKey` operationId).
@@ -4545,7 +4551,13 @@ func (c *Client) ListMLEKeys(ctx context.Context, reqEditors ...RequestEditorFn)
 //
 // The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
 // serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
-// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+// required`. The protected header has `alg`, `enc` and `kid`.
+//
+// Optional members bind the body to its request; a mismatch is 400 `mle_decrypt_failed`. `iat` is the time in seconds, `htm` the method
+// and `htu` the path. `rsp` is `required` or the id of the response key, so the demand for an encrypted response cannot be removed. `idk`
+// is the `Idempotency-Key` and needs `iat`, so a recorded body cannot be executed again. Always send them.
+//
+// A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
 // pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
 //
 // Corresponds with GET /v1/mle/keys/current (the `GetCurrentMLEKey` operationId).
@@ -8689,7 +8701,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
 	// serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
-	// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+	// required`. The protected header has `alg`, `enc` and `kid`.
+	//
+	// Optional members bind the body to its request; a mismatch is 400 `mle_decrypt_failed`. `iat` is the time in seconds, `htm` the method
+	// and `htu` the path. `rsp` is `required` or the id of the response key, so the demand for an encrypted response cannot be removed. `idk`
+	// is the `Idempotency-Key` and needs `iat`, so a recorded body cannot be executed again. Always send them.
+	//
+	// A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
 	// pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -12216,7 +12234,13 @@ func (c *ClientWithResponses) ListMLEKeysWithResponse(ctx context.Context, reqEd
 //
 // The merchant's own, in the mode of the API key, publishable ones included; the first request makes it. Send a body as a JWE in compact
 // serialization to this key, with `Content-Type: application/jose`, `X-SVC-MLE: v1` and, for an encrypted answer, `X-SVC-MLE-Response:
-// required`. The protected header has `alg`, `enc` and `kid`. A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
+// required`. The protected header has `alg`, `enc` and `kid`.
+//
+// Optional members bind the body to its request; a mismatch is 400 `mle_decrypt_failed`. `iat` is the time in seconds, `htm` the method
+// and `htu` the path. `rsp` is `required` or the id of the response key, so the demand for an encrypted response cannot be removed. `idk`
+// is the `Idempotency-Key` and needs `iat`, so a recorded body cannot be executed again. Always send them.
+//
+// A `kid` is the RFC 7638 thumbprint of its key by SHA-256, so a key that is
 // pinned by its `kid` cannot be replaced on the way. Fetch the key again after `mle_kid_unknown`.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -214,6 +214,19 @@ func TestByHand(t *testing.T) {
 	if got := must(t, pay(t, public, sealed), "open", "--private", mine); got != `{"amount":1}` {
 		t.Errorf("got %q back, want what was sent", got)
 	}
+	for path, want := range map[string]string{"/v1/transactions": `{"amount":1}`, "/v1/tokens": "mle_decrypt_failed"} {
+		bound := must(t, `{"amount":1}`, "seal", "--key", current, "--path", path, "--response", "required")
+		got := pay(t, public, bound)
+		if !strings.Contains(got, "error") {
+			got = must(t, got, "open", "--private", mine)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("bound to %s: got %s, want %s", path, got, want)
+		}
+	}
+	if got := pay(t, public, must(t, "{}", "seal", "--key", current, "--idempotency-key", "one")); !strings.Contains(got, "idk") {
+		t.Errorf("bound to an Idempotency-Key that is not sent: got %s", got)
+	}
 	if _, err := command(t, sealed, "open", "--private", mine); err == nil {
 		t.Error("a message to another was opened")
 	}

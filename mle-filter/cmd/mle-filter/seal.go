@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/go-jose/go-jose/v4"
@@ -20,13 +21,17 @@ import (
 const sealUsage = `mle-filter seal encrypts a request body: plain JSON from standard input, a compact JWE to standard output, without a line break after it.
 
 Usage:
-  mle-filter seal --key FILE < body.json > body.jwe
+  mle-filter seal --key FILE [flags] < body.json > body.jwe
+
+The flags other than --key bind the body to one request: the service refuses it with any other path, response key or
+Idempotency-Key. An intermediary can then neither remove the demand for an encrypted response nor send the body again.
 
 Example, with the key as the service gives it, and with the answer asked for encrypted:
   curl -sS $BASE/v1/mle/keys/current -H "Authorization: Bearer $KEY" > current.json
-  echo '{"amount": 1250, "currency": "usd", "payment_method": "card"}' | mle-filter seal --key current.json > body.jwe
-  curl -sS $BASE/v1/transactions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/jose' \
-    -H 'X-SVC-MLE: v1' -H 'X-SVC-MLE-Response: required' --data-binary @body.jwe | mle-filter open --private mine.jwk
+  echo '{"amount": 1250, "currency": "usd", "payment_method": "card"}' | mle-filter seal --key current.json \
+    --path /v1/transactions --response required --idempotency-key order-1 > body.jwe
+  curl -sS $BASE/v1/transactions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/jose' -H 'X-SVC-MLE: v1' \
+    -H 'X-SVC-MLE-Response: required' -H 'Idempotency-Key: order-1' --data-binary @body.jwe | mle-filter open --private mine.jwk
 
 Flags:
 `
@@ -47,7 +52,12 @@ const maxInput = 8 << 20
 // Seal encrypts what stands on standard input.
 func (m *Main) Seal(args []string) error {
 	fs := program.Flags(name+" seal", m.Stderr, sealUsage)
-	path := fs.String("key", "", "`file` with the key to encrypt to: a JWK, or the answer of GET /v1/mle/keys/current")
+	path := fs.String("key", "", "`file` with the key to encrypt to: a JWK, or the response of GET /v1/mle/keys/current")
+	var to jwe.Binding
+	fs.StringVar(&to.Path, "path", "", "bind to the `path` of the request, such as /v1/transactions, and to --method")
+	fs.StringVar(&to.Method, "method", http.MethodPost, "the `method` that --path goes with")
+	fs.StringVar(&to.ResponseTo, "response", "", "bind to the demand for an encrypted response: \"required\", or the `id` of the response key")
+	fs.StringVar(&to.IdempotencyKey, "idempotency-key", "", "bind to this Idempotency-Key of the request")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}
@@ -66,7 +76,10 @@ func (m *Main) Seal(args []string) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := recipient.Seal(body, "application/json", clock.System().Now())
+	if to.Path == "" {
+		to.Method = ""
+	}
+	sealed, err := recipient.SealBound(body, "application/json", clock.System().Now(), to)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ const (
 	FieldMLE         = "x-svc-mle"
 	FieldResponse    = "x-svc-mle-response"
 	FieldResponseKID = "x-svc-mle-response-kid"
+	FieldIdempotency = "idempotency-key"
 	// FieldInternal tells core what was encrypted. A client's own never gets through.
 	FieldInternal = "x-svc-int-mle"
 	// FieldProof tells core that a request came through here. A client's own never gets through either.

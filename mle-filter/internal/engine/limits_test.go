@@ -137,6 +137,7 @@ func TestSettings(t *testing.T) {
 		"too large":               {MaxResponse: 64<<20 + 1},
 		"no slots":                {Concurrency: -1},
 		"short age":               {MaxAge: time.Millisecond},
+		"long age":                {MaxAge: 12 * time.Hour},
 		"no patience":             {Queue: -1},
 		"negative plaintext":      {MaxPlaintext: -1},
 		"far too large":           {MaxPlaintext: math.MaxInt},
@@ -144,7 +145,9 @@ func TestSettings(t *testing.T) {
 		"what once were defaults": {MaxBody: 256 << 10, MaxPlaintext: 192 << 10},
 		"a byte beyond":           {MaxBody: 265_599, MaxPlaintext: 192 << 10},
 	} {
-		if _, err := engine.New(engine.Config{Settings: s, Keys: &enginetest.Ring{}}); err == nil {
+		w := enginetest.NewWorld(t)
+		w.Config.Settings = s // all else is right
+		if _, err := engine.New(w.Config); err == nil {
 			t.Errorf("%s: got an engine", name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+	"github.com/causeway-pay/causeway/shared/idempotency"
 )
 
 // Unwrap decrypts the request's body, all of it. The cheap tests come first: what is sent here costs its sender nothing, and the private
@@ -55,7 +56,43 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 		return failed("htm", "The protected header's htm is not the method of the request.")
 	}
 	if h.Path != "" && h.Path != x.head.Path {
-		return failed("htu", "The protected header's htu is not the path of the request. It holds the path alone, without scheme, host and query.")
+		return failed("htu", "The protected header's htu is not the path of the request."+
+			" It holds the path alone, without scheme, host and query.")
+	}
+	if p := x.judgeResponse(h.ResponseTo); p != nil {
+		return p
+	}
+	return x.judgeIdempotency(h)
+}
+
+// judgeResponse rejects a request whose demand for an encrypted response was removed or changed on
+// its way: rsp says how the client sent it.
+func (x *Exchange) judgeResponse(to string) *Problem {
+	switch {
+	case to == "":
+	case x.reply == nil:
+		return failed("rsp", "The protected header has rsp, and the request does not demand an encrypted response."+
+			" Send X-SVC-MLE-Response: required.").at("X-SVC-MLE-Response")
+	case to != jwe.RequiredResponse && to != x.reply.KID():
+		return failed("rsp", "The protected header's rsp is not the key that the response would be encrypted to."+
+			" It holds \"required\" or that key's id.").at("X-SVC-MLE-Response-Kid")
+	}
+	return nil
+}
+
+// judgeIdempotency rejects a recorded body that is sent again under another Idempotency-Key. Without
+// a time the body could be sent again once core has forgotten the key, so idk requires iat.
+func (x *Exchange) judgeIdempotency(h *jwe.Header) *Problem {
+	if h.IdempotencyKey == "" {
+		return nil
+	}
+	sent, bound := x.head.Fields.Values(FieldIdempotency), idempotency.Normalize(h.IdempotencyKey)
+	if len(sent) != 1 || idempotency.Normalize(sent[0]) != bound {
+		return failed("idk", "The protected header's idk is not the Idempotency-Key of the request.").
+			at("Idempotency-Key")
+	}
+	if h.IssuedAt == nil {
+		return failed("iat", "The protected header has idk and no iat, the time in seconds. The two go together.")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func Cases(tb testing.TB, w *World) []Case {
 	all := slices.Concat(
 		honestCases(tb, w), answerCases(tb, w), algCases(tb, w), headerCases(tb, w), jsonCases(tb, w), encodingCases(tb, w), keyCases(tb, w),
 		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w), fieldCases(tb, w), sizeCases(tb, w),
-		plaintextCases(tb, w), policyCases(tb, w),
+		plaintextCases(tb, w), policyCases(tb, w), bindingCases(tb, w),
 	)
 	names := map[string]bool{}
 	for i := range all {

@@ -36,7 +36,7 @@ var spellings = func() map[string]string {
 	known := map[string]string{}
 	for _, name := range []string{
 		engine.FieldMLE, engine.FieldResponse, engine.FieldResponseKID, engine.FieldInternal, engine.FieldProof,
-		engine.FieldClientAddress, engine.FieldHop, "content-type", "content-encoding",
+		engine.FieldClientAddress, engine.FieldHop, engine.FieldIdempotency, "content-type", "content-encoding",
 	} {
 		known[name] = http.CanonicalHeaderKey(name)
 	}

@@ -14,13 +14,19 @@ import (
 type Header struct {
 	Alg      Alg
 	KID      string // of at most 64 letters, digits, - and _
-	IssuedAt *int64 // Unix seconds
+	IssuedAt *int64 // iat, Unix seconds
 	Method   string // htm
 	Path     string // htu
+	// ResponseTo is rsp: RequiredResponse, or the key id that the response must be encrypted to.
+	ResponseTo     string
+	IdempotencyKey string // idk
 
 	epk      *ecdh.PublicKey // with ECDH only
 	apu, apv []byte
 }
+
+// RequiredResponse is the value of rsp that accepts any response key of the merchant.
+const RequiredResponse = "required"
 
 // forbidden are members that no message needs here, and that would make somebody fetch, inflate or derive. Those that would make go-jose parse
 // keys and certificates are looked for before it does.
@@ -115,16 +121,22 @@ func (h *Header) readTime(m members) error {
 	return nil
 }
 
-func (h *Header) readBinding(m members) (err error) {
-	var method, path bool
-	if h.Method, method, err = m.text("htm"); err != nil {
-		return err
-	}
-	if h.Path, path, err = m.text("htu"); err != nil {
-		return err
-	}
-	if method && h.Method == "" || path && h.Path == "" {
-		return refuse(ReasonHeader, "The protected header's htm or htu is empty.")
+// readBinding reads the members that bind a message to its request.
+func (h *Header) readBinding(m members) error {
+	for _, member := range []struct {
+		name jose.HeaderKey
+		into *string
+	}{
+		{"htm", &h.Method}, {"htu", &h.Path}, {"rsp", &h.ResponseTo}, {"idk", &h.IdempotencyKey},
+	} {
+		value, present, err := m.text(member.name)
+		if err != nil {
+			return err
+		}
+		if present && value == "" {
+			return refuse(ReasonHeader, "The protected header's "+string(member.name)+" is empty.")
+		}
+		*member.into = value
 	}
 	return nil
 }

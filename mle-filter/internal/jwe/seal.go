@@ -31,9 +31,30 @@ func (r *Recipient) KID() string { return r.key.KeyID }
 // Alg is the algorithm of the key.
 func (r *Recipient) Alg() Alg { return r.alg }
 
-// Seal encrypts a message for the recipient, says when, and of what media type it is when that is known.
+// Binding are the members of a protected header that bind a message to its request. Empty members are
+// left out.
+type Binding struct {
+	Method         string // htm
+	Path           string // htu
+	ResponseTo     string // rsp: RequiredResponse, or the id of a response key
+	IdempotencyKey string // idk
+}
+
+// Seal encrypts a message for the recipient. Its header has the time and, unless empty, the media type.
 func (r *Recipient) Seal(plaintext []byte, contentType string, now time.Time) ([]byte, error) {
+	return r.SealBound(plaintext, contentType, now, Binding{})
+}
+
+// SealBound is Seal for a message that is bound to a request.
+func (r *Recipient) SealBound(plaintext []byte, contentType string, now time.Time, to Binding) ([]byte, error) {
 	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithHeader("iat", now.Unix())
+	for name, value := range map[jose.HeaderKey]string{
+		"htm": to.Method, "htu": to.Path, "rsp": to.ResponseTo, "idk": to.IdempotencyKey,
+	} {
+		if value != "" {
+			options.WithHeader(name, value)
+		}
+	}
 	if contentType != "" {
 		options.WithContentType(jose.ContentType(contentType))
 	}

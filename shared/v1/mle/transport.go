@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -34,8 +35,9 @@ const (
 )
 
 const (
-	mediaType = "application/jose"
-	maxAnswer = 4 << 20
+	mediaType         = "application/jose"
+	idempotencyHeader = "Idempotency-Key"
+	maxAnswer         = 4 << 20
 )
 
 // Config says how to encrypt. The zero Config encrypts requests, and takes answers in the clear.
@@ -77,8 +79,8 @@ func New(cfg Config) *Transport {
 	return &Transport{cfg: cfg, keys: map[string]*held{}}
 }
 
-// RoundTrip implements http.RoundTripper. A request whose key the service does not know any more is sent once again with the key it has now:
-// nothing was carried out.
+// RoundTrip implements http.RoundTripper. If the service does not have the key of the request any more,
+// nothing was executed: the transport fetches the current key and sends the request once more.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readBody(r)
 	if err != nil {
@@ -86,6 +88,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if body == nil && t.cfg.Private == nil {
 		return t.cfg.Next.RoundTrip(r)
+	}
+	if body != nil {
+		r = withIdempotencyKey(r)
 	}
 	var used *held
 	for again := false; ; again = true {
@@ -106,6 +111,18 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close() // it is in memory
 		used = key
 	}
+}
+
+// withIdempotencyKey returns the request, or a copy with a random Idempotency-Key if it can carry one
+// and has none. A body that is bound to no key could be recorded and executed again under any other.
+func withIdempotencyKey(r *http.Request) *http.Request {
+	takesKey := r.Method == http.MethodPost || r.Method == http.MethodPatch
+	if !takesKey || len(r.Header.Values(idempotencyHeader)) > 0 {
+		return r
+	}
+	out := r.Clone(r.Context()) // a transport must not change the request
+	out.Header.Set(idempotencyHeader, rand.Text())
+	return out
 }
 
 // readBody reads a request's body, nil for none.
@@ -150,10 +167,19 @@ func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Re
 	return out, key, nil
 }
 
-// seal encrypts a body, and binds it to the time, the method and the path.
+// seal encrypts a body and binds it to its request: the time (iat), the method (htm), the path (htu), the
+// response key (rsp) and the Idempotency-Key (idk). A change of any of them on the way is then rejected.
 func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]byte, error) {
 	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithContentType("application/json").
-		WithHeader("iat", t.cfg.Clock.Now().Unix()).WithHeader("htm", cmp.Or(r.Method, http.MethodGet)).WithHeader("htu", r.URL.EscapedPath())
+		WithHeader("iat", t.cfg.Clock.Now().Unix()).
+		WithHeader("htm", cmp.Or(r.Method, http.MethodGet)).
+		WithHeader("htu", r.URL.EscapedPath())
+	if t.cfg.Private != nil {
+		options.WithHeader("rsp", t.cfg.Private.KeyID)
+	}
+	if key := r.Header.Get(idempotencyHeader); key != "" {
+		options.WithHeader("idk", key)
+	}
 	encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(t.cfg.Alg), Key: key}, options)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKey, err)

@@ -44,10 +44,12 @@ func (b *builder) extProc() *extprocv3.ExternalProcessor {
 	}
 }
 
-// forwarded is what the filter reads, and nothing else.
+// forwarded are the header fields that Envoy sends to the filter: those that the filter reads, and no others.
 func forwarded() []*matcherv3.StringMatcher {
 	var out []*matcherv3.StringMatcher
-	for _, name := range []string{":method", ":path", ":status", "authorization", "vary", "request-id", "traceparent", "tracestate"} {
+	for _, name := range []string{
+		":method", ":path", ":status", "authorization", "idempotency-key", "vary", "request-id", "traceparent", "tracestate",
+	} {
 		out = append(out, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: name}})
 	}
 	for _, prefix := range []string{"content-", "x-svc-"} {
