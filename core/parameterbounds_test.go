@@ -95,10 +95,11 @@ func TestIdempotencyKeyAtItsBounds(t *testing.T) {
 			t.Errorf("look-up of %s: got %d %s", p.what, a.status, a.body)
 		}
 	}
-	// Every POST takes a key, and nothing else says that it does.
+	// Every POST and PATCH takes a key, and nothing else does by the contract.
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			if got, want := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil, method == http.MethodPost; got != want {
+			want := method == http.MethodPost || method == http.MethodPatch
+			if got := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil; got != want {
 				t.Errorf("%s %s takes an Idempotency-Key: got %t, want %t", method, path, got, want)
 			}
 		}

@@ -3052,7 +3052,7 @@ type ListAPIKeysParams struct {
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
 type CreateAPIKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3065,7 +3065,7 @@ type RevokeAPIKeyParams struct {
 // RollAPIKeyParams defines parameters for RollAPIKey.
 type RollAPIKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3090,7 +3090,14 @@ type ListCustomersParams struct {
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateCustomerParams defines parameters for UpdateCustomer.
+type UpdateCustomerParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3112,7 +3119,7 @@ type ListPaymentMethodsParams struct {
 // AttachPaymentMethodParams defines parameters for AttachPaymentMethod.
 type AttachPaymentMethodParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3143,7 +3150,7 @@ type ListEventsParams struct {
 // RedeliverEventParams defines parameters for RedeliverEvent.
 type RedeliverEventParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3156,21 +3163,21 @@ type GetCurrentMLEKeyParams struct {
 // RotateMLEKeyParams defines parameters for RotateMLEKey.
 type RotateMLEKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateMLEResponseKeyParams defines parameters for CreateMLEResponseKey.
 type CreateMLEResponseKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // AnswerMLEChallengeParams defines parameters for AnswerMLEChallenge.
 type AnswerMLEChallengeParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3192,42 +3199,42 @@ type ListRefundsParams struct {
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // AdvanceTestClockParams defines parameters for AdvanceTestClock.
 type AdvanceTestClockParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RunSettlementParams defines parameters for RunSettlement.
 type RunSettlementParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ExpireTransactionParams defines parameters for ExpireTransaction.
 type ExpireTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SettleTransactionParams defines parameters for SettleTransaction.
 type SettleTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3264,7 +3271,7 @@ type ListTransactionsParams struct {
 // CreateTransactionParams defines parameters for CreateTransaction.
 type CreateTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3283,21 +3290,21 @@ type ListTransactionCapturesParams struct {
 // CreateCaptureParams defines parameters for CreateCapture.
 type CreateCaptureParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ConfirmTransactionParams defines parameters for ConfirmTransaction.
 type ConfirmTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // VoidTransactionParams defines parameters for VoidTransaction.
 type VoidTransactionParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3316,7 +3323,14 @@ type ListWebhookEndpointsParams struct {
 // CreateWebhookEndpointParams defines parameters for CreateWebhookEndpoint.
 type CreateWebhookEndpointParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateWebhookEndpointParams defines parameters for UpdateWebhookEndpoint.
+type UpdateWebhookEndpointParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3335,7 +3349,7 @@ type ListWebhookDeliveriesParams struct {
 // RollWebhookSecretParams defines parameters for RollWebhookSecret.
 type RollWebhookSecretParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key. Any other value is taken as it is.
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3574,7 +3588,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-	UpdateCustomerWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateCustomerWithBody(ctx context.Context, id ID, params *UpdateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCustomer Change the fields that are given
 	//
@@ -3584,7 +3598,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-	UpdateCustomer(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateCustomer(ctx context.Context, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPaymentMethods List what a customer pays with, newest first
 	//
@@ -4041,7 +4055,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-	UpdateWebhookEndpointWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWebhookEndpointWithBody(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWebhookEndpoint Change a webhook endpoint
 	//
@@ -4051,7 +4065,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-	UpdateWebhookEndpoint(ctx context.Context, id ID, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWebhookEndpoint(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhookDeliveries List the deliveries to a webhook endpoint, newest first
 	//
@@ -4313,8 +4327,8 @@ func (c *Client) GetCustomer(ctx context.Context, id ID, reqEditors ...RequestEd
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateCustomerRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, params *UpdateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateCustomerRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4333,8 +4347,8 @@ func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, contentType 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-func (c *Client) UpdateCustomer(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateCustomerRequest(c.Server, id, body)
+func (c *Client) UpdateCustomer(ctx context.Context, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateCustomerRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5350,8 +5364,8 @@ func (c *Client) GetWebhookEndpoint(ctx context.Context, id ID, reqEditors ...Re
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-func (c *Client) UpdateWebhookEndpointWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateWebhookEndpointRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) UpdateWebhookEndpointWithBody(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWebhookEndpointRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5370,8 +5384,8 @@ func (c *Client) UpdateWebhookEndpointWithBody(ctx context.Context, id ID, conte
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-func (c *Client) UpdateWebhookEndpoint(ctx context.Context, id ID, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateWebhookEndpointRequest(c.Server, id, body)
+func (c *Client) UpdateWebhookEndpoint(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWebhookEndpointRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5980,18 +5994,18 @@ func NewGetCustomerRequest(server string, id ID) (*http.Request, error) {
 }
 
 // NewUpdateCustomerRequest calls the generic UpdateCustomer builder with application/json body
-func NewUpdateCustomerRequest(server string, id ID, body UpdateCustomerJSONRequestBody) (*http.Request, error) {
+func NewUpdateCustomerRequest(server string, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateCustomerRequestWithBody(server, id, "application/json", bodyReader)
+	return NewUpdateCustomerRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewUpdateCustomerRequestWithBody constructs an http.Request for the UpdateCustomer method, with any body, and a specified content type
-func NewUpdateCustomerRequestWithBody(server string, id ID, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateCustomerRequestWithBody(server string, id ID, params *UpdateCustomerParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6022,6 +6036,21 @@ func NewUpdateCustomerRequestWithBody(server string, id ID, contentType string, 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -8232,18 +8261,18 @@ func NewGetWebhookEndpointRequest(server string, id ID) (*http.Request, error) {
 }
 
 // NewUpdateWebhookEndpointRequest calls the generic UpdateWebhookEndpoint builder with application/json body
-func NewUpdateWebhookEndpointRequest(server string, id ID, body UpdateWebhookEndpointJSONRequestBody) (*http.Request, error) {
+func NewUpdateWebhookEndpointRequest(server string, id ID, params *UpdateWebhookEndpointParams, body UpdateWebhookEndpointJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateWebhookEndpointRequestWithBody(server, id, "application/json", bodyReader)
+	return NewUpdateWebhookEndpointRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewUpdateWebhookEndpointRequestWithBody constructs an http.Request for the UpdateWebhookEndpoint method, with any body, and a specified content type
-func NewUpdateWebhookEndpointRequestWithBody(server string, id ID, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateWebhookEndpointRequestWithBody(server string, id ID, params *UpdateWebhookEndpointParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -8274,6 +8303,21 @@ func NewUpdateWebhookEndpointRequestWithBody(server string, id ID, contentType s
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -8587,7 +8631,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-	UpdateCustomerWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error)
+	UpdateCustomerWithBodyWithResponse(ctx context.Context, id ID, params *UpdateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error)
 
 	// UpdateCustomerWithResponse Change the fields that are given
 	//
@@ -8597,7 +8641,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-	UpdateCustomerWithResponse(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error)
+	UpdateCustomerWithResponse(ctx context.Context, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error)
 
 	// ListPaymentMethodsWithResponse List what a customer pays with, newest first
 	//
@@ -9112,7 +9156,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-	UpdateWebhookEndpointWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error)
+	UpdateWebhookEndpointWithBodyWithResponse(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error)
 
 	// UpdateWebhookEndpointWithResponse Change a webhook endpoint
 	//
@@ -9122,7 +9166,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-	UpdateWebhookEndpointWithResponse(ctx context.Context, id ID, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error)
+	UpdateWebhookEndpointWithResponse(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error)
 
 	// ListWebhookDeliveriesWithResponse List the deliveries to a webhook endpoint, newest first
 	//
@@ -12036,8 +12080,8 @@ func (c *ClientWithResponses) GetCustomerWithResponse(ctx context.Context, id ID
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-func (c *ClientWithResponses) UpdateCustomerWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error) {
-	rsp, err := c.UpdateCustomerWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateCustomerWithBodyWithResponse(ctx context.Context, id ID, params *UpdateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error) {
+	rsp, err := c.UpdateCustomerWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12052,8 +12096,8 @@ func (c *ClientWithResponses) UpdateCustomerWithBodyWithResponse(ctx context.Con
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
-func (c *ClientWithResponses) UpdateCustomerWithResponse(ctx context.Context, id ID, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error) {
-	rsp, err := c.UpdateCustomer(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) UpdateCustomerWithResponse(ctx context.Context, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCustomerResponse, error) {
+	rsp, err := c.UpdateCustomer(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12903,8 +12947,8 @@ func (c *ClientWithResponses) GetWebhookEndpointWithResponse(ctx context.Context
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-func (c *ClientWithResponses) UpdateWebhookEndpointWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error) {
-	rsp, err := c.UpdateWebhookEndpointWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateWebhookEndpointWithBodyWithResponse(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error) {
+	rsp, err := c.UpdateWebhookEndpointWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12919,8 +12963,8 @@ func (c *ClientWithResponses) UpdateWebhookEndpointWithBodyWithResponse(ctx cont
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/webhook_endpoints/{id} (the `UpdateWebhookEndpoint` operationId).
-func (c *ClientWithResponses) UpdateWebhookEndpointWithResponse(ctx context.Context, id ID, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error) {
-	rsp, err := c.UpdateWebhookEndpoint(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) UpdateWebhookEndpointWithResponse(ctx context.Context, id ID, params *UpdateWebhookEndpointParams, body UpdateWebhookEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookEndpointResponse, error) {
+	rsp, err := c.UpdateWebhookEndpoint(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	}
 	var whole v1.Customer
 	a, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.UpdateCustomerWithBody(ctx, customer, contentType, body, m.authorized)
+		return m.x.client.UpdateCustomerWithBody(ctx, customer, nil, contentType, body, m.authorized)
 	})
 	if r, read := a.made(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r

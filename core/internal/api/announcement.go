@@ -20,27 +20,21 @@ const maxEventName = 200
 var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // announce tells a merchant of what happened elsewhere on the platform.
-func (o *Operator) announce(w http.ResponseWriter, r *http.Request, seen *audit) error {
-	n, err := merchantID(r, seen)
+func (o *Operator) announce(c *call, seen *audit) (engine.Answer, error) {
+	n, err := merchantID(c.Request, seen)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in operator.EventCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	if f := checkAnnouncement(&in); f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	req, err := o.operatorRequest(r, body)
-	if err != nil {
-		return err
-	}
-	out, err := o.Engine.Announce(r.Context(), req, engine.Announcement{
+	return o.Engine.Announce(c.Context(), c.request, engine.Announcement{
 		Tenant: payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, Type: string(in.Type), Name: in.Name, Object: in.Object,
 	})
-	return o.answer(w, r, out, err)
 }
 
 func checkAnnouncement(in *operator.EventCreate) *fault {

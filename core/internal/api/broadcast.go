@@ -13,21 +13,15 @@ import (
 var commonEvents = []v1.EventType{v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // broadcast has all merchants told of what happened elsewhere on the platform.
-func (o *Operator) broadcast(w http.ResponseWriter, r *http.Request, _ *audit) error {
+func (o *Operator) broadcast(c *call, _ *audit) (engine.Answer, error) {
 	var in operator.BroadcastCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	if f := checkNews(commonEvents, in.Type, in.Name, in.Object); f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	req, err := o.operatorRequest(r, body)
-	if err != nil {
-		return err
-	}
-	out, err := o.Engine.Broadcast(r.Context(), req, string(in.Type), in.Name, in.Object)
-	return o.answer(w, r, out, err)
+	return o.Engine.Broadcast(c.Context(), c.request, string(in.Type), in.Name, in.Object)
 }
 
 // Broadcast shows what all merchants are told, which was just accepted or was there before.

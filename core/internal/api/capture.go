@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -10,7 +11,7 @@ import (
 
 func (a *API) captureRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/transactions/{id}/captures", "payments:capture", a.createCapture},
+		{http.MethodPost, "/v1/transactions/{id}/captures", "payments:capture", a.changing(a.createCapture)},
 		{http.MethodGet, "/v1/transactions/{id}/captures", "transactions:read", a.listCaptures},
 		{http.MethodGet, "/v1/captures/{id}", "transactions:read", a.getCapture},
 	}
@@ -27,17 +28,16 @@ type stepDetails struct {
 	shownSource
 }
 
-func (a *API) createCapture(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.Transaction)
+func (a *API) createCapture(c *call) (engine.Answer, error) {
+	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in v1.CaptureCreate
-	body, err := decode(w, r, &in, true)
-	if err != nil {
-		return err
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
 	}
-	amount, f := optionalAmount(in.Amount, body)
+	amount, f := optionalAmount(in.Amount, c.body)
 	if f == nil {
 		f = lengthFault(field{"reference", in.Reference, 255})
 	}
@@ -45,15 +45,10 @@ func (a *API) createCapture(w http.ResponseWriter, r *http.Request, k *store.Key
 		f = metadataFault(in.Metadata)
 	}
 	if f != nil {
-		return f
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
+		return engine.Answer{}, f
 	}
 	details := encode(&stepDetails{Reference: in.Reference, Metadata: in.Metadata})
-	out, err := a.Engine.Capture(r.Context(), req, n, amount, in.Final != nil && *in.Final, details)
-	return a.answer(w, r, out, err)
+	return a.Engine.Capture(c.Context(), c.request, n, amount, in.Final != nil && *in.Final, details)
 }
 
 // optionalAmount is 0 when the field is absent: all that is left. A null is not absent: whoever sent it may have meant any amount.

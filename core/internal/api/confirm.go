@@ -4,36 +4,32 @@ import (
 	"crypto/hmac"
 	"net/http"
 
-	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // prepareTransaction creates a transaction that waits to be confirmed.
-func (a *API) prepareTransaction(w http.ResponseWriter, r *http.Request, k *store.Key, in *v1.TransactionCreate, body []byte) error {
+func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Answer, error) {
+	c.show = func(out *engine.Answer) error {
+		if out.Status == http.StatusCreated {
+			out.Body = a.withClientSecret(c.key.Tenant, out.Body)
+		}
+		return nil
+	}
 	if f := earlyFault(in); f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	named, err := a.namedPayer(r, k, in)
+	named, err := a.namedPayer(c, in)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.Prepare(r.Context(), req, engine.Payment{
+	return a.Engine.Prepare(c.Context(), c.request, engine.Payment{
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(in), Partial: partial(in), PaymentMethod: in.PaymentMethod,
 		Drawn:   named.drawn,
 		Details: encode(details(in, shownSource{}, named.customer)), Terms: terms(named.customer, in.Reference),
 	})
-	if err == nil && out.Status == http.StatusCreated {
-		out.Body = a.withClientSecret(k.Tenant, out.Body)
-	}
-	return a.answer(w, r, out, err)
 }
 
 // earlyFault refuses what comes with the confirmation. Nothing keeps it until then.
@@ -56,12 +52,12 @@ func earlyFault(in *v1.TransactionCreate) *fault {
 }
 
 // namedPayer finds the customer and the default that a create names for its confirmation.
-func (a *API) namedPayer(r *http.Request, k *store.Key, in *v1.TransactionCreate) (payer, error) {
+func (a *API) namedPayer(c *call, in *v1.TransactionCreate) (payer, error) {
 	switch in.PaymentMethod {
 	case "", kindCard, kindNetworkToken, kindBankAccount:
 		return payer{}.of(in.Customer)
 	}
-	p, err := a.payer(r.Context(), k.Tenant, givenSource{method: in.PaymentMethod, customer: in.Customer})
+	p, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: in.PaymentMethod, customer: in.Customer})
 	if err != nil {
 		return payer{}, err
 	}
@@ -71,49 +67,43 @@ func (a *API) namedPayer(r *http.Request, k *store.Key, in *v1.TransactionCreate
 	return p, nil
 }
 
-func (a *API) confirmTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.Transaction)
+func (a *API) confirmTransaction(c *call) (engine.Answer, error) {
+	if c.publishable() {
+		c.show = func(out *engine.Answer) error { out.Body = forPayer(out.Body); return nil }
+	}
+	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in v1.TransactionConfirm
-	body, err := decode(w, r, &in, true)
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
+	}
+	if f := a.confirmFault(c, n, &in); f != nil {
+		return engine.Answer{}, f
+	}
+	if in.PaymentMethod == "" && given(c.body, "payment_method") { // a client that lost the id would pay with what the create named
+		return engine.Answer{}, &fault{code: codeMissingField, param: "payment_method"}
+	}
+	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	if f := a.confirmFault(k, n, &in); f != nil {
-		return f
-	}
-	if in.PaymentMethod == "" && given(body, "payment_method") { // a client that lost the id would pay with what the create named
-		return &fault{code: codeMissingField, param: "payment_method"}
-	}
-	t, err := a.Store.Transaction(r.Context(), k.Tenant, n)
+	p, err := a.confirmation(c, t, &in)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	p, err := a.confirmation(r, k, t, &in)
-	if err != nil {
-		return err
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.Confirm(r.Context(), req, t, p)
-	if err == nil && k.Kind == string(apikey.Publishable) {
-		out.Body = forPayer(out.Body)
-	}
-	return a.answer(w, r, out, err)
+	return a.Engine.Confirm(c.Context(), c.request, t, p)
 }
 
 // confirmFault checks what needs no look at the transaction. The secret comes first, so that whoever lacks it learns nothing, not even
 // whether there is such a transaction.
-func (a *API) confirmFault(k *store.Key, n int64, in *v1.TransactionConfirm) *fault {
+func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 	const param = "client_secret"
-	if in.ClientSecret == nil && k.Kind == string(apikey.Publishable) {
+	if in.ClientSecret == nil && c.publishable() {
 		return &fault{code: codeMissingField, param: param}
 	}
-	if in.ClientSecret != nil && !hmac.Equal([]byte(in.ClientSecret.Reveal()), []byte(a.clientSecret(k.Tenant, n).Reveal())) {
+	if in.ClientSecret != nil && !hmac.Equal([]byte(in.ClientSecret.Reveal()), []byte(a.clientSecret(c.key.Tenant, n).Reveal())) {
 		return &fault{code: codeInvalidClientSecret, param: param}
 	}
 	for _, f := range []*fault{
@@ -127,7 +117,7 @@ func (a *API) confirmFault(k *store.Key, n int64, in *v1.TransactionConfirm) *fa
 }
 
 // confirmation is the payment that a confirmation makes of a waiting transaction.
-func (a *API) confirmation(r *http.Request, k *store.Key, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Payment, error) {
+func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Payment, error) {
 	method := in.PaymentMethod
 	if method == "" {
 		method = t.PaymentMethod
@@ -137,11 +127,11 @@ func (a *API) confirmation(r *http.Request, k *store.Key, t *payment.Transaction
 	if method == "" && d.Customer == nil {
 		return engine.Payment{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
-	payer, err := a.payer(r.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
+	payer, err := a.payer(c.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
 	if err != nil {
 		return engine.Payment{}, err
 	}
-	if k.Kind == string(apikey.Publishable) && payer.drawn.Method != 0 && d.Customer == nil {
+	if c.publishable() && payer.drawn.Method != 0 && d.Customer == nil {
 		return engine.Payment{}, engine.ErrOtherCustomer // whoever holds the payer's key could name anybody's
 	}
 	if f := payer.debitFault(t.AutoCapture, t.Currency, in.ThreeDSecure); f != nil {

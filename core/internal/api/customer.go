@@ -14,10 +14,10 @@ import (
 
 func (a *API) customerRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/customers", "customers:write", a.createCustomer},
+		{http.MethodPost, "/v1/customers", "customers:write", a.changing(a.createCustomer)},
 		{http.MethodGet, "/v1/customers", "customers:read", a.listCustomers},
 		{http.MethodGet, "/v1/customers/{id}", "customers:read", a.getCustomer},
-		{http.MethodPatch, "/v1/customers/{id}", "customers:write", a.updateCustomer},
+		{http.MethodPatch, "/v1/customers/{id}", "customers:write", a.changing(a.updateCustomer)},
 		{http.MethodDelete, "/v1/customers/{id}", "customers:write", a.deleteCustomer},
 	}
 }
@@ -82,52 +82,46 @@ func contact(c *v1.Contact) *v1.Contact {
 	return c
 }
 
-func (a *API) createCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	in, body, err := customerInput(w, r)
+func (a *API) createCustomer(c *call) (engine.Answer, error) {
+	in, err := customerInput(c)
 	if err != nil {
-		return err
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	if textOf(in.DefaultPaymentMethod) != "" {
-		return &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods yet."}
+		return engine.Answer{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods yet."}
 	}
-	out, err := a.Engine.CreateCustomer(r.Context(), req, merged(nil, in))
-	return a.answer(w, r, out, err)
+	return a.Engine.CreateCustomer(c.Context(), c.request, merged(nil, in))
 }
 
-func customerInput(w http.ResponseWriter, r *http.Request) (*v1.CustomerInput, []byte, error) {
+func customerInput(c *call) (*v1.CustomerInput, error) {
 	var in v1.CustomerInput
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return nil, nil, err
+	if err := c.decode(&in, false); err != nil {
+		return nil, err
 	}
 	if f := customerFault(&in); f != nil {
-		return nil, nil, f
+		return nil, f
 	}
-	return &in, body, nil
+	return &in, nil
 }
 
-func (a *API) updateCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.Customer)
+func (a *API) updateCustomer(c *call) (engine.Answer, error) {
+	n, err := pathID(c.Request, id.Customer)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	in, _, err := customerInput(w, r)
+	in, err := customerInput(c)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	method, f := defaultOf(in)
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	out, err := a.Engine.UpdateCustomer(r.Context(), unkeyed(r, k), n, method, func(details []byte) []byte { return merged(details, in) })
+	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) []byte { return merged(details, in) })
 	if errors.Is(err, engine.ErrNoSource) {
 		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer has no such payment method.", cause: err}
 	}
-	return a.answer(w, r, out, err)
+	return out, err
 }
 
 // defaultMethod is the field of what a customer pays with when nothing is named.
@@ -154,7 +148,7 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err != nil {
 		return err
 	}
-	if _, err := decode(w, r, &struct{}{}, true); err != nil {
+	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
 	out, err := a.Engine.DeleteCustomer(r.Context(), unkeyed(r, k), n)

@@ -21,9 +21,18 @@ import (
 // maxDepth is how deep a body may nest.
 const maxDepth = 32
 
-// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field. An absent body leaves v as it is
-// when that is allowed. It returns the bytes, which the idempotency fingerprint is taken of.
-func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byte, error) {
+// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field.
+// Optional allows an absent body, which leaves v as it is.
+func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	return parse(r, body, v, optional)
+}
+
+// readBody returns the body of a request that takes no query parameters.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.URL.RawQuery != "" {
 		return nil, &fault{code: codeUnknownParameter, message: "This request takes no query parameters."}
 	}
@@ -31,28 +40,33 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) ([]byt
 	if err != nil {
 		return nil, readFault(err)
 	}
+	return body, nil
+}
+
+// parse is decode of a body that has been read.
+func parse(r *http.Request, body []byte, v any, optional bool) error {
 	if len(body) == 0 {
 		if optional {
-			return nil, nil
+			return nil
 		}
-		return nil, &fault{code: codeInvalidJSON, message: "The body is missing."}
+		return &fault{code: codeInvalidJSON, message: "The body is missing."}
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-		return nil, &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
+		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
 	}
 	if tooDeep(body) {
-		return nil, &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels."}
+		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels."}
 	}
 	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
-		return nil, decodeFault(err)
+		return decodeFault(err)
 	}
 	if body[firstByte(body)] != '{' {
-		return nil, &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
+		return &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
 	}
 	if f := unfitFault(body); f != nil {
-		return nil, f
+		return f
 	}
-	return body, nil
+	return nil
 }
 
 // unfitFault names the first null of a body that was decoded, or the first text with a character of code 0. The contract has no field that takes a null,

@@ -32,28 +32,22 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *store.Ke
 	return nil
 }
 
-func (a *API) redeliver(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.Event)
+func (a *API) redeliver(c *call) (engine.Answer, error) {
+	n, err := pathID(c.Request, id.Event)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in v1.EventRedeliver
-	body, err := decode(w, r, &in, true)
-	if err != nil {
-		return err
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
 	}
 	endpoint := int64(0)
 	if in.Endpoint != nil {
 		if endpoint, err = id.Parse(id.WebhookEndpoint, *in.Endpoint); err != nil {
-			return &fault{code: codeNotFound, param: "endpoint", cause: err}
+			return engine.Answer{}, &fault{code: codeNotFound, param: "endpoint", cause: err}
 		}
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.Redeliver(r.Context(), req, n, endpoint)
-	return a.answer(w, r, out, err)
+	return a.Engine.Redeliver(c.Context(), c.request, n, endpoint)
 }
 
 // Deliveries answers a redelivery.

@@ -23,8 +23,8 @@ func (a *API) keyRoutes() []route {
 	return []route{
 		{http.MethodGet, currentKeyPath, "", a.currentKey}, // before {id}, which would match it
 		{http.MethodGet, "/v1/api_keys", apikey.ScopeKeysWrite, a.listKeys},
-		{http.MethodPost, "/v1/api_keys", apikey.ScopeKeysWrite, a.createKey},
-		{http.MethodPost, "/v1/api_keys/{id}/roll", apikey.ScopeKeysWrite, a.rollKey},
+		{http.MethodPost, "/v1/api_keys", apikey.ScopeKeysWrite, a.changing(a.createKey)},
+		{http.MethodPost, "/v1/api_keys/{id}/roll", apikey.ScopeKeysWrite, a.changing(a.rollKey)},
 		{http.MethodDelete, "/v1/api_keys/{id}", apikey.ScopeKeysWrite, a.revokeKey},
 	}
 }
@@ -57,22 +57,18 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *store.Key) err
 	return nil
 }
 
-func (a *API) createKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) createKey(c *call) (engine.Answer, error) {
+	c.request.Scopes = c.key.Scopes
 	var in v1.APIKeyCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	n, f := a.newKey(&in)
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.CreateKey(r.Context(), req, k.Scopes, n)
-	return a.answer(w, r, out, scopeFault(err))
+	out, err := a.Engine.CreateKey(c.Context(), c.request, c.key.Scopes, n)
+	return out, scopeFault(err)
 }
 
 // newKey checks what key is asked for.
@@ -121,27 +117,23 @@ func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 	return slices.DeleteFunc(apikey.AllScopes(), func(s string) bool { return !slices.Contains(in, v1.Scope(s)) }), nil
 }
 
-func (a *API) rollKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.APIKey)
+func (a *API) rollKey(c *call) (engine.Answer, error) {
+	c.request.Scopes = c.key.Scopes
+	n, err := pathID(c.Request, id.APIKey)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in v1.APIKeyRoll
-	body, err := decode(w, r, &in, true)
-	if err != nil {
-		return err
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
 	}
 	overlap, f := overlap(&in)
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.RollKey(r.Context(), req, k.Scopes, n, overlap)
+	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Scopes, n, overlap)
 	a.Auth.Forget()
-	return a.answer(w, r, out, scopeFault(err))
+	return out, scopeFault(err)
 }
 
 // overlap is how long a rolled key is to stay valid.

@@ -11,7 +11,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -49,63 +48,51 @@ func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, seen *aud
 	return nil
 }
 
-func (o *Operator) createMerchant(w http.ResponseWriter, r *http.Request, seen *audit) error {
+func (o *Operator) createMerchant(c *call, seen *audit) (engine.Answer, error) {
 	var in operator.MerchantCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	if in.Name == "" {
-		return &fault{code: codeMissingField, param: "name"}
+		return engine.Answer{}, &fault{code: codeMissingField, param: "name"}
 	}
-	c, err := merchantChange(operator.MerchantUpdate{Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds})
+	change, err := merchantChange(operator.MerchantUpdate{Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds})
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	req, err := o.operatorRequest(r, body)
-	if err != nil {
-		return err
-	}
-	out, err := o.Engine.CreateMerchant(r.Context(), req, c)
-	seen.merchant = resourceOf(out.Body)
-	return o.answer(w, r, out, err)
+	c.show = func(out *engine.Answer) error { seen.merchant = resourceOf(out.Body); return nil }
+	return o.Engine.CreateMerchant(c.Context(), c.request, change)
 }
 
-func (o *Operator) updateMerchant(w http.ResponseWriter, r *http.Request, seen *audit) error {
-	n, err := merchantID(r, seen)
+func (o *Operator) updateMerchant(c *call, seen *audit) (engine.Answer, error) {
+	n, err := merchantID(c.Request, seen)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in operator.MerchantUpdate
-	if _, err := decode(w, r, &in, false); err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
-	c, err := merchantChange(in)
+	change, err := merchantChange(in)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	out, err := o.Engine.UpdateMerchant(r.Context(), engine.Request{Tenant: engine.Operator(), ID: httpx.RequestIDFrom(r.Context())}, n, c)
-	return o.answer(w, r, out, err)
+	return o.Engine.UpdateMerchant(c.Context(), c.request, n, change)
 }
 
 // switchMerchant takes merchants out of service, or puts them back.
-func (o *Operator) switchMerchant(disabled bool) func(http.ResponseWriter, *http.Request, *audit) error {
-	return func(w http.ResponseWriter, r *http.Request, seen *audit) error {
-		n, err := merchantID(r, seen)
+func (o *Operator) switchMerchant(disabled bool) operatorCommand {
+	return func(c *call, seen *audit) (engine.Answer, error) {
+		n, err := merchantID(c.Request, seen)
 		if err != nil {
-			return err
+			return engine.Answer{}, err
 		}
-		body, err := decode(w, r, &struct{}{}, true)
-		if err != nil {
-			return err
+		if err := c.decode(&struct{}{}, true); err != nil {
+			return engine.Answer{}, err
 		}
-		req, err := o.operatorRequest(r, body)
-		if err != nil {
-			return err
-		}
-		out, err := o.Engine.DisableMerchant(r.Context(), req, n, disabled)
-		o.Auth.Forget() // the merchant's keys, before anybody is told
-		return o.answer(w, r, out, err)
+		out, err := o.Engine.DisableMerchant(c.Context(), c.request, n, disabled)
+		o.Auth.Forget() // the merchant's keys, before the response is sent
+		return out, err
 	}
 }
 

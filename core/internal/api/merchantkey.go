@@ -6,6 +6,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -45,57 +46,48 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, seen
 	return nil
 }
 
-func (o *Operator) createMerchantKey(w http.ResponseWriter, r *http.Request, seen *audit) error {
-	n, err := merchantID(r, seen)
+func (o *Operator) createMerchantKey(c *call, seen *audit) (engine.Answer, error) {
+	n, err := merchantID(c.Request, seen)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
+	c.request.Scopes = apikey.AllScopes()
+	c.show = func(out *engine.Answer) error { seen.key = resourceOf(out.Body); return nil }
 	var in operator.APIKeyCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	switch {
 	case in.Mode == "":
-		return &fault{code: codeMissingField, param: "mode"}
+		return engine.Answer{}, &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
-		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+		return engine.Answer{}, &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
 	}
 	made, f := o.newKey(&v1.APIKeyCreate{Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt})
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	req, err := o.operatorRequest(r, body)
-	if err != nil {
-		return err
-	}
-	out, err := o.Engine.CreateKeyOf(r.Context(), req, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
-	seen.key = resourceOf(out.Body)
-	return o.answer(w, r, out, err)
+	return o.Engine.CreateKeyOf(c.Context(), c.request, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
 }
 
 // rollMerchantKey puts a new key in the place of another. An operator has all scopes, so it may roll any.
-func (o *Operator) rollMerchantKey(w http.ResponseWriter, r *http.Request, seen *audit) error {
+func (o *Operator) rollMerchantKey(c *call, seen *audit) (engine.Answer, error) {
+	c.request.Scopes = apikey.AllScopes()
 	var in v1.APIKeyRoll
-	body, err := decode(w, r, &in, true)
-	if err != nil {
-		return err
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
 	}
 	stay, f := overlap(&in)
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	k, err := o.merchantKey(r, seen)
+	k, err := o.merchantKey(c.Request, seen)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	req, err := o.operatorRequest(r, body)
-	if err != nil {
-		return err
-	}
-	out, err := o.Engine.RollKeyOf(r.Context(), req, k.Tenant, apikey.AllScopes(), k.ID, stay)
+	out, err := o.Engine.RollKeyOf(c.Context(), c.request, k.Tenant, apikey.AllScopes(), k.ID, stay)
 	o.Auth.Forget()
-	return o.answer(w, r, out, err)
+	return out, err
 }
 
 // merchantKey reads the key of the path, and has the audit line name it.

@@ -15,49 +15,44 @@ import (
 
 func (a *API) methodRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.attachMethod},
+		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.changing(a.attachMethod)},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods", "customers:read", a.listMethods},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:read", a.getMethod},
 		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write", a.detachMethod},
 	}
 }
 
-func (a *API) attachMethod(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.Customer)
-	if err != nil {
-		return err
-	}
-	var in v1.PaymentMethodCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
-	}
-	if in.Token == "" {
-		return &fault{code: codeMissingField, param: "token"}
-	}
-	if f := contactFault("billing", in.Billing); f != nil {
-		return f
-	}
-	if f := metadataFault(in.Metadata); f != nil {
-		return f
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.attach(r, req, n, &in)
-	return a.answer(w, r, out, atToken(err))
-}
-
-func (a *API) attach(r *http.Request, req engine.Request, customer int64, in *v1.PaymentMethodCreate) (engine.Answer, error) {
-	if _, err := id.Parse(id.Token, in.Token); err != nil {
-		return engine.Answer{}, engine.ErrNoSource
-	}
-	token, err := a.Engine.Stored(r.Context(), req.Tenant, in.Token)
+func (a *API) attachMethod(c *call) (engine.Answer, error) {
+	n, err := pathID(c.Request, id.Customer)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return a.Engine.Attach(r.Context(), req, customer, token, func(details []byte) ([]byte, string) {
+	var in v1.PaymentMethodCreate
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
+	}
+	if in.Token == "" {
+		return engine.Answer{}, &fault{code: codeMissingField, param: "token"}
+	}
+	if f := contactFault("billing", in.Billing); f != nil {
+		return engine.Answer{}, f
+	}
+	if f := metadataFault(in.Metadata); f != nil {
+		return engine.Answer{}, f
+	}
+	out, err := a.attach(c, n, &in)
+	return out, atToken(err)
+}
+
+func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engine.Answer, error) {
+	if _, err := id.Parse(id.Token, in.Token); err != nil {
+		return engine.Answer{}, engine.ErrNoSource
+	}
+	token, err := a.Engine.Stored(c.Context(), c.key.Tenant, in.Token)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	return a.Engine.Attach(c.Context(), c.request, customer, token, func(details []byte) ([]byte, string) {
 		var d sourceDetails
 		decodeDetails(details, &d)
 		d.Billing, d.Metadata = contact(in.Billing), in.Metadata
@@ -158,7 +153,7 @@ func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *store.Key)
 	if err != nil {
 		return err
 	}
-	if _, err := decode(w, r, &struct{}{}, true); err != nil {
+	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
 	out, err := a.Engine.Detach(r.Context(), unkeyed(r, k), n, number)

@@ -55,17 +55,17 @@ func (a *API) Operator(token secret.String) http.Handler {
 func (o *Operator) routes() []operatorRoute {
 	return []operatorRoute{
 		{http.MethodGet, merchantsPath, o.listMerchants},
-		{http.MethodPost, merchantsPath, o.createMerchant},
+		{http.MethodPost, merchantsPath, o.changing(o.createMerchant)},
 		{http.MethodGet, merchantsPath + "/{id}", o.getMerchant},
-		{http.MethodPatch, merchantsPath + "/{id}", o.updateMerchant},
-		{http.MethodPost, disablePath, o.switchMerchant(true)},
-		{http.MethodPost, merchantsPath + "/{id}/enable", o.switchMerchant(false)},
-		{http.MethodPost, merchantsPath + "/{id}/events", o.announce},
-		{http.MethodPost, operator.Root + "/events", o.broadcast},
+		{http.MethodPatch, merchantsPath + "/{id}", o.changing(o.updateMerchant)},
+		{http.MethodPost, disablePath, o.changing(o.switchMerchant(true))},
+		{http.MethodPost, merchantsPath + "/{id}/enable", o.changing(o.switchMerchant(false))},
+		{http.MethodPost, merchantsPath + "/{id}/events", o.changing(o.announce)},
+		{http.MethodPost, operator.Root + "/events", o.changing(o.broadcast)},
 		{http.MethodGet, merchantsPath + "/{id}/api_keys", o.listMerchantKeys},
-		{http.MethodPost, merchantsPath + "/{id}/api_keys", o.createMerchantKey},
+		{http.MethodPost, merchantsPath + "/{id}/api_keys", o.changing(o.createMerchantKey)},
 		{http.MethodDelete, merchantsPath + "/{id}/api_keys/{key}", o.revokeMerchantKey},
-		{http.MethodPost, merchantsPath + "/{id}/api_keys/{key}/roll", o.rollMerchantKey},
+		{http.MethodPost, merchantsPath + "/{id}/api_keys/{key}/roll", o.changing(o.rollMerchantKey)},
 	}
 }
 
@@ -153,6 +153,25 @@ func merchantID(r *http.Request, seen *audit) (int64, error) {
 		seen.merchant = id.Format(id.Merchant, n)
 	}
 	return n, err
+}
+
+// operatorCommand is a command of the operator's API.
+type operatorCommand func(c *call, seen *audit) (engine.Answer, error)
+
+// changing returns the handler of an operator's POST or PATCH, as changing of API does.
+func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http.Request, *audit) error {
+	return func(w http.ResponseWriter, r *http.Request, seen *audit) error {
+		body, err := readBody(w, r)
+		if err != nil {
+			return err
+		}
+		req, err := o.operatorRequest(r, body)
+		if err != nil {
+			return err
+		}
+		c := &call{Request: r, request: req, body: body}
+		return o.carryOut(w, c, func(c *call) (engine.Answer, error) { return run(c, seen) })
+	}
 }
 
 // operatorRequest builds what the engine needs to know of a changing request.

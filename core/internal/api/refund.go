@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -10,19 +11,18 @@ import (
 
 func (a *API) refundRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/refunds", "refunds:create", a.createRefund},
+		{http.MethodPost, "/v1/refunds", "refunds:create", a.changing(a.createRefund)},
 		{http.MethodGet, "/v1/refunds", "transactions:read", a.listRefunds},
 		{http.MethodGet, "/v1/refunds/{id}", "transactions:read", a.getRefund},
 	}
 }
 
-func (a *API) createRefund(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) createRefund(c *call) (engine.Answer, error) {
 	var in v1.RefundCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
-	amount, f := optionalAmount(in.Amount, body)
+	amount, f := optionalAmount(in.Amount, c.body)
 	if f == nil {
 		f = lengthFault(field{"reason", in.Reason, 255}, field{"reference", in.Reference, 255})
 	}
@@ -33,28 +33,24 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, k *store.Key)
 		f = linkFault(&in)
 	}
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
 	if in.Transaction == "" {
-		return a.createCredit(w, r, k, &in, body)
+		return a.createCredit(c, &in)
 	}
 	n, err := id.Parse(id.Transaction, in.Transaction)
 	if err != nil {
-		return &fault{code: codeNotFound, param: "transaction", cause: err}
+		return engine.Answer{}, &fault{code: codeNotFound, param: "transaction", cause: err}
 	}
 	capture := int64(0)
 	if in.Capture != nil {
 		if capture, err = id.Parse(id.Capture, *in.Capture); err != nil {
-			return &fault{code: codeNotFound, param: "capture", cause: err}
+			return engine.Answer{}, &fault{code: codeNotFound, param: "capture", cause: err}
 		}
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
 	details := encode(&stepDetails{Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata})
-	out, err := a.Engine.RefundCapture(r.Context(), req, n, capture, amount, details)
-	return a.answer(w, r, out, notFoundAt(err, "transaction"))
+	out, err := a.Engine.RefundCapture(c.Context(), c.request, n, capture, amount, details)
+	return out, notFoundAt(err, "transaction")
 }
 
 func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *store.Key) error {

@@ -31,20 +31,14 @@ func (testPresenter) Clock(t engine.TestTime) engine.Answer {
 	})}
 }
 
-func (a *API) runSettlement(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	if k.Tenant.Live {
-		return &fault{code: codeTestModeOnly}
+func (a *API) runSettlement(c *call) (engine.Answer, error) {
+	if err := c.testMode(); err != nil {
+		return engine.Answer{}, err
 	}
-	body, err := decode(w, r, &struct{}{}, true)
-	if err != nil {
-		return err
+	if err := c.decode(&struct{}{}, true); err != nil {
+		return engine.Answer{}, err
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.RunSettlement(r.Context(), req, testPresenter{})
-	return a.answer(w, r, out, err)
+	return a.Engine.RunSettlement(c.Context(), c.request, testPresenter{})
 }
 
 func (a *API) readTestClock(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -55,24 +49,19 @@ func (a *API) readTestClock(w http.ResponseWriter, r *http.Request, k *store.Key
 	return a.answer(w, r, out, err)
 }
 
-func (a *API) advanceTestClock(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	if k.Tenant.Live {
-		return &fault{code: codeTestModeOnly}
+func (a *API) advanceTestClock(c *call) (engine.Answer, error) {
+	if err := c.testMode(); err != nil {
+		return engine.Answer{}, err
 	}
 	var in v1.TestClockAdvance
-	body, err := decode(w, r, &in, false)
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
+	}
 	switch {
-	case err != nil:
-		return err
-	case in.Seconds == 0 && !given(body, "seconds"):
-		return &fault{code: codeMissingField, param: "seconds"}
+	case in.Seconds == 0 && !given(c.body, "seconds"):
+		return engine.Answer{}, &fault{code: codeMissingField, param: "seconds"}
 	case in.Seconds < 1 || in.Seconds > int64(maxAdvance/time.Second):
-		return &fault{code: codeInvalidValue, param: "seconds", message: "A test clock only moves forward, by 1 to 31622400 seconds at a time."}
+		return engine.Answer{}, &fault{code: codeInvalidValue, param: "seconds", message: "A test clock only moves forward, by 1 to 31622400 seconds at a time."}
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.AdvanceTestClock(r.Context(), req, time.Duration(in.Seconds)*time.Second, testPresenter{})
-	return a.answer(w, r, out, err)
+	return a.Engine.AdvanceTestClock(c.Context(), c.request, time.Duration(in.Seconds)*time.Second, testPresenter{})
 }

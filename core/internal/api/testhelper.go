@@ -3,39 +3,37 @@ package api
 import (
 	"net/http"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
 func (a *API) testHelperRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/test_helpers/transactions/{id}/settle", "payments:capture", a.settleTransaction},
-		{http.MethodPost, "/v1/test_helpers/transactions/{id}/expire", "payments:authorize", a.expireTransaction},
-		{http.MethodPost, "/v1/test_helpers/settlement_runs", "payments:capture", a.runSettlement},
+		{http.MethodPost, "/v1/test_helpers/transactions/{id}/settle", "payments:capture", a.changing(a.settleTransaction)},
+		{http.MethodPost, "/v1/test_helpers/transactions/{id}/expire", "payments:authorize", a.changing(a.expireTransaction)},
+		{http.MethodPost, "/v1/test_helpers/settlement_runs", "payments:capture", a.changing(a.runSettlement)},
 		{http.MethodGet, "/v1/test_helpers/clock", "transactions:read", a.readTestClock},
-		{http.MethodPost, "/v1/test_helpers/clock/advance", "payments:capture", a.advanceTestClock},
+		{http.MethodPost, "/v1/test_helpers/clock/advance", "payments:capture", a.changing(a.advanceTestClock)},
 	}
 }
 
-func (a *API) settleTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	if k.Tenant.Live {
-		return &fault{code: codeTestModeOnly}
+func (a *API) settleTransaction(c *call) (engine.Answer, error) {
+	if err := c.testMode(); err != nil {
+		return engine.Answer{}, err
 	}
-	n, req, err := a.bareStep(w, r, k)
+	n, err := a.bareStep(c)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	out, err := a.Engine.Settle(r.Context(), req, n)
-	return a.answer(w, r, out, err)
+	return a.Engine.Settle(c.Context(), c.request, n)
 }
 
-func (a *API) expireTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	if k.Tenant.Live {
-		return &fault{code: codeTestModeOnly}
+func (a *API) expireTransaction(c *call) (engine.Answer, error) {
+	if err := c.testMode(); err != nil {
+		return engine.Answer{}, err
 	}
-	n, req, err := a.bareStep(w, r, k)
+	n, err := a.bareStep(c)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	out, err := a.Engine.Expire(r.Context(), req, n)
-	return a.answer(w, r, out, err)
+	return a.Engine.Expire(c.Context(), c.request, n)
 }

@@ -13,7 +13,7 @@ import (
 
 func (a *API) tokenRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/tokens", "tokens:create", a.createToken},
+		{http.MethodPost, "/v1/tokens", "tokens:create", a.changing(a.createToken)},
 		{http.MethodGet, "/v1/tokens/{id}", "transactions:read", a.getToken},
 	}
 }
@@ -27,36 +27,30 @@ type sourceDetails struct {
 	Metadata    *v1.Metadata    `json:"metadata,omitempty"` // payment methods only
 }
 
-func (a *API) createToken(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) createToken(c *call) (engine.Answer, error) {
 	var in v1.TokenCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	g := givenSource{method: kindCard, card: in.Card}
 	switch {
 	case in.Card != nil && in.BankAccount != nil:
-		return &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
+		return engine.Answer{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
 	case in.BankAccount != nil:
 		g = givenSource{method: kindBankAccount, bankAccount: in.BankAccount}
 	case in.Card == nil:
-		return &fault{code: codeMissingField, param: kindCard}
+		return engine.Answer{}, &fault{code: codeMissingField, param: kindCard}
 	}
-	p, err := a.source(r.Context(), k.Tenant, g)
+	p, err := a.source(c.Context(), c.key.Tenant, g)
 	if err != nil {
-		return err
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	secrets := vault.Secrets{Number: p.Card.Number, CVC: p.Card.CVC}
 	if in.BankAccount != nil {
 		secrets = vault.Secrets{Number: p.BankAccount.Number}
 	}
 	details := encode(&sourceDetails{Card: p.shown.Card, BankAccount: p.shown.BankAccount})
-	out, err := a.Engine.CreateToken(r.Context(), req, g.method, details, secrets)
-	return a.answer(w, r, out, err)
+	return a.Engine.CreateToken(c.Context(), c.request, g.method, details, secrets)
 }
 
 func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *store.Key) error {

@@ -16,11 +16,11 @@ import (
 
 func (a *API) transactionRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/transactions", "payments:authorize", a.createTransaction},
+		{http.MethodPost, "/v1/transactions", "payments:authorize", a.changing(a.createTransaction)},
 		{http.MethodGet, "/v1/transactions", "transactions:read", a.listTransactions},
 		{http.MethodGet, "/v1/transactions/{id}", "transactions:read", a.getTransaction},
-		{http.MethodPost, "/v1/transactions/{id}/confirm", "payments:confirm", a.confirmTransaction},
-		{http.MethodPost, "/v1/transactions/{id}/void", "payments:authorize", a.voidTransaction},
+		{http.MethodPost, "/v1/transactions/{id}/confirm", "payments:confirm", a.changing(a.confirmTransaction)},
+		{http.MethodPost, "/v1/transactions/{id}/void", "payments:authorize", a.changing(a.voidTransaction)},
 	}
 }
 
@@ -41,42 +41,36 @@ type transactionDetails struct {
 	Metadata            *v1.Metadata           `json:"metadata,omitempty"`
 }
 
-func (a *API) createTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) createTransaction(c *call) (engine.Answer, error) {
 	var in v1.TransactionCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
-	if f := createFault(&in, body); f != nil {
-		return f
+	if f := createFault(&in, c.body); f != nil {
+		return engine.Answer{}, f
 	}
 	if unconfirmed(&in) {
-		return a.prepareTransaction(w, r, k, &in, body)
+		return a.prepareTransaction(c, &in)
 	}
-	payer, err := a.payer(r.Context(), k.Tenant, givenSource{in.PaymentMethod, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, in.Customer})
+	payer, err := a.payer(c.Context(), c.key.Tenant, givenSource{in.PaymentMethod, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, in.Customer})
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	if f := payer.debitFault(autoCapture(&in), in.Currency, in.ThreeDSecure); f != nil {
-		return f
+		return engine.Answer{}, f
 	}
 	if f := payer.priorFault(&in); f != nil {
-		return f
+		return engine.Answer{}, f
 	}
 	if in.Billing == nil {
 		in.Billing = payer.billing
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
 	}
 	p := engine.Payment{
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: payer.method,
 		PriorCode: priorCode(&in), Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details, p.Terms = encode(details(&in, payer.shown, payer.customer)), terms(payer.customer, in.Reference)
-	out, err := a.Engine.Authorize(r.Context(), req, p)
-	return a.answer(w, r, out, err)
+	return a.Engine.Authorize(c.Context(), c.request, p)
 }
 
 // details is what a transaction keeps of its create.
@@ -204,27 +198,21 @@ func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *store.Ke
 	return nil
 }
 
-func (a *API) voidTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, req, err := a.bareStep(w, r, k)
+func (a *API) voidTransaction(c *call) (engine.Answer, error) {
+	n, err := a.bareStep(c)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
-	out, err := a.Engine.Void(r.Context(), req, n)
-	return a.answer(w, r, out, err)
+	return a.Engine.Void(c.Context(), c.request, n)
 }
 
-// bareStep reads a step on a transaction that takes no fields.
-func (a *API) bareStep(w http.ResponseWriter, r *http.Request, k *store.Key) (int64, engine.Request, error) {
-	n, err := pathID(r, id.Transaction)
+// bareStep returns the transaction of a step that takes no fields.
+func (a *API) bareStep(c *call) (int64, error) {
+	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
-		return 0, engine.Request{}, err
+		return 0, err
 	}
-	body, err := decode(w, r, &struct{}{}, true)
-	if err != nil {
-		return 0, engine.Request{}, err
-	}
-	req, err := a.request(r, k, body)
-	return n, req, err
+	return n, c.decode(&struct{}{}, true)
 }
 
 // pathSegment reads a variable of the path, which the router leaves encoded.

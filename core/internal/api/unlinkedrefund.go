@@ -1,10 +1,7 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -52,23 +49,18 @@ func unlinkedFault(in *v1.RefundCreate) *fault {
 }
 
 // createCredit gives money to where none was taken from.
-func (a *API) createCredit(w http.ResponseWriter, r *http.Request, k *store.Key, in *v1.RefundCreate, body []byte) error {
-	payee, err := a.payer(r.Context(), k.Tenant, givenSource{method: *in.PaymentMethod, card: in.Card, bankAccount: in.BankAccount})
+func (a *API) createCredit(c *call, in *v1.RefundCreate) (engine.Answer, error) {
+	payee, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: *in.PaymentMethod, card: in.Card, bankAccount: in.BankAccount})
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	if f := payee.debitFault(true, *in.Currency, nil); f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.Credit(r.Context(), req, engine.Credit{
+	return a.Engine.Credit(c.Context(), c.request, engine.Credit{
 		Amount: *in.Amount, Currency: *in.Currency, PaymentMethod: payee.method, Source: payee.Source, Drawn: payee.drawn,
 		Details: encode(&stepDetails{
 			Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata, PaymentMethod: &payee.method, shownSource: payee.shown,
 		}),
 	})
-	return a.answer(w, r, out, err)
 }

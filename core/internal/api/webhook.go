@@ -18,14 +18,14 @@ import (
 func (a *API) webhookRoutes() []route {
 	const scope = "webhooks:write"
 	return []route{
-		{http.MethodPost, "/v1/webhook_endpoints", scope, a.createEndpoint},
+		{http.MethodPost, "/v1/webhook_endpoints", scope, a.changing(a.createEndpoint)},
 		{http.MethodGet, "/v1/webhook_endpoints", scope, a.listEndpoints},
 		{http.MethodGet, "/v1/webhook_endpoints/{id}", scope, a.getEndpoint},
-		{http.MethodPatch, "/v1/webhook_endpoints/{id}", scope, a.changeEndpoint},
+		{http.MethodPatch, "/v1/webhook_endpoints/{id}", scope, a.changing(a.changeEndpoint)},
 		{http.MethodDelete, "/v1/webhook_endpoints/{id}", scope, a.deleteEndpoint},
-		{http.MethodPost, "/v1/webhook_endpoints/{id}/roll_secret", scope, a.rollSecret},
+		{http.MethodPost, "/v1/webhook_endpoints/{id}/roll_secret", scope, a.changing(a.rollSecret)},
 		{http.MethodGet, "/v1/webhook_endpoints/{id}/deliveries", scope, a.listDeliveries},
-		{http.MethodPost, "/v1/events/{id}/redeliver", scope, a.redeliver},
+		{http.MethodPost, "/v1/events/{id}/redeliver", scope, a.changing(a.redeliver)},
 	}
 }
 
@@ -38,28 +38,23 @@ type endpointDetails struct {
 	Metadata    *v1.Metadata `json:"metadata,omitempty"`
 }
 
-func (a *API) createEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) createEndpoint(c *call) (engine.Answer, error) {
+	c.show = a.showSecret
 	var in v1.WebhookEndpointCreate
-	body, err := decode(w, r, &in, false)
-	if err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
 	if in.URL == "" {
-		return &fault{code: codeMissingField, param: "url"}
+		return engine.Answer{}, &fault{code: codeMissingField, param: "url"}
 	}
 	if in.EnabledEvents == nil {
-		return &fault{code: codeMissingField, param: "enabled_events"}
+		return engine.Answer{}, &fault{code: codeMissingField, param: "enabled_events"}
 	}
-	if f := a.endpointFault(k.Tenant.Live, &in.URL, &in.EnabledEvents, in.Description, in.Metadata); f != nil {
-		return f
-	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
+	if f := a.endpointFault(c.key.Tenant.Live, &in.URL, &in.EnabledEvents, in.Description, in.Metadata); f != nil {
+		return engine.Answer{}, f
 	}
 	details := encode(&endpointDetails{Description: in.Description, Metadata: in.Metadata})
-	out, err := a.Engine.CreateEndpoint(r.Context(), req, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
-	return a.answerSecret(w, r, out, err)
+	return a.Engine.CreateEndpoint(c.Context(), c.request, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
 }
 
 // endpointFault checks the fields of an endpoint that are given.
@@ -100,24 +95,23 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 	return nil
 }
 
-func (a *API) changeEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.WebhookEndpoint)
+func (a *API) changeEndpoint(c *call) (engine.Answer, error) {
+	n, err := pathID(c.Request, id.WebhookEndpoint)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in v1.WebhookEndpointUpdate
-	if _, err := decode(w, r, &in, false); err != nil {
-		return err
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
 	}
-	f := a.endpointFault(k.Tenant.Live, in.URL, in.EnabledEvents, in.Description, in.Metadata)
+	f := a.endpointFault(c.key.Tenant.Live, in.URL, in.EnabledEvents, in.Description, in.Metadata)
 	if f == nil && in.Status != nil && !in.Status.Valid() {
 		f = &fault{code: codeInvalidValue, param: "status", message: "A status is \"enabled\" or \"disabled\"."}
 	}
 	if f != nil {
-		return f
+		return engine.Answer{}, f
 	}
-	out, err := a.Engine.ChangeEndpoint(r.Context(), unkeyed(r, k), n, func(e *store.Endpoint) { edit(e, &in) })
-	return a.answer(w, r, out, err)
+	return a.Engine.ChangeEndpoint(c.Context(), c.request, n, func(e *store.Endpoint) { edit(e, &in) })
 }
 
 // edit puts the given fields into e.
@@ -147,44 +141,39 @@ func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err != nil {
 		return err
 	}
-	if _, err := decode(w, r, &struct{}{}, true); err != nil {
+	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
 	out, err := a.Engine.DeleteEndpoint(r.Context(), unkeyed(r, k), n)
 	return a.answer(w, r, out, err)
 }
 
-func (a *API) rollSecret(w http.ResponseWriter, r *http.Request, k *store.Key) error {
-	n, err := pathID(r, id.WebhookEndpoint)
+func (a *API) rollSecret(c *call) (engine.Answer, error) {
+	c.show = a.showSecret
+	n, err := pathID(c.Request, id.WebhookEndpoint)
 	if err != nil {
-		return err
+		return engine.Answer{}, err
 	}
 	var in v1.WebhookSecretRoll
-	body, err := decode(w, r, &in, true)
-	if err != nil {
-		return err
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
 	}
 	overlap := maxOverlap
 	if in.ExpiresIn != nil {
 		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(maxOverlap/time.Second) {
-			return &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap is 0 to 86400 seconds."}
+			return engine.Answer{}, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap is 0 to 86400 seconds."}
 		}
 		overlap = time.Duration(*in.ExpiresIn) * time.Second
 	}
-	req, err := a.request(r, k, body)
-	if err != nil {
-		return err
-	}
-	out, err := a.Engine.RollSecret(r.Context(), req, n, overlap)
-	return a.answerSecret(w, r, out, err)
+	return a.Engine.RollSecret(c.Context(), c.request, n, overlap)
 }
 
-// answerSecret puts the signing secret where the stored answer names it.
-func (a *API) answerSecret(w http.ResponseWriter, r *http.Request, out engine.Answer, err error) error {
-	if err == nil && out.Status < 300 {
+// showSecret puts the signing secret where the stored response names it.
+func (a *API) showSecret(out *engine.Answer) (err error) {
+	if out.Status < 300 {
 		out.Body, err = a.revealed(out.Body)
 	}
-	return a.answer(w, r, out, err)
+	return err
 }
 
 func (a *API) revealed(stored []byte) ([]byte, error) {

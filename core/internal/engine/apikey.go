@@ -49,7 +49,7 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 	if err != nil {
 		return Answer{}, err
 	}
-	r.Fingerprint = scopedFingerprint(r.Fingerprint, by)
+	r.Scopes = by
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
 		if err := e.insertNew(func(id int64) error { m.Key.ID = id; return tx.InsertKey(m.Key, m.Hash) }); err != nil {
@@ -72,7 +72,7 @@ func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by 
 	if overlap < 0 || overlap > MaxOverlap {
 		return Answer{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
 	}
-	r.Fingerprint = scopedFingerprint(r.Fingerprint, by)
+	r.Scopes = by
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
 		old, err := tx.Key(t, id)

@@ -48,6 +48,9 @@ type Request struct {
 	Key         string // idempotency key, "" for none
 	Fingerprint []byte // of method, path and body; only with a Key
 	Sealed      bool   // the filter in front encrypts the answer, as the client demanded
+	// Scopes of the API key, where they are part of what makes two requests equal: where the response
+	// shows a new key's secret. Nil elsewhere.
+	Scopes []string
 }
 
 // Answer is what a request is told, and under an idempotency key told again.

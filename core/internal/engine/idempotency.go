@@ -129,18 +129,46 @@ func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) 
 	}
 	own, others := r.fingerprints()
 	c, err := tx.ClaimKeyUnder(r.APIKey, r.Tenant, r.Key, own, others...)
-	switch {
-	case err != nil:
-		return 0, nil, err
-	case c.Held:
-		return c.ID, nil, nil
-	case !c.SameRequest:
-		return 0, nil, ErrKeyReused
-	case c.Status == 0:
-		return 0, nil, ErrKeyInUse
-	default:
-		return 0, &Answer{Status: c.Status, Body: c.Answer, Replayed: true}, nil
+	if err != nil || c.Held {
+		return c.ID, nil, err
 	}
+	replay, err = replayOf(c)
+	return 0, replay, err
+}
+
+// replayOf returns the stored response of the request that has a key.
+func replayOf(c store.Claim) (*Answer, error) {
+	switch {
+	case !c.SameRequest:
+		return nil, ErrKeyReused
+	case c.Status == 0:
+		return nil, ErrKeyInUse
+	default:
+		return &Answer{Status: c.Status, Body: c.Answer, Replayed: true}, nil
+	}
+}
+
+// Kept returns the response that is stored under the request's key, for a request that would be
+// refused otherwise. It returns store.ErrNotFound if the key is free, ErrKeyInUse if an equal request
+// is running, and ErrKeyReused if another request has the key. It waits its turn among the writes,
+// so an equal request that is queued to claim the key is seen.
+func (e *Engine) Kept(ctx context.Context, r Request) (Answer, error) {
+	var out *Answer
+	err := e.Store.Update(ctx, func(tx *store.Tx) error {
+		own, others := r.fingerprints()
+		c, err := tx.LookUpKey(r.APIKey, r.Tenant, r.Key, append(others, own)...)
+		if err != nil {
+			return err
+		}
+		if out, err = replayOf(c); err != nil {
+			return err
+		}
+		return e.unseal(r, out)
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return *out, nil
 }
 
 // sealedMark ends the stored fingerprint of a request whose answer is owed encrypted. Those of other requests are bare.
@@ -150,10 +178,14 @@ const sealedMark = 1
 // answer that was owed encrypted goes to nobody who does not demand it so: he may be somebody between us and the client, who took the demand
 // away. Who demands it of an answer that went out in the clear gets no less than he asks for.
 func (r Request) fingerprints() (own []byte, others [][]byte) {
-	if !r.Sealed {
-		return r.Fingerprint, nil
+	own = r.Fingerprint
+	if r.Scopes != nil {
+		own = scopedFingerprint(own, r.Scopes)
 	}
-	return append(slices.Clone(r.Fingerprint), sealedMark), [][]byte{r.Fingerprint}
+	if !r.Sealed {
+		return own, nil
+	}
+	return append(slices.Clone(own), sealedMark), [][]byte{own}
 }
 
 // refuse answers a step that the transaction did not allow, by the pure rule that says why.

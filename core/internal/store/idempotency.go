@@ -55,21 +55,47 @@ func (tx *Tx) claim(apiKey int64, tenant payment.Tenant, key string, fingerprint
 		if err := tx.UseKey(apiKey); err != nil {
 			return Claim{}, err
 		}
-		c, stored, expires, err := tx.claimed(tenant, key)
-		switch {
-		case errors.Is(err, sql.ErrNoRows): // another command took it away meanwhile
+		c, used, err := tx.holder(tenant, key, append(others, fingerprint))
+		if err != nil || used {
+			return c, err
+		}
+		if c.ID == 0 { // another command took it away meanwhile
 			continue
-		case err != nil:
-			return Claim{}, fmt.Errorf("read idempotency key: %w", err)
-		case c.Status == 0 || expires > toMillis(tx.Now):
-			c.SameRequest = slices.ContainsFunc(append(others, fingerprint), func(f []byte) bool { return bytes.Equal(f, stored) })
-			return c, tx.vouch(c)
 		}
 		if err := tx.exec(`DELETE FROM idempotency_keys WHERE id = ? AND status <> 0`, c.ID); err != nil {
 			return Claim{}, err
 		}
 	}
 	return Claim{}, fmt.Errorf("claim idempotency key: %w", ErrBusy)
+}
+
+// LookUpKey returns the holder of a key, as ClaimKeyUnder does, and claims nothing. It returns
+// ErrNotFound if the key is free, and the errors of UseKey.
+func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte) (Claim, error) {
+	if err := tx.UseKey(apiKey); err != nil {
+		return Claim{}, err
+	}
+	c, used, err := tx.holder(tenant, key, fingerprints)
+	if err == nil && !used {
+		err = ErrNotFound
+	}
+	return c, err
+}
+
+// holder returns the request that has a key, and whether it still has it: a key that is not there or
+// has expired is free. A request under one of the fingerprints is the same request.
+func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (c Claim, used bool, err error) {
+	c, stored, expires, err := tx.claimed(tenant, key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Claim{}, false, nil
+	case err != nil:
+		return Claim{}, false, fmt.Errorf("read idempotency key: %w", err)
+	case c.Status != 0 && expires <= toMillis(tx.Now):
+		return c, false, nil
+	}
+	c.SameRequest = slices.ContainsFunc(fingerprints, func(f []byte) bool { return bytes.Equal(f, stored) })
+	return c, true, tx.vouch(c)
 }
 
 // vouch makes a command that gives a stored answer again one that writes, where a server may show what no standby has yet: its own commit then comes

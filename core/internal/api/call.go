@@ -1,0 +1,83 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// call is one changing request: its body has been read, and its idempotency key is known.
+type call struct {
+	*http.Request
+	key     *store.Key
+	request engine.Request
+	body    []byte
+	// show turns a response as it is stored into the one that is sent. Nil: they are the same. A
+	// command sets it before it can refuse the request.
+	show func(*engine.Answer) error
+}
+
+// command carries out a changing request. It may refuse one by time or stored state:
+// see carryOut.
+type command func(c *call) (engine.Answer, error)
+
+// changing returns the handler of a POST or PATCH. It is the only way to a command, so that no
+// command can refuse a request whose idempotency key has a stored response.
+func (a *API) changing(run command) handler {
+	return func(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+		body, err := readBody(w, r)
+		if err != nil {
+			return err
+		}
+		req, err := a.request(r, k, body)
+		if err != nil {
+			return err
+		}
+		return a.carryOut(w, &call{Request: r, key: k, request: req, body: body}, run)
+	}
+}
+
+// carryOut runs a command and sends its response. A refusal is sent only after its idempotency key was
+// found free: a stored response outranks it, and so does an equal request that is running. So the same
+// key and body get the same status and bytes, whatever expired, ended or changed since the first
+// request. The key is looked up for refusals alone, because a command that goes through claims it.
+func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
+	out, err := run(c)
+	if err != nil && c.request.Key != "" && outranked(faultOf(err).code) {
+		kept, lookup := a.Engine.Kept(c.Context(), c.request)
+		if !errors.Is(lookup, store.ErrNotFound) {
+			out, err = kept, lookup
+		}
+	}
+	if err == nil && c.show != nil {
+		err = c.show(&out)
+	}
+	return a.answer(w, c.Request, out, err)
+}
+
+// outranked reports whether a stored response is sent in place of an error. Errors of the service
+// itself say nothing of the request, and those of the key come from its lookup.
+func outranked(code string) bool {
+	switch code {
+	case codeInternal, codeStoreUnavailable, codeOverloaded, codeKeyInUse, codeKeyReused:
+		return false
+	}
+	return true
+}
+
+// decode reads the body into v, as the function decode does.
+func (c *call) decode(v any, optional bool) error { return parse(c.Request, c.body, v, optional) }
+
+// publishable reports whether the request came with a key that anybody can read.
+func (c *call) publishable() bool { return c.key.Kind == string(apikey.Publishable) }
+
+// testMode refuses live keys: test helpers are for test mode.
+func (c *call) testMode() error {
+	if c.key.Tenant.Live {
+		return &fault{code: codeTestModeOnly}
+	}
+	return nil
+}
