@@ -30,6 +30,7 @@ type document struct {
 	BankAccounts         []bankAccountEntry     `yaml:"bank_accounts"`
 	BankAccountLimit     limitEntry             `yaml:"bank_account_limit"`
 	Cards                []cardEntry            `yaml:"cards"`
+	Disturbances         []disturbanceEntry     `yaml:"disturbances"`
 }
 
 type declineEntry struct {
@@ -98,6 +99,7 @@ type catalogue struct {
 	testCards            []TestCard      // in the order of the document
 	triggers             []Trigger
 	numbers              map[string]string
+	disturbances         []disturbance
 }
 
 type cvcRule struct {
@@ -141,6 +143,7 @@ func loadCatalogue(text []byte) (*catalogue, error) {
 	if err := errors.Join(
 		c.addCards(doc), c.addGeneral(doc), c.addChecks(doc), c.addDeclines(doc.Declines), c.addRefusals(doc.Refusals),
 		c.addBankAccounts(doc.BankAccounts), c.addBankAccountLimit(doc.BankAccountLimit),
+		c.addDisturbances(doc.Disturbances),
 	); err != nil {
 		return nil, err
 	}

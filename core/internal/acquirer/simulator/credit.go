@@ -10,6 +10,10 @@ import (
 // Credit implements acquirer.Acquirer. A test card's outcome and behaviour count as in Authorize, and the catalogue's refusals of a refund count
 // for it too.
 func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+	return s.disturb(ctx, "credit", func(ctx context.Context) (acquirer.Answer, error) { return s.credit(ctx, r) })
+}
+
+func (s *Simulator) credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
 	id, err := identify(r.Reference)
 	if err != nil {
 		return acquirer.Answer{}, err

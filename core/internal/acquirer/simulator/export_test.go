@@ -7,3 +7,11 @@ func OpenSmall(cfg Config, generation int, segment int64) (*Simulator, error) {
 
 // Embedded is the text of default.yaml.
 func Embedded() []byte { return embedded }
+
+// Known reports whether a request with this reference took effect, without a disturbance.
+func (s *Simulator) Known(reference string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.memory.get(digest(reference).key())
+	return ok && r.kind != none
+}

@@ -27,6 +27,7 @@ type Simulator struct {
 	catalogue *catalogue
 	clock     clock.Clock
 	book      Book // nil where this process remembers by itself
+	delays    *delays
 
 	mu      sync.Mutex // guards what is below, and puts effects in one order
 	memory  *memory
@@ -60,7 +61,7 @@ func open(cfg Config, l limits) (*Simulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: catalogue: %w", err)
 	}
-	s := &Simulator{catalogue: cat, clock: cfg.Clock, book: cfg.Book, memory: newMemory(l.generation)}
+	s := &Simulator{catalogue: cat, clock: cfg.Clock, book: cfg.Book, memory: newMemory(l.generation), delays: newDelays()}
 	if cfg.Journal == "" {
 		return s, nil
 	}
@@ -73,6 +74,7 @@ func open(cfg Config, l limits) (*Simulator, error) {
 
 // Close closes the journal. Later requests are refused with acquirer.ErrUnavailable.
 func (s *Simulator) Close() error {
+	s.delays.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.journal == nil {
@@ -89,6 +91,10 @@ func (s *Simulator) Close() error {
 // Authorize implements acquirer.Acquirer by the rules of the catalogue. The card's own outcome goes before its expiry, that before
 // the CVC, and that before the postal code.
 func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+	return s.disturb(ctx, "authorize", func(ctx context.Context) (acquirer.Answer, error) { return s.authorize(ctx, r) })
+}
+
+func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
 	id, err := identify(r.Reference)
 	if err != nil {
 		return acquirer.Answer{}, err
@@ -110,21 +116,25 @@ func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 
 // Capture implements acquirer.Acquirer.
 func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.follow(ctx, capture, r)
+	return s.disturb(ctx, "capture", func(ctx context.Context) (acquirer.Answer, error) { return s.follow(ctx, capture, r) })
 }
 
 // Void implements acquirer.Acquirer.
 func (s *Simulator) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.follow(ctx, void, r)
+	return s.disturb(ctx, "void", func(ctx context.Context) (acquirer.Answer, error) { return s.follow(ctx, void, r) })
 }
 
 // Refund implements acquirer.Acquirer.
 func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.follow(ctx, refund, r)
+	return s.disturb(ctx, "refund", func(ctx context.Context) (acquirer.Answer, error) { return s.follow(ctx, refund, r) })
 }
 
 // Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose effect comes late, is not found until then.
 func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+	return s.disturb(ctx, "inquire", func(ctx context.Context) (acquirer.Answer, error) { return s.inquire(ctx, reference) })
+}
+
+func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
 	if err := live(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
