@@ -2,18 +2,22 @@ package core
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // rootFile holds the secret that every keyed hash of the folder derives from.
@@ -26,6 +30,7 @@ type Admin struct {
 	root   auth.Root
 	pepper []byte
 	sealer *seal.Sealer // of stored answers that show a secret
+	audit  []byte       // signs audit records
 	cfg    Config
 }
 
@@ -74,7 +79,11 @@ func openAdmin(ctx context.Context, cfg Config) (a *Admin, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer, cfg: cfg}, nil
+	records, err := root.Key("audit-record")
+	if err != nil {
+		return nil, err
+	}
+	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer, audit: records, cfg: cfg}, nil
 }
 
 func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {
@@ -108,11 +117,20 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	if utf8.RuneCountInString(s.Name) > 100 {
 		return secret.String{}, errors.New("a key's name has at most 100 characters")
 	}
-	key, err := auth.Create(ctx, a.db, a.ids, a.pepper, rand.Reader, auth.KeySpec{
-		Merchant: merchant, Live: s.Mode == string(apikey.Live), Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name,
+	var made v1.APIKey
+	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
+		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
+		answer, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name})
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("there is no merchant %s", s.Merchant)
+		}
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(answer.Body, &made)
 	})
-	if errors.Is(err, store.ErrNotFound) {
-		return secret.String{}, fmt.Errorf("there is no merchant %s", s.Merchant)
+	if err != nil || made.Secret == nil {
+		return secret.String{}, err
 	}
-	return key, err
+	return *made.Secret, nil
 }

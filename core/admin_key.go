@@ -49,18 +49,19 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 // RollKey puts a new key in the place of key, key_…, which stays valid for overlap, 24 hours at most. The secret is returned once and never
 // again.
 func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
-	k, err := a.key(ctx, key)
+	var made v1.APIKey
+	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *store.Key) error {
+		answer, err := a.engine().RollKeyOf(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
+		if err != nil {
+			return fmt.Errorf("roll %s: %w", key, err)
+		}
+		if err := json.Unmarshal(answer.Body, &made); err != nil || made.Secret == nil {
+			return fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.cfg.Clock.Now()))
+		}
+		return nil
+	})
 	if err != nil {
 		return secret.String{}, err
-	}
-	r := engine.Request{Tenant: k.Tenant, ID: id.Format(id.Request, a.ids.Next())}
-	answer, err := a.engine().RollKey(ctx, r, apikey.AllScopes(), k.ID, overlap)
-	if err != nil {
-		return secret.String{}, fmt.Errorf("roll %s: %w", key, err)
-	}
-	var made v1.APIKey
-	if err := json.Unmarshal(answer.Body, &made); err != nil || made.Secret == nil {
-		return secret.String{}, fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.cfg.Clock.Now()))
 	}
 	return *made.Secret, nil
 }
@@ -68,22 +69,31 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 // RevokeKey ends key, key_…, at once; a running service notices within a second. A merchant's last key that can manage keys is revoked only
 // by force.
 func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
-	k, err := a.key(ctx, key)
-	if err != nil {
+	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *store.Key) error {
+		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, k.ID, force)
+		if errors.Is(err, engine.ErrLastKey) {
+			return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: make another one first, or force it", key)
+		}
 		return err
-	}
-	_, err = a.engine().RevokeKey(ctx, k.Tenant, k.ID, force)
-	if errors.Is(err, engine.ErrLastKey) {
-		return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: make another one first, or force it", key)
-	}
-	return err
+	})
 }
 
-func (a *Admin) key(ctx context.Context, key string) (*store.Key, error) {
+// onKey runs an action on a key by its id.
+func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Request, *store.Key) error) error {
 	n, err := id.Parse(id.APIKey, key)
 	if err != nil {
-		return nil, fmt.Errorf("this is not the id of a key: %w", err) // it may be a key itself, so it is not repeated
+		return fmt.Errorf("this is not the id of a key: %w", err) // it may be a key itself: it is not repeated
 	}
+	return a.act(ctx, action, key, func(r engine.Request) error {
+		k, err := a.key(ctx, key, n)
+		if err != nil {
+			return err
+		}
+		return fn(r, k)
+	})
+}
+
+func (a *Admin) key(ctx context.Context, key string, n int64) (*store.Key, error) {
 	k, err := a.db.KeyByID(ctx, n)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("there is no key %s", key)
@@ -95,5 +105,6 @@ func (a *Admin) key(ctx context.Context, key string) (*store.Key, error) {
 func (a *Admin) engine() *engine.Engine {
 	return engine.New(engine.Config{
 		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Present: api.Presenter{}, Log: slog.New(slog.DiscardHandler), Pepper: a.pepper, Sealer: a.sealer,
+		AuditKey: a.audit,
 	})
 }

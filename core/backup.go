@@ -10,7 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/backup"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -33,6 +35,16 @@ func Backup(ctx context.Context, cfg Config, to string) (err error) {
 	if err := wantStore(cfg.Data); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
+	a, err := OpenAdmin(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.actOutside(ctx, "backup", to, func() error { return copyData(ctx, cfg, to) })
+}
+
+// copyData copies the data folder into the new folder to.
+func copyData(ctx context.Context, cfg Config, to string) (err error) {
 	// A rotation would change the keyset between the copy of it and the copy of what it opens.
 	lock, err := lockOnly(filepath.Join(cfg.Data, vaultLock), "a rotation or another backup runs on this data folder")
 	if err != nil {
@@ -159,7 +171,20 @@ func Restore(ctx context.Context, cfg Config, from string) (err error) {
 	if err := store.Verify(ctx, filepath.Join(half, databaseFile)); err != nil {
 		return err
 	}
-	return place(half, cfg.Data, m.Files)
+	if err := place(half, cfg.Data, m.Files); err != nil {
+		return err
+	}
+	return recordRestore(ctx, cfg, from)
+}
+
+// recordRestore writes the audit record of a restore: the restored store is the first that can hold it.
+func recordRestore(ctx context.Context, cfg Config, from string) (err error) {
+	a, err := OpenAdmin(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.recorded(ctx, a.request(), engine.Action{Name: "restore", Object: from}, audit.Done)
 }
 
 // place moves the files into the data folder, the database last: until it is there, the folder holds no data that could be mistaken for all.

@@ -80,6 +80,13 @@ type Config struct {
 	// judge is carried out. 32 random bytes or more, as text. Zero lets whoever reaches v1 use it.
 	FilterSecret secret.String
 
+	// Actor names the operator in the audit record, where it is another program than the command line:
+	// "standalone". Empty for the user of the operating system.
+	Actor string
+
+	// KeepAudit is how long audit records are kept: at least LeastKeepAudit, 0 for all.
+	KeepAudit time.Duration
+
 	// HopSecret authenticates the client address that the hop in front forwards; see
 	// httpx.HopSecret. Zero uses the address of the peer.
 	HopSecret secret.String
@@ -111,7 +118,7 @@ type Core struct {
 // Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept()); err != nil {
+	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept(), cfg.checkKeepAudit()); err != nil {
 		return nil, err
 	}
 	if err := cfg.makeFolder(); err != nil {
@@ -233,7 +240,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
-		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer,
+		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer, AuditKey: c.audit,
 		Observer: series, Peers: c.peers,
 	})
 	if err := eng.CheckClock(ctx); err != nil {
@@ -270,6 +277,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
 	c.ended.Go(func() { keepBroadcasting(background, eng, cfg) })
+	c.ended.Go(func() { keepAudit(background, c.Admin, eng, cfg) })
 	c.ended.Go(func() { hooks.Run(background) })
 	return nil
 }

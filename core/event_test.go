@@ -42,6 +42,7 @@ func TestEventsTellTheWholeStory(t *testing.T) {
 	b.post(t, "/v1/transactions", `{"amount":100,"currency":"usd","payment_method":"pm_card_declined"}`)
 	want := []string{
 		"transaction.declined", "refund.succeeded", "refund.created", "transaction.partially_captured", "capture.created", "transaction.authorized",
+		"api_key.created",
 	}
 	if got := types(b.listEvents(t, "")); !slices.Equal(got, want) {
 		t.Errorf("types: got %v, want %v", got, want)
@@ -92,15 +93,15 @@ func TestEventLists(t *testing.T) {
 	for range 7 {
 		txn = b.MustCreate(t, 100, "").ID
 	}
-	for _, e := range b.listEvents(t, "") {
+	for _, e := range b.listEvents(t, "type=transaction.captured") {
 		ids = append(ids, e.ID)
 	}
-	b.walk(t, "/v1/events?", ids)
+	b.walk(t, "/v1/events?", append(slices.Clone(ids), b.listEvents(t, "type=api_key.created")[0].ID))
 	b.walk(t, "/v1/events?type=transaction.captured&", ids)
 	other := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"})
 	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	for _, key := range []string{other, live} {
-		if got := b.listEvents(t, "", as(key)); len(got) != 0 {
+		if got := b.listEvents(t, "", as(key)); len(got) != 1 || got[0].Type != v1.EventTypeAPIKeyCreated {
 			t.Errorf("another tenant sees %d events", len(got))
 		}
 		wantRefusal(t, b.get(t, "/v1/events/"+ids[0], as(key)), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
@@ -137,10 +138,10 @@ func TestEventsByTime(t *testing.T) {
 		return url.QueryEscape(birth.Add(d).Format("2006-01-02T15:04:05.000Z07:00"))
 	}
 	for query, want := range map[string]int{
-		"created_after=" + at(0):                                                                    3,
-		"created_after=" + at(-time.Millisecond):                                                    4,
-		"created_before=" + at(3*time.Minute):                                                       3,
-		"created_before=" + at(3*time.Minute+time.Millisecond):                                      4,
+		"created_after=" + at(0): 3,
+		"created_after=" + at(-time.Millisecond) + "&type=transaction.captured":                     4,
+		"created_before=" + at(3*time.Minute) + "&type=transaction.captured":                        3,
+		"created_before=" + at(3*time.Minute+time.Millisecond):                                      5, // and the key
 		"created_after=" + at(0) + "&created_before=" + at(2*time.Minute):                           1,
 		"created_after=" + at(time.Hour):                                                            0,
 		"created_before=" + at(-time.Hour):                                                          0,

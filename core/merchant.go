@@ -80,12 +80,17 @@ func (a *Admin) CreateMerchantWith(ctx context.Context, c MerchantChange) (strin
 	if err != nil {
 		return "", err
 	}
-	answer, err := a.engine().CreateMerchant(ctx, a.request(), checked)
-	if err != nil {
-		return "", fmt.Errorf("create merchant: %w", err)
-	}
-	m, err := api.ReadMerchant(answer)
-	return m.ID, err
+	var made string
+	err = a.act(ctx, "merchants.create", "", func(r engine.Request) error {
+		answer, err := a.engine().CreateMerchant(ctx, r, checked)
+		if err != nil {
+			return fmt.Errorf("create merchant: %w", err)
+		}
+		m, err := api.ReadMerchant(answer)
+		made = m.ID
+		return err
+	})
+	return made, err
 }
 
 // SetDay changes when the day of a merchant, mer_…, ends.
@@ -99,8 +104,8 @@ func (a *Admin) UpdateMerchant(ctx context.Context, merchant string, c MerchantC
 	if err != nil {
 		return err
 	}
-	return a.onMerchant(merchant, func(n int64) error {
-		_, err := a.engine().UpdateMerchant(ctx, a.request(), n, checked)
+	return a.onMerchant(ctx, "merchants.update", merchant, func(r engine.Request, n int64) error {
+		_, err := a.engine().UpdateMerchant(ctx, r, n, checked)
 		return err
 	})
 }
@@ -108,29 +113,29 @@ func (a *Admin) UpdateMerchant(ctx context.Context, merchant string, c MerchantC
 // DisableMerchant takes a merchant, mer_…, out of service, or puts it back. While it is out its API keys open nothing, which a running
 // service notices within a second; what is open goes on.
 func (a *Admin) DisableMerchant(ctx context.Context, merchant string, disabled bool) error {
-	return a.onMerchant(merchant, func(n int64) error {
-		_, err := a.engine().DisableMerchant(ctx, a.request(), n, disabled)
+	action := "merchants.enable"
+	if disabled {
+		action = "merchants.disable"
+	}
+	return a.onMerchant(ctx, action, merchant, func(r engine.Request, n int64) error {
+		_, err := a.engine().DisableMerchant(ctx, r, n, disabled)
 		return err
 	})
 }
 
-// onMerchant runs fn for a merchant by its id.
-func (a *Admin) onMerchant(merchant string, fn func(int64) error) error {
+// onMerchant runs an action on a merchant by its id.
+func (a *Admin) onMerchant(ctx context.Context, action, merchant string, fn func(engine.Request, int64) error) error {
 	n, err := id.Parse(id.Merchant, merchant)
 	if err != nil {
 		return fmt.Errorf("merchant %q is not an id: %w", merchant, err)
 	}
-	if err := fn(n); errors.Is(err, engine.ErrNotFound) {
-		return fmt.Errorf("there is no merchant %s", merchant)
-	} else if err != nil {
+	return a.act(ctx, action, merchant, func(r engine.Request) error {
+		err := fn(r, n)
+		if errors.Is(err, engine.ErrNotFound) {
+			return fmt.Errorf("there is no merchant %s", merchant)
+		}
 		return err
-	}
-	return nil
-}
-
-// request is one of an operator at the command line.
-func (a *Admin) request() engine.Request {
-	return engine.Request{Tenant: engine.Operator(), ID: id.Format(id.Request, a.ids.Next())}
+	})
 }
 
 // ListMerchants returns all merchants, oldest first.

@@ -309,8 +309,8 @@ func TestBadOperatorRequests(t *testing.T) {
 	}
 }
 
-// TestAudit: every call leaves one line that says who did what to whom, and none of them a secret.
-func TestAudit(t *testing.T) {
+// TestAuditLine checks the log line of each call: operator, address, route, objects and outcome, and no secret.
+func TestAuditLine(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
 	key := MustDecode[v1.APIKey](t, p.post(t, merchants+"/"+b.merchant+"/api_keys", `{"mode":"test","kind":"secret"}`), 201)
@@ -322,10 +322,11 @@ func TestAudit(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
+	const address = `"client_address":"127.0.0.1"`
 	want := [][]string{
-		{`"who":"operator"`, `"what":"POST /admin/v1/merchants/{id}/api_keys"`, `"merchant":"` + b.merchant + `"`, `"api_key":"` + key.ID + `"`, `"outcome":"done"`},
-		{`"who":"nobody"`, `"what":"POST /admin/v1/merchants"`, `"outcome":"invalid_operator_token"`},
-		{`"who":"operator"`, `"what":"GET /admin/v1/merchants/{id}"`, `"merchant":"mer_0000000000001"`, `"outcome":"not_found"`},
+		{`"actor":"operator`, address, `"route":"POST /admin/v1/merchants/{id}/api_keys"`, `"merchant":"` + b.merchant + `"`, `"api_key":"` + key.ID + `"`, `"outcome":"done"`},
+		{`"actor":"none"`, address, `"route":"POST /admin/v1/merchants"`, `"outcome":"invalid_operator_token"`},
+		{`"actor":"operator`, address, `"route":"GET /admin/v1/merchants/{id}"`, `"merchant":"mer_0000000000001"`, `"outcome":"not_found"`},
 	}
 	if len(lines) != len(want) {
 		t.Fatalf("got %d lines, want %d: %s", len(lines), len(want), lines)

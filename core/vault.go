@@ -88,20 +88,29 @@ func (a *Admin) lockVault(ctx context.Context) (release func() error, err error)
 // RewrapVault is Admin.RewrapVault for whoever has not opened the store: on a database, what opening needs is encrypted by the old key.
 func RewrapVault(ctx context.Context, cfg Config, old secret.String) (err error) {
 	cfg = cfg.withDefaults()
-	if cfg.Database != nil {
-		return rewrapShared(ctx, cfg, old)
-	}
 	a, err := OpenAdmin(ctx, cfg)
+	if err != nil && cfg.Database != nil && !old.IsZero() { // not rewrapped yet
+		before := cfg
+		before.VaultKEK = old
+		a, err = OpenAdmin(ctx, before)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	return a.RewrapVault(ctx, old)
+	if cfg.Database == nil {
+		return a.RewrapVault(ctx, old)
+	}
+	return a.actOutside(ctx, "vault.rewrap", "", func() error { return rewrapShared(ctx, cfg, old) })
 }
 
 // RewrapVault encrypts the vault's keys by Config.VaultKEK, which until now were encrypted by another key-encryption key; the zero old is
 // the one that is derived from the root secret. Card data is not touched. Done already, it does nothing.
-func (a *Admin) RewrapVault(ctx context.Context, old secret.String) (err error) {
+func (a *Admin) RewrapVault(ctx context.Context, old secret.String) error {
+	return a.actOutside(ctx, "vault.rewrap", "", func() error { return a.rewrapVault(ctx, old) })
+}
+
+func (a *Admin) rewrapVault(ctx context.Context, old secret.String) (err error) {
 	lock, err := lockOnly(filepath.Join(a.cfg.Data, vaultLock), "a rotation or a backup runs on this data folder")
 	if err != nil {
 		return err
@@ -123,7 +132,15 @@ func (a *Admin) RewrapVault(ctx context.Context, old secret.String) (err error) 
 
 // RotateVault encrypts all card data anew by a fresh key, and with drop removes the old keys then; what an earlier rotation left
 // unfinished is finished first. It tells its progress in lines. It works beside a running service, and one that was killed is run again.
-func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
+func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) error {
+	action := "vault.rotate"
+	if drop {
+		action = "vault.rotate_and_drop"
+	}
+	return a.actOutside(ctx, action, "", func() error { return a.rotateVault(ctx, drop, progress) })
+}
+
+func (a *Admin) rotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
 	release, err := a.lockVault(ctx)
 	if err != nil {
 		return err

@@ -252,7 +252,7 @@ func TestWebhookRoundTrip(t *testing.T) {
 		})
 	}
 	wait(1)
-	event := b.listEvents(t, "")[0]
+	event := b.listEvents(t, "type=transaction.captured")[0]
 	shown := b.get(t, "/v1/events/"+event.ID)
 	if bodies[0] != string(shown.body) || headers[0].Get("Webhook-Id") != event.ID {
 		t.Errorf("delivered %s as %s, want the event as v1 shows it: %s", headers[0].Get("Webhook-Id"), bodies[0], shown.body)

@@ -413,6 +413,8 @@ func (e EventListObject) Valid() bool {
 
 // Defines values for EventType.
 const (
+	EventTypeAPIKeyCreated                EventType = "api_key.created"
+	EventTypeAPIKeyRevoked                EventType = "api_key.revoked"
 	EventTypeAPIKeyRolled                 EventType = "api_key.rolled"
 	EventTypeCaptureCreated               EventType = "capture.created"
 	EventTypeCertificateRotated           EventType = "certificate.rotated"
@@ -441,6 +443,10 @@ const (
 // Valid indicates whether the value is a known member of the EventType enum.
 func (e EventType) Valid() bool {
 	switch e {
+	case EventTypeAPIKeyCreated:
+		return true
+	case EventTypeAPIKeyRevoked:
+		return true
 	case EventTypeAPIKeyRolled:
 		return true
 	case EventTypeCaptureCreated:

@@ -33,6 +33,7 @@ Usage:
                  [--notice 0s]                 how long to go on serving once it is to stop, with health red, so that nobody sends requests here
                                                any more when it ends: for one of several behind a load balancer
                  [--keep-events DAYS]          remove events after so many days, 60 to 36525 (0: keep them for good)
+                 [--keep-audit DAYS]           remove audit records after so many days, 366 at least (0: keep them for good)
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
   core health    [--admin ADDR]                ask a running one whether it is well, on its port for operators (127.0.0.1:9080)
   core version                                 print the release
@@ -57,6 +58,11 @@ Usage:
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
                                                what root.secret gives; with --store the old one must be given
+  core audit list [--limit 50]                 the newest records of operators' actions, by API and command line
+  core audit verify [--head SEQUENCE:MAC]      check that no record was changed, removed or reordered; prints the head. With a head that
+                                               was logged ("audit head"), also that none of the newest was removed
+  core audit export                            all records, oldest first, one JSON object in each line
+
   core backup --to BACKUP                      copy the data folder into a new folder, beside a running service
   core restore --from BACKUP                   make the data folder, empty or missing, of a backup, after checking it
 
@@ -122,6 +128,7 @@ func (m *Main) Run(ctx context.Context) int {
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
+		"audit": m.audit,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

@@ -92,7 +92,7 @@ func TestWrongUsage(t *testing.T) {
 func TestKeepEvents(t *testing.T) {
 	t.Parallel()
 	for days, want := range map[int]time.Duration{0: 0, 60: core.LeastKeepEvents, 61: 61 * 24 * time.Hour, 36525: 876600 * time.Hour} {
-		if got, err := keepEvents(days); got != want || err != nil {
+		if got, err := keepDays("--keep-events", days, core.LeastKeepEvents); got != want || err != nil {
 			t.Errorf("%d: got %s, %v, want %s", days, got, err, want)
 		}
 	}

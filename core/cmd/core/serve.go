@@ -25,6 +25,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	admin := f.String("admin", "", "address of the operators' port")
 	before := f.Duration("notice", 0, "how long to go on serving at the end, with health red, until nobody sends requests here any more")
 	keep := f.Int("keep-events", 0, "for how many days events are kept, 0 for good")
+	keepAudit := f.Int("keep-audit", 0, "for how many days audit records are kept, 0 for good")
 	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
@@ -35,7 +36,11 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if *before < 0 {
 		return m.misused(fmt.Sprintf("--notice %s is negative", *before))
 	}
-	kept, err := keepEvents(*keep)
+	kept, err := keepDays("--keep-events", *keep, core.LeastKeepEvents)
+	if err != nil {
+		return m.misused(err.Error())
+	}
+	keptAudit, err := keepDays("--keep-audit", *keepAudit, core.LeastKeepAudit)
 	if err != nil {
 		return m.misused(err.Error())
 	}
@@ -66,7 +71,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	defer traces.Close(ctx)
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
-	cfg.OperatorToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents = token, filter, hop, kept
+	cfg.OperatorToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents, cfg.KeepAudit = token, filter, hop, kept, keptAudit
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err
@@ -94,11 +99,11 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 // mostDays are a hundred years: many more would be so long that they are counted as a few.
 const mostDays = 36525
 
-// keepEvents is --keep-events, for which 0 is for good.
-func keepEvents(days int) (time.Duration, error) {
+// keepDays is a flag that counts days, for which 0 keeps for good.
+func keepDays(name string, days int, shortest time.Duration) (time.Duration, error) {
 	const day = 24 * time.Hour
-	if least := int(core.LeastKeepEvents / day); days != 0 && (days < least || days > mostDays) {
-		return 0, fmt.Errorf("--keep-events %d: %d days at least, %d at most, or 0 for good", days, least, mostDays)
+	if least := int(shortest / day); days != 0 && (days < least || days > mostDays) {
+		return 0, fmt.Errorf("%s %d: %d days at least, %d at most, or 0 for good", name, days, least, mostDays)
 	}
 	return time.Duration(days) * day, nil
 }

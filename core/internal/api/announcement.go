@@ -20,8 +20,8 @@ const maxEventName = 200
 var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // announce tells a merchant of what happened elsewhere on the platform.
-func (o *Operator) announce(c *call, seen *audit) (engine.Answer, error) {
-	n, err := merchantID(c.Request, seen)
+func (o *Operator) announce(c *call, left *trail) (engine.Answer, error) {
+	n, err := merchantID(c.Request, left)
 	if err != nil {
 		return engine.Answer{}, err
 	}

@@ -13,7 +13,7 @@ import (
 var commonEvents = []v1.EventType{v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // broadcast has all merchants told of what happened elsewhere on the platform.
-func (o *Operator) broadcast(c *call, _ *audit) (engine.Answer, error) {
+func (o *Operator) broadcast(c *call, _ *trail) (engine.Answer, error) {
 	var in operator.BroadcastCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Answer{}, err

@@ -18,6 +18,8 @@ type call struct {
 	// show turns a response as it is stored into the one that is sent. Nil: they are the same. A
 	// command sets it before it can refuse the request.
 	show func(*engine.Answer) error
+	// sent is the response that carryOut has sent; zero after an error.
+	sent engine.Answer
 }
 
 // command carries out a changing request. It may refuse one by time or stored state:
@@ -54,6 +56,9 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	}
 	if err == nil && c.show != nil {
 		err = c.show(&out)
+	}
+	if err == nil {
+		c.sent = out
 	}
 	return a.answer(w, c.Request, out, err)
 }

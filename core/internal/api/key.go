@@ -159,7 +159,7 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *store.Key) er
 	if _, err := a.Auth.Again(r.Context(), k); err != nil {
 		return authFault(err)
 	}
-	revoked, err := a.Engine.RevokeKey(r.Context(), k.Tenant, n, force)
+	revoked, err := a.Engine.RevokeKey(r.Context(), engine.Request{}, k.Tenant, n, force)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *audit) error {
+func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *trail) error {
 	p, err := page(r, id.Merchant)
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *audi
 	return nil
 }
 
-func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, seen *audit) error {
-	n, err := merchantID(r, seen)
+func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, left *trail) error {
+	n, err := merchantID(r, left)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, seen *aud
 	return nil
 }
 
-func (o *Operator) createMerchant(c *call, seen *audit) (engine.Answer, error) {
+func (o *Operator) createMerchant(c *call, left *trail) (engine.Answer, error) {
 	var in operator.MerchantCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Answer{}, err
@@ -60,12 +60,12 @@ func (o *Operator) createMerchant(c *call, seen *audit) (engine.Answer, error) {
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	c.show = func(out *engine.Answer) error { seen.merchant = resourceOf(out.Body); return nil }
+	c.show = func(out *engine.Answer) error { left.merchant = resourceOf(out.Body); return nil }
 	return o.Engine.CreateMerchant(c.Context(), c.request, change)
 }
 
-func (o *Operator) updateMerchant(c *call, seen *audit) (engine.Answer, error) {
-	n, err := merchantID(c.Request, seen)
+func (o *Operator) updateMerchant(c *call, left *trail) (engine.Answer, error) {
+	n, err := merchantID(c.Request, left)
 	if err != nil {
 		return engine.Answer{}, err
 	}
@@ -82,8 +82,8 @@ func (o *Operator) updateMerchant(c *call, seen *audit) (engine.Answer, error) {
 
 // switchMerchant takes merchants out of service, or puts them back.
 func (o *Operator) switchMerchant(disabled bool) operatorCommand {
-	return func(c *call, seen *audit) (engine.Answer, error) {
-		n, err := merchantID(c.Request, seen)
+	return func(c *call, left *trail) (engine.Answer, error) {
+		n, err := merchantID(c.Request, left)
 		if err != nil {
 			return engine.Answer{}, err
 		}

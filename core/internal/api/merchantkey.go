@@ -10,12 +10,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, seen *audit) error {
-	n, err := merchantID(r, seen)
+func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left *trail) error {
+	n, err := merchantID(r, left)
 	if err != nil {
 		return err
 	}
@@ -46,13 +47,13 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, seen
 	return nil
 }
 
-func (o *Operator) createMerchantKey(c *call, seen *audit) (engine.Answer, error) {
-	n, err := merchantID(c.Request, seen)
+func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Answer, error) {
+	n, err := merchantID(c.Request, left)
 	if err != nil {
 		return engine.Answer{}, err
 	}
 	c.request.Scopes = apikey.AllScopes()
-	c.show = func(out *engine.Answer) error { seen.key = resourceOf(out.Body); return nil }
+	c.show = func(out *engine.Answer) error { left.key = resourceOf(out.Body); return nil }
 	var in operator.APIKeyCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Answer{}, err
@@ -71,7 +72,7 @@ func (o *Operator) createMerchantKey(c *call, seen *audit) (engine.Answer, error
 }
 
 // rollMerchantKey puts a new key in the place of another. An operator has all scopes, so it may roll any.
-func (o *Operator) rollMerchantKey(c *call, seen *audit) (engine.Answer, error) {
+func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Answer, error) {
 	c.request.Scopes = apikey.AllScopes()
 	var in v1.APIKeyRoll
 	if err := c.decode(&in, true); err != nil {
@@ -81,7 +82,7 @@ func (o *Operator) rollMerchantKey(c *call, seen *audit) (engine.Answer, error) 
 	if f != nil {
 		return engine.Answer{}, f
 	}
-	k, err := o.merchantKey(c.Request, seen)
+	k, err := o.merchantKey(c.Request, left)
 	if err != nil {
 		return engine.Answer{}, err
 	}
@@ -91,8 +92,8 @@ func (o *Operator) rollMerchantKey(c *call, seen *audit) (engine.Answer, error) 
 }
 
 // merchantKey reads the key of the path, and has the audit line name it.
-func (o *Operator) merchantKey(r *http.Request, seen *audit) (*store.Key, error) {
-	n, err := merchantID(r, seen)
+func (o *Operator) merchantKey(r *http.Request, left *trail) (*store.Key, error) {
+	n, err := merchantID(r, left)
 	if err != nil {
 		return nil, err
 	}
@@ -100,21 +101,22 @@ func (o *Operator) merchantKey(r *http.Request, seen *audit) (*store.Key, error)
 	if err != nil {
 		return nil, &fault{code: codeNotFound, param: "key", cause: err}
 	}
-	seen.key = id.Format(id.APIKey, key)
+	left.key = id.Format(id.APIKey, key)
 	k, err := o.Store.MerchantKey(r.Context(), n, key)
 	return k, notFoundAt(err, "key")
 }
 
-func (o *Operator) revokeMerchantKey(w http.ResponseWriter, r *http.Request, seen *audit) error {
+func (o *Operator) revokeMerchantKey(w http.ResponseWriter, r *http.Request, left *trail) error {
 	force, err := forced(r)
 	if err != nil {
 		return err
 	}
-	k, err := o.merchantKey(r, seen)
+	k, err := o.merchantKey(r, left)
 	if err != nil {
 		return err
 	}
-	revoked, err := o.Engine.RevokeKey(r.Context(), k.Tenant, k.ID, force)
+	req := engine.Request{ID: httpx.RequestIDFrom(r.Context()), Actor: o.actor(r)}
+	revoked, err := o.Engine.RevokeKey(r.Context(), req, k.Tenant, k.ID, force)
 	if err != nil {
 		return err
 	}

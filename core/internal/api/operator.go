@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"log/slog"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
@@ -36,11 +39,18 @@ type Operator struct {
 // operatorRoute is one line of the operator's contract.
 type operatorRoute struct {
 	method, path string
-	handle       func(w http.ResponseWriter, r *http.Request, seen *audit) error
+	action       string // the name of the audit record; "" for a route that only reads
+	handle       func(w http.ResponseWriter, r *http.Request, left *trail) error
 }
 
-// audit is what the line about a call names besides the call itself.
-type audit struct{ merchant, key string }
+// trail is what a handler leaves for the audit record and the log line of its request.
+type trail struct {
+	merchant, key string
+	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
+}
+
+// object is the id that the audit record names.
+func (t trail) object() string { return cmp.Or(t.key, t.merchant) }
 
 // Operator returns the operator's API beside v1. It is for a port of its own.
 func (a *API) Operator(token secret.String) http.Handler {
@@ -54,18 +64,18 @@ func (a *API) Operator(token secret.String) http.Handler {
 
 func (o *Operator) routes() []operatorRoute {
 	return []operatorRoute{
-		{http.MethodGet, merchantsPath, o.listMerchants},
-		{http.MethodPost, merchantsPath, o.changing(o.createMerchant)},
-		{http.MethodGet, merchantsPath + "/{id}", o.getMerchant},
-		{http.MethodPatch, merchantsPath + "/{id}", o.changing(o.updateMerchant)},
-		{http.MethodPost, disablePath, o.changing(o.switchMerchant(true))},
-		{http.MethodPost, merchantsPath + "/{id}/enable", o.changing(o.switchMerchant(false))},
-		{http.MethodPost, merchantsPath + "/{id}/events", o.changing(o.announce)},
-		{http.MethodPost, operator.Root + "/events", o.changing(o.broadcast)},
-		{http.MethodGet, merchantsPath + "/{id}/api_keys", o.listMerchantKeys},
-		{http.MethodPost, merchantsPath + "/{id}/api_keys", o.changing(o.createMerchantKey)},
-		{http.MethodDelete, merchantsPath + "/{id}/api_keys/{key}", o.revokeMerchantKey},
-		{http.MethodPost, merchantsPath + "/{id}/api_keys/{key}/roll", o.changing(o.rollMerchantKey)},
+		{http.MethodGet, merchantsPath, "", o.listMerchants},
+		{http.MethodPost, merchantsPath, "merchants.create", o.changing(o.createMerchant)},
+		{http.MethodGet, merchantsPath + "/{id}", "", o.getMerchant},
+		{http.MethodPatch, merchantsPath + "/{id}", "merchants.update", o.changing(o.updateMerchant)},
+		{http.MethodPost, disablePath, "merchants.disable", o.changing(o.switchMerchant(true))},
+		{http.MethodPost, merchantsPath + "/{id}/enable", "merchants.enable", o.changing(o.switchMerchant(false))},
+		{http.MethodPost, merchantsPath + "/{id}/events", "events.announce", o.changing(o.announce)},
+		{http.MethodPost, operator.Root + "/events", "events.broadcast", o.changing(o.broadcast)},
+		{http.MethodGet, merchantsPath + "/{id}/api_keys", "", o.listMerchantKeys},
+		{http.MethodPost, merchantsPath + "/{id}/api_keys", "api_keys.create", o.changing(o.createMerchantKey)},
+		{http.MethodDelete, merchantsPath + "/{id}/api_keys/{key}", "api_keys.revoke", o.revokeMerchantKey},
+		{http.MethodPost, merchantsPath + "/{id}/api_keys/{key}/roll", "api_keys.roll", o.changing(o.rollMerchantKey)},
 	}
 }
 
@@ -99,23 +109,54 @@ func (o *Operator) admitted(rt operatorRoute) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		httpx.EventFrom(r.Context()).SetRoute(name)
-		var seen audit
-		who, err := "nobody", o.whyNot(r)
+		op := &operation{route: rt, outcome: outcomePanic}
+		defer func() { o.recorded(r, name, op) }() // also when the handler panics
+		err := o.whyNot(r)
 		if err == nil {
-			who = "operator"
+			op.actor = o.actor(r)
 			err = o.untimely(rt)
 		}
 		if err == nil {
-			err = rt.handle(w, r, &seen)
+			err = rt.handle(w, r, &op.left)
 		}
-		outcome := "done"
+		op.outcome = cmp.Or(op.left.outcome, audit.Done)
 		if err != nil {
-			outcome = faultOf(err).code
+			op.outcome = faultOf(err).code
 			o.refuse(w, r, err)
 		}
-		o.log.InfoContext(r.Context(), "audit", slog.String("who", who), slog.String("what", name), slog.String("merchant", seen.merchant),
-			slog.String("api_key", seen.key), slog.String("outcome", outcome), slog.String("request_id", httpx.RequestIDFrom(r.Context())))
 	})
+}
+
+// operation is one request of an operator: what its audit record needs.
+type operation struct {
+	route   operatorRoute
+	actor   audit.Actor // zero if the request was not an operator's
+	left    trail
+	outcome string
+}
+
+// outcomePanic is the outcome of a request whose handler panicked.
+const outcomePanic = "panic"
+
+// actor is the operator of an admitted request.
+func (o *Operator) actor(r *http.Request) audit.Actor {
+	return audit.Actor{Name: "operator", Address: httpx.ClientAddressFrom(r.Context())}
+}
+
+// recorded writes the audit record of a changing request that the engine did not record, which is one
+// that was refused, failed or repeated, and the log line of every request.
+func (o *Operator) recorded(r *http.Request, name string, op *operation) {
+	ctx := context.WithoutCancel(r.Context())
+	if op.route.action != "" && op.outcome != audit.Done {
+		req := engine.Request{ID: httpx.RequestIDFrom(ctx), Actor: op.actor}
+		err := o.Engine.Recorded(ctx, req, engine.Action{Name: op.route.action, Object: op.left.object()}, op.outcome)
+		if err != nil {
+			o.log.ErrorContext(ctx, "audit record not written", slog.String("action", op.route.action), slog.Any("error", err))
+		}
+	}
+	o.log.InfoContext(ctx, "audit", slog.String("actor", cmp.Or(op.actor.Name, "none")), slog.String("route", name),
+		slog.String("client_address", httpx.ClientAddressFrom(ctx)), slog.String("merchant", op.left.merchant),
+		slog.String("api_key", op.left.key), slog.String("outcome", op.outcome), slog.String("request_id", httpx.RequestIDFrom(ctx)))
 }
 
 // untimely refuses what a core that cannot tell the time must not do. It can end a key and serve a merchant no longer: that is not put off.
@@ -147,20 +188,20 @@ func (o *Operator) whyNot(r *http.Request) error {
 }
 
 // merchantID reads the merchant of the path, and has the audit line name it.
-func merchantID(r *http.Request, seen *audit) (int64, error) {
+func merchantID(r *http.Request, left *trail) (int64, error) {
 	n, err := pathID(r, id.Merchant)
 	if err == nil {
-		seen.merchant = id.Format(id.Merchant, n)
+		left.merchant = id.Format(id.Merchant, n)
 	}
 	return n, err
 }
 
 // operatorCommand is a command of the operator's API.
-type operatorCommand func(c *call, seen *audit) (engine.Answer, error)
+type operatorCommand func(c *call, left *trail) (engine.Answer, error)
 
 // changing returns the handler of an operator's POST or PATCH, as changing of API does.
-func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http.Request, *audit) error {
-	return func(w http.ResponseWriter, r *http.Request, seen *audit) error {
+func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http.Request, *trail) error {
+	return func(w http.ResponseWriter, r *http.Request, left *trail) error {
 		body, err := readBody(w, r)
 		if err != nil {
 			return err
@@ -170,7 +211,14 @@ func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http
 			return err
 		}
 		c := &call{Request: r, request: req, body: body}
-		return o.carryOut(w, c, func(c *call) (engine.Answer, error) { return run(c, seen) })
+		err = o.carryOut(w, c, func(c *call) (engine.Answer, error) { return run(c, left) })
+		switch {
+		case c.sent.Replayed:
+			left.outcome = audit.Replayed
+		case c.sent.Status >= http.StatusBadRequest:
+			left.outcome = cmp.Or(c.sent.Outcome, "refused")
+		}
+		return err
 	}
 }
 
@@ -180,7 +228,7 @@ func (o *Operator) operatorRequest(r *http.Request, body []byte) (engine.Request
 	if err != nil {
 		return engine.Request{}, err
 	}
-	out := engine.Request{Tenant: engine.Operator(), ID: httpx.RequestIDFrom(r.Context()), Key: key}
+	out := engine.Request{Tenant: engine.Operator(), ID: httpx.RequestIDFrom(r.Context()), Key: key, Actor: o.actor(r)}
 	if key != "" {
 		out.Fingerprint = idempotency.Fingerprint(o.IdempotencyKey, r.Method, r.URL.Path, body)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Announcement is what the platform tells a merchant of.
@@ -37,7 +38,8 @@ func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Answe
 			return nil, err
 		}
 		shown := e.Present.Announced(made, true)
-		return &shown, nil
+		done := Action{Name: "events.announce", Object: id.Format(id.Merchant, a.Tenant.Merchant), After: string(shown.Body)}
+		return &shown, e.Audit(tx, r, done)
 	})
 	return value(out), err
 }

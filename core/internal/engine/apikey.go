@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -56,7 +57,10 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 			return nil, err
 		}
 		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
-		return &a, nil
+		if err := e.keyEvent(tx, "api_key.created", m.Key, sequenceCreated); err != nil {
+			return nil, err
+		}
+		return &a, e.Audit(tx, r, Action{Name: "api_keys.create", Object: keyID(m.Key.ID), After: e.shownKey(tx, m.Key)})
 	})
 	return value(done), err
 }
@@ -98,38 +102,72 @@ func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by 
 			return nil, err
 		}
 		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
-		return &a, e.rolled(tx, t, old.ID)
+		if err := e.rolled(tx, old.ID, m.Key); err != nil {
+			return nil, err
+		}
+		return &a, e.Audit(tx, r, Action{
+			Name: "api_keys.roll", Object: keyID(old.ID), Before: e.shownKey(tx, old), After: e.shownKey(tx, m.Key),
+		})
 	})
 	return value(done), err
 }
 
-// rolled announces a rolled key.
-func (e *Engine) rolled(tx *store.Tx, t payment.Tenant, id int64) error {
-	old, err := tx.Key(t, id)
+// rolled writes the events of a rolled key: the old key's roll and the new key's creation.
+func (e *Engine) rolled(tx *store.Tx, old int64, next *store.Key) error {
+	k, err := tx.Key(next.Tenant, old)
 	if err != nil {
 		return err
 	}
-	body := e.Present.APIKey(old, tx.Now, secret.String{}).Body
-	return tx.InsertEvent(e.event("api_key.rolled", t, id, 1, body)) // a key is rolled once at most
+	if err := e.keyEvent(tx, "api_key.rolled", k, sequenceRolled); err != nil {
+		return err
+	}
+	return e.keyEvent(tx, "api_key.created", next, sequenceCreated)
 }
+
+// The sequences of a key's events: each happens to a key at most once, in this order.
+const (
+	sequenceCreated = 1
+	sequenceRolled  = 2
+	sequenceRevoked = 3
+)
+
+// keyEvent writes an event that shows a key as it is now, without its secret.
+func (e *Engine) keyEvent(tx *store.Tx, kind string, k *store.Key, sequence int64) error {
+	return tx.InsertEvent(e.event(kind, k.Tenant, k.ID, sequence, []byte(e.shownKey(tx, k))))
+}
+
+// shownKey is a key as the contract shows it, without its secret.
+func (e *Engine) shownKey(tx *store.Tx, k *store.Key) string {
+	return string(e.Present.APIKey(k, tx.Now, secret.String{}).Body)
+}
+
+func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
 // RevokeKey ends a key at once and returns it. ErrNotFound when the tenant has no such key, ErrLastKey unless forced when nobody could
 // manage the tenant's keys any more.
-func (e *Engine) RevokeKey(ctx context.Context, t payment.Tenant, id int64, force bool) (*store.Key, error) {
+func (e *Engine) RevokeKey(ctx context.Context, r Request, t payment.Tenant, key int64, force bool) (*store.Key, error) {
 	var k *store.Key
-	err := e.Store.Update(ctx, func(tx *store.Tx) error {
-		refused := tx.RevokeKey(t, id, force)
+	err := e.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		before, err := tx.LockedKey(t, key)
+		if err != nil {
+			return err
+		}
+		refused := tx.RevokeKey(t, key, force)
 		if refused != nil && !errors.Is(refused, store.ErrConflict) {
 			return refused
 		}
-		var err error
-		if k, err = tx.Key(t, id); err != nil {
+		if k, err = tx.Key(t, key); err != nil {
 			return err
 		}
 		if refused != nil {
 			return ErrLastKey
 		}
-		return nil
+		if before.RevokedAt.IsZero() {
+			if err := e.keyEvent(tx, "api_key.revoked", k, sequenceRevoked); err != nil {
+				return err
+			}
+		}
+		return e.Audit(tx, r, Action{Name: "api_keys.revoke", Object: keyID(key), Before: e.shownKey(tx, before), After: e.shownKey(tx, k)})
 	})
 	if err != nil {
 		return nil, err

@@ -30,7 +30,10 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 			return nil, err
 		}
 		shown := e.Present.Broadcast(b, created)
-		return &shown, nil
+		if !created {
+			return &shown, nil
+		}
+		return &shown, e.Audit(tx, r, Action{Name: "events.broadcast", After: string(shown.Body)})
 	})
 	if err == nil {
 		select {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -51,6 +52,8 @@ type Request struct {
 	// Scopes of the API key, where they are part of what makes two requests equal: where the response
 	// shows a new key's secret. Nil elsewhere.
 	Scopes []string
+	// Actor is the operator of an audited request; zero for a merchant's own.
+	Actor audit.Actor
 }
 
 // Answer is what a request is told, and under an idempotency key told again.
@@ -109,17 +112,18 @@ type Presenter interface {
 
 // Config is what an Engine is made of. All fields are required but Live, Tracer and Observer.
 type Config struct {
-	Store   *store.DB
-	Vault   *vault.Vault
-	Clock   clock.Clock
-	IDs     *id.Generator
-	Present Presenter
-	Log     *slog.Logger
-	Tracer  *telemetry.Tracer // nil for no spans
-	Pepper  []byte            // API keys are hashed with it
-	Sealer  *seal.Sealer      // for stored answers that show a secret
-	Test    acquirer.Acquirer // serves test mode
-	Live    acquirer.Acquirer // serves live mode; nil refuses it
+	Store    *store.DB
+	Vault    *vault.Vault
+	Clock    clock.Clock
+	IDs      *id.Generator
+	Present  Presenter
+	Log      *slog.Logger
+	Tracer   *telemetry.Tracer // nil for no spans
+	Pepper   []byte            // API keys are hashed with it
+	Sealer   *seal.Sealer      // for stored answers that show a secret
+	AuditKey []byte            // signs the audit records of operators' actions
+	Test     acquirer.Acquirer // serves test mode
+	Live     acquirer.Acquirer // serves live mode; nil refuses it
 
 	Observer Observer // nil: nobody is told
 	Peers    *Peers   // nil: no other process works on what is in the store

@@ -6,6 +6,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Operator is the tenant that the idempotency keys of operators belong to. No merchant has its number.
@@ -23,31 +24,49 @@ func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.Merchant
 		if err != nil {
 			return nil, err
 		}
-		return e.showMerchant(tx, made, true)
+		a, err := e.showMerchant(tx, made, true)
+		if err != nil {
+			return nil, err
+		}
+		return a, e.Audit(tx, r, Action{Name: "merchants.create", Object: id.Format(id.Merchant, made), After: string(a.Body)})
 	})
 	return value(out), err
 }
 
 // UpdateMerchant changes a merchant. ErrNotFound when there is none.
 func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c store.MerchantChange) (Answer, error) {
-	return e.changeMerchant(ctx, r, merchant, func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) })
+	return e.changeMerchant(ctx, r, merchant, "merchants.update", func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) })
 }
 
 // DisableMerchant takes a merchant out of service, or puts it back: while it is out, its keys open nothing. Nothing that is open asks for
 // it, so all of that goes on. ErrNotFound when there is none.
 func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Answer, error) {
-	return e.changeMerchant(ctx, r, merchant, func(tx *store.Tx) error { return tx.DisableMerchant(merchant, disabled) })
+	action := "merchants.enable"
+	if disabled {
+		action = "merchants.disable"
+	}
+	return e.changeMerchant(ctx, r, merchant, action, func(tx *store.Tx) error { return tx.DisableMerchant(merchant, disabled) })
 }
 
-func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, change func(*store.Tx) error) (Answer, error) {
+func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, action string, change func(*store.Tx) error) (Answer, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		if err := change(tx); errors.Is(err, store.ErrConflict) {
+		before, err := tx.LockedMerchant(merchant)
+		if errors.Is(err, store.ErrNotFound) {
 			return nil, ErrNotFound
-		} else if err != nil {
+		}
+		if err != nil {
 			return nil, err
 		}
-		return e.showMerchant(tx, merchant, false)
+		if err := change(tx); err != nil {
+			return nil, err
+		}
+		a, err := e.showMerchant(tx, merchant, false)
+		if err != nil {
+			return nil, err
+		}
+		done := Action{Name: action, Object: id.Format(id.Merchant, merchant), Before: string(e.Present.Merchant(before, false).Body), After: string(a.Body)}
+		return a, e.Audit(tx, r, done)
 	})
 	return value(out), err
 }

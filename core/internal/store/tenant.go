@@ -64,6 +64,15 @@ func (tx *Tx) Merchant(id int64) (Merchant, error) {
 	return scanMerchant(row)
 }
 
+// LockedMerchant reads one merchant, which no other command changes until this one has ended, else ErrNotFound.
+func (tx *Tx) LockedMerchant(id int64) (Merchant, error) {
+	row, err := tx.locked(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
+	if err != nil {
+		return Merchant{}, err
+	}
+	return scanMerchant(row)
+}
+
 // Merchant reads one merchant, else ErrNotFound.
 func (db *DB) Merchant(ctx context.Context, id int64) (Merchant, error) {
 	s, err := db.query(ctx, `SELECT `+merchantColumns+` FROM merchants WHERE id = ?`)

@@ -323,3 +323,33 @@ CREATE TABLE store_probes (
     id     INTEGER PRIMARY KEY CHECK (id = 1),
     filler BLOB NOT NULL
 ) STRICT;
+
+-- One record for each action of an operator, in the commit of the action. Each MAC covers the record and the MAC of
+-- the record before it. The triggers keep SQL statements from changing a record or removing one of the last 365 days.
+CREATE TABLE audit_records (
+    sequence       INTEGER PRIMARY KEY,
+    at             INTEGER NOT NULL,
+    actor          TEXT    NOT NULL,
+    client_address TEXT    NOT NULL, -- '' at the command line
+    action         TEXT    NOT NULL,
+    object         TEXT    NOT NULL,
+    state_before   TEXT    NOT NULL, -- JSON of the object without secrets; '' for none
+    state_after    TEXT    NOT NULL,
+    outcome        TEXT    NOT NULL,
+    request_id     TEXT    NOT NULL,
+    previous       BLOB    NOT NULL,
+    mac            BLOB    NOT NULL
+) STRICT;
+-- +goose StatementBegin
+CREATE TRIGGER audit_records_unchanged BEFORE UPDATE ON audit_records
+BEGIN
+    SELECT RAISE(ABORT, 'audit records cannot be changed');
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER audit_records_kept BEFORE DELETE ON audit_records
+WHEN OLD.at > (SELECT at FROM audit_records ORDER BY sequence DESC LIMIT 1) - 31536000000
+BEGIN
+    SELECT RAISE(ABORT, 'audit records are kept for 365 days');
+END;
+-- +goose StatementEnd

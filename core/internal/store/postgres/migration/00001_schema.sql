@@ -345,3 +345,35 @@ CREATE TABLE simulator_requests (
     at     BIGINT   NOT NULL
 );
 CREATE INDEX simulator_requests_by_age ON simulator_requests (at);
+
+CREATE TABLE audit_records (
+    sequence       BIGINT PRIMARY KEY,
+    at             BIGINT NOT NULL,
+    actor          TEXT   NOT NULL,
+    client_address TEXT   NOT NULL,
+    action         TEXT   NOT NULL,
+    object         TEXT   NOT NULL,
+    state_before   TEXT   NOT NULL,
+    state_after    TEXT   NOT NULL,
+    outcome        TEXT   NOT NULL,
+    request_id     TEXT   NOT NULL,
+    previous       BYTEA  NOT NULL,
+    mac            BYTEA  NOT NULL
+);
+-- +goose StatementBegin
+CREATE FUNCTION audit_records_kept() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF OLD.at <= (SELECT at FROM audit_records ORDER BY sequence DESC LIMIT 1) - 31536000000 THEN
+            RETURN OLD;
+        END IF;
+        RAISE EXCEPTION 'audit records are kept for 365 days';
+    END IF;
+    RAISE EXCEPTION 'audit records cannot be changed';
+END;
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER audit_records_kept BEFORE UPDATE OR DELETE ON audit_records
+    FOR EACH ROW EXECUTE FUNCTION audit_records_kept();
+CREATE TRIGGER audit_records_whole BEFORE TRUNCATE ON audit_records
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_records_kept();

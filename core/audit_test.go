@@ -1,0 +1,294 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// auditRecords are all records of an Admin, oldest first.
+func auditRecords(t *testing.T, a *core.Admin) []core.AuditRecord {
+	t.Helper()
+	found, err := a.AuditRecords(t.Context(), 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, j := 0, len(found)-1; i < j; i, j = i+1, j-1 {
+		found[i], found[j] = found[j], found[i]
+	}
+	return found
+}
+
+// TestAuditRecords checks that each action leaves one record, by API and by command line, with the state
+// before and after, that refused and repeated ones leave one too, and that none holds a secret.
+func TestAuditRecords(t *testing.T) {
+	t.Parallel()
+	b, p := operated(t)
+	before := len(auditRecords(t, b.core.Admin))
+	path := merchants + "/" + b.merchant
+	key := MustDecode[v1.APIKey](t, p.post(t, path+"/api_keys", `{"mode":"live","kind":"secret"}`, keyed("k1")), 201)
+	p.post(t, path+"/api_keys", `{"mode":"live","kind":"secret"}`, keyed("k1"))
+	p.do(t, "PATCH", path, `{"unlinked_refunds":true}`)
+	p.do(t, "PATCH", path, `{"cutoff":"25:00"}`)
+	p.get(t, path)
+	p.post(t, merchants, `{"name":"x"}`, as("guess"))
+	p.do(t, "DELETE", path+"/api_keys/"+key.ID+"?force=true", "")
+	if err := b.core.SetUnlinkedRefunds(t.Context(), b.merchant, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.core.RevokeKey(t.Context(), "key_0000000000001", false); err == nil {
+		t.Error("revoked a key that is not there")
+	}
+	if err := b.core.DisableMerchant(t.Context(), "mer_0000000000001", true); err == nil {
+		t.Error("disabled a merchant that is not there")
+	}
+	want := []struct{ actor, address, action, object, outcome, before, after string }{
+		{"operator", "127.0.0.1", "api_keys.create", key.ID, "done", "", `"status":"active"`},
+		{"operator", "127.0.0.1", "api_keys.create", "", "replayed", "", ""},
+		{"operator", "127.0.0.1", "merchants.update", b.merchant, "done", `"unlinked_refunds":false`, `"unlinked_refunds":true`},
+		{"operator", "127.0.0.1", "merchants.update", b.merchant, "invalid_value", "", ""},
+		{"operator", "127.0.0.1", "api_keys.revoke", key.ID, "done", `"status":"active"`, `"status":"revoked"`},
+		{"cli ", "", "merchants.update", b.merchant, "done", `"unlinked_refunds":true`, `"unlinked_refunds":false`},
+		{"cli ", "", "api_keys.revoke", "key_0000000000001", "failed", "", ""},
+		{"cli ", "", "merchants.disable", "mer_0000000000001", "failed", "", ""},
+	}
+	got := auditRecords(t, b.core.Admin)[before:]
+	if len(got) != len(want) {
+		t.Fatalf("got %d records, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		r := got[i]
+		if !strings.HasPrefix(r.Actor, w.actor) || r.ClientAddress != w.address || r.Action != w.action || r.Outcome != w.outcome ||
+			w.object != "" && r.ObjectID != w.object || !strings.Contains(string(r.Before), w.before) || !strings.Contains(string(r.After), w.after) ||
+			(w.before == "") != (r.Before == nil) || (w.after == "") != (r.After == nil) {
+			t.Errorf("record %d: got %+v, want %+v", i, r, w)
+		}
+		if r.Sequence != int64(before+i+1) || !r.At.Equal(birth) && r.At.Before(birth) {
+			t.Errorf("record %d: sequence %d at %s", i, r.Sequence, r.At)
+		}
+	}
+	var export bytes.Buffer
+	if err := b.core.ExportAudit(t.Context(), &export); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(export.String(), key.Secret.Reveal()) || strings.Contains(export.String(), token) {
+		t.Error("a secret is in the audit record")
+	}
+	n := 0
+	for line := range strings.Lines(export.String()) {
+		var r core.AuditRecord
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if n++; r.Sequence != int64(n) {
+			t.Errorf("line %d has sequence %d", n, r.Sequence)
+		}
+	}
+	if _, err := b.core.VerifyAudit(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// tampered is a data folder with some audit records, and its head.
+func tampered(t *testing.T) (dir, head string) {
+	t.Helper()
+	dir = t.TempDir()
+	a := adminOf(t, dir)
+	m := MustCreateMerchant(t, a)
+	for _, on := range []bool{true, false, true, false} {
+		if err := a.SetUnlinkedRefunds(t.Context(), m, on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head, err := a.VerifyAudit(t.Context(), "")
+	if err != nil || !strings.HasPrefix(head, "5:") {
+		t.Fatalf("got head %s, %v", head, err)
+	}
+	return dir, head
+}
+
+func adminOf(t *testing.T, dir string) *core.Admin {
+	t.Helper()
+	a, err := core.MakeAdmin(t.Context(), core.Config{Data: dir, Clock: clock.NewFake(birth)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+// TestAuditTampering checks that verify finds each way to falsify the records, and that SQL statements
+// are refused while the triggers stand.
+func TestAuditTampering(t *testing.T) {
+	t.Parallel()
+	const (
+		free = `DROP TRIGGER audit_records_unchanged; DROP TRIGGER audit_records_kept; `
+		swap = `UPDATE audit_records SET sequence = 100 WHERE sequence = 2; UPDATE audit_records SET sequence = 2 WHERE sequence = 3;
+			UPDATE audit_records SET sequence = 3 WHERE sequence = 100`
+	)
+	for name, c := range map[string]struct {
+		sql      string
+		withHead bool // only a logged head shows it
+	}{
+		"changed":             {sql: free + `UPDATE audit_records SET state_after = '{}' WHERE sequence = 3`},
+		"another actor":       {sql: free + `UPDATE audit_records SET actor = 'cli bob' WHERE sequence = 3`},
+		"another outcome":     {sql: free + `UPDATE audit_records SET outcome = 'failed' WHERE sequence = 5`},
+		"another time":        {sql: free + `UPDATE audit_records SET at = at + 1 WHERE sequence = 1`},
+		"another address":     {sql: free + `UPDATE audit_records SET client_address = '127.0.0.1' WHERE sequence = 1`},
+		"moved between":       {sql: free + `UPDATE audit_records SET object = object || action, action = '' WHERE sequence = 3`},
+		"removed":             {sql: free + `DELETE FROM audit_records WHERE sequence = 3`},
+		"removed and renumb.": {sql: free + `DELETE FROM audit_records WHERE sequence = 3; UPDATE audit_records SET sequence = sequence - 1 WHERE sequence > 3`},
+		"the first removed":   {sql: free + `DELETE FROM audit_records WHERE sequence < 3`},
+		"reordered":           {sql: free + swap},
+		"the last removed":    {sql: free + `DELETE FROM audit_records WHERE sequence > 3`, withHead: true},
+		"all removed":         {sql: free + `DELETE FROM audit_records`, withHead: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, head := tampered(t)
+			db, err := sql.Open("sqlite", filepath.Join(dir, "causeway.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			statements := strings.TrimPrefix(c.sql, free)
+			if _, err := db.ExecContext(t.Context(), statements); err == nil {
+				t.Error("the triggers let it through")
+			}
+			if _, err := db.ExecContext(t.Context(), c.sql); err != nil {
+				t.Fatal(err)
+			}
+			a := adminOf(t, dir)
+			if _, err := a.VerifyAudit(t.Context(), ""); c.withHead == errors.Is(err, core.ErrTampered) {
+				t.Errorf("without the head: got %v", err)
+			}
+			if _, err := a.VerifyAudit(t.Context(), head); !errors.Is(err, core.ErrTampered) {
+				t.Errorf("with the head: got %v", err)
+			}
+		})
+	}
+	dir, head := tampered(t)
+	if _, err := adminOf(t, dir).VerifyAudit(t.Context(), head); err != nil {
+		t.Errorf("untouched: %v", err)
+	}
+}
+
+// TestAuditPurge checks that records of more than the retention are removed with a record of that, the
+// chain still verifies, and a retention of less than a year is refused.
+func TestAuditPurge(t *testing.T) {
+	t.Parallel()
+	if _, err := core.Open(t.Context(), core.Config{Data: t.TempDir(), KeepAudit: core.LeastKeepAudit - time.Second}); err == nil {
+		t.Error("a retention of less than a year is taken")
+	}
+	dir, now := t.TempDir(), clock.NewFake(birth)
+	logs := &coretest.Log{}
+	open := func() *core.Core {
+		c, err := core.Open(t.Context(), core.Config{Data: dir, Clock: now, KeepAudit: core.LeastKeepAudit, Log: slog.New(slog.NewJSONHandler(logs, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := open()
+	m := MustCreateMerchant(t, c.Admin)
+	now.Advance(core.LeastKeepAudit - time.Minute)
+	if err := errors.Join(c.SetUnlinkedRefunds(t.Context(), m, true), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	now.Advance(2 * time.Minute)
+	c = open()
+	defer func() { _ = c.Close() }()
+	until(t, "the head is logged", func() bool { return strings.Contains(logs.String(), `"msg":"audit head","head":"3:`) })
+	got := auditRecords(t, c.Admin)
+	if len(got) != 2 || got[0].Sequence != 2 || got[1].Action != "audit.purge" {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := c.VerifyAudit(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAuditOfCopies checks that actions without a database commit have a record before and one after.
+func TestAuditOfCopies(t *testing.T) {
+	t.Parallel()
+	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	a := adminOf(t, dir)
+	if err := core.Backup(t.Context(), core.Config{Data: dir}, to); err != nil {
+		t.Fatal(err)
+	}
+	if err := core.Backup(t.Context(), core.Config{Data: dir}, filepath.Join(to, "none", "none")); err == nil {
+		t.Error("a backup into no folder")
+	}
+	if err := a.RotateVault(t.Context(), false, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range auditRecords(t, a) {
+		got = append(got, r.Action+" "+r.Outcome)
+	}
+	want := "backup begun, backup done, backup begun, backup failed, vault.rotate begun, vault.rotate done"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("got %s, want %s", s, want)
+	}
+	next := t.TempDir()
+	if err := core.Restore(t.Context(), core.Config{Data: next}, to); err != nil {
+		t.Fatal(err)
+	}
+	restored := auditRecords(t, adminOf(t, next))
+	if n := len(restored); n != 2 || restored[1].Action != "restore" || restored[1].ObjectID != to {
+		t.Errorf("restored: got %+v", restored)
+	}
+}
+
+// wantOneChain writes records by several Admins at once and wants one chain without a gap.
+func wantOneChain(t *testing.T, admins []*core.Admin) {
+	t.Helper()
+	const each = 15
+	m := MustCreateMerchant(t, admins[0])
+	var all sync.WaitGroup
+	for _, a := range admins {
+		for range 3 {
+			all.Go(func() {
+				for i := range each {
+					if err := a.SetUnlinkedRefunds(context.WithoutCancel(t.Context()), m, i%2 == 0); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	got := auditRecords(t, admins[0])
+	if want := 1 + len(admins)*3*each; len(got) != want {
+		t.Errorf("got %d records, want %d", len(got), want)
+	}
+	for i := 2; i < len(got); i++ {
+		if !bytes.Equal(got[i].Before, got[i-1].After) {
+			t.Errorf("record %d begins with %s, and record %d ended with %s", got[i].Sequence, got[i].Before, got[i-1].Sequence, got[i-1].After)
+		}
+	}
+	if _, err := admins[len(admins)-1].VerifyAudit(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAuditConcurrentSQLite writes through two stores on one file.
+func TestAuditConcurrentSQLite(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	wantOneChain(t, []*core.Admin{adminOf(t, dir), adminOf(t, dir)})
+}

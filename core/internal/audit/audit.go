@@ -1,0 +1,90 @@
+package audit
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The outcomes of records. A refused or failed action has the code of its error.
+const (
+	Done     = "done"
+	Begun    = "begun" // of an action without a database commit; a record of its end follows
+	Failed   = "failed"
+	Replayed = "replayed" // a repeated request got the stored response
+)
+
+// Purged is the action of the record that a purge of old records leaves.
+const Purged = "audit.purge"
+
+// Actor is the operator that an action belongs to. The zero Actor is none: a merchant's own request.
+type Actor struct {
+	Name    string // "operator alice opr_…", "cli root"
+	Address string // the client address, "" at the command line
+}
+
+// IsZero reports whether there is no operator.
+func (a Actor) IsZero() bool { return a.Name == "" }
+
+// Record is one action of an operator.
+type Record struct {
+	Sequence      int64     // 1, 2, 3, … without a gap
+	At            time.Time // UTC, milliseconds
+	Actor         string
+	ClientAddress string // "" at the command line
+	Action        string // "merchants.update"
+	Object        string // the id of the object, "" for none
+	Before, After string // JSON of the object, without secrets; "" for none
+	Outcome       string
+	RequestID     string // req_…
+	Previous      []byte // the MAC of the record before, empty for the first
+	MAC           []byte
+}
+
+// Sign sets the MAC, over Previous and all other fields.
+func (r *Record) Sign(key []byte) { r.MAC = r.mac(key) }
+
+func (r *Record) mac(key []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	put := func(field []byte) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
+		_, _ = h.Write(size[:]) // a hash accepts every write
+		_, _ = h.Write(field)
+	}
+	put([]byte("causeway audit 1"))
+	put(r.Previous)
+	put(strconv.AppendInt(nil, r.Sequence, 10))
+	put(strconv.AppendInt(nil, r.At.UnixMilli(), 10))
+	for _, text := range []string{r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome, r.RequestID} {
+		put([]byte(text))
+	}
+	return h.Sum(nil)
+}
+
+// Head names a record and its MAC. A head that was logged proves later that no record up to it is gone.
+type Head struct {
+	Sequence int64 // 0 before the first record
+	MAC      []byte
+}
+
+// String is the form for logs and command lines: "17:9f86d081…", 64 hexadecimal digits.
+func (h Head) String() string {
+	return strconv.FormatInt(h.Sequence, 10) + ":" + hex.EncodeToString(h.MAC)
+}
+
+// ParseHead reads the form of String.
+func ParseHead(text string) (Head, error) {
+	number, digits, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseInt(number, 10, 64)
+	mac, hexErr := hex.DecodeString(digits)
+	if err != nil || hexErr != nil || n < 1 || len(mac) != sha256.Size {
+		return Head{}, fmt.Errorf("audit head %q: want SEQUENCE:MAC, as core logs it and `core audit verify` prints it", text)
+	}
+	return Head{n, mac}, nil
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/audit"
+)
+
+const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after, outcome, request_id, previous, mac`
+
+// AppendAudit writes r as the next record of the chain and fills in its sequence, time and MACs. It is
+// the last statement of its command: all other commands that append wait until this one has ended.
+func (tx *Tx) AppendAudit(key []byte, r *audit.Record) error {
+	if err := tx.lock("audit", 0); err != nil {
+		return err
+	}
+	last, err := tx.auditHead()
+	if err != nil {
+		return err
+	}
+	r.Sequence, r.Previous, r.At = last.Sequence+1, last.MAC, tx.Now
+	r.Sign(key)
+	return tx.insert(`INSERT INTO audit_records (`+auditColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Sequence, toMillis(r.At), r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome, r.RequestID, r.Previous, r.MAC)
+}
+
+func (tx *Tx) auditHead() (audit.Head, error) {
+	row, err := tx.row(`SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`)
+	if err != nil {
+		return audit.Head{}, err
+	}
+	return scanHead(row)
+}
+
+func scanHead(row Scanner) (audit.Head, error) {
+	h := audit.Head{MAC: []byte{}}
+	err := row.Scan(&h.Sequence, &h.MAC)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return audit.Head{}, fmt.Errorf("read the head of the audit record: %w", err)
+	}
+	return h, nil
+}
+
+// AuditHead returns the newest record's sequence and MAC; the zero sequence if there is no record.
+func (db *DB) AuditHead(ctx context.Context) (audit.Head, error) {
+	s, err := db.query(ctx, `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`)
+	if err != nil {
+		return audit.Head{}, err
+	}
+	return scanHead(s.Row(ctx))
+}
+
+// AuditRecords returns at most limit records after a sequence, oldest first.
+func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audit.Record, error) {
+	s, err := db.query(ctx, `SELECT `+auditColumns+` FROM audit_records WHERE sequence > ? ORDER BY sequence LIMIT ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanAudit(ctx, s, after, limit)
+}
+
+// NewestAuditRecords returns at most limit records before a sequence, newest first. 0 begins with the newest.
+func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error) {
+	s, err := db.query(ctx, `SELECT `+auditColumns+` FROM audit_records WHERE ?1 = 0 OR sequence < ?1 ORDER BY sequence DESC LIMIT ?2`)
+	if err != nil {
+		return nil, err
+	}
+	return scanAudit(ctx, s, before, limit)
+}
+
+func scanAudit(ctx context.Context, s Statement, args ...any) (out []*audit.Record, err error) {
+	err = s.Each(ctx, func(row Scanner) error {
+		var r audit.Record
+		var at int64
+		err := row.Scan(&r.Sequence, &at, &r.Actor, &r.ClientAddress, &r.Action, &r.Object, &r.Before, &r.After, &r.Outcome, &r.RequestID,
+			&r.Previous, &r.MAC)
+		r.At = time.UnixMilli(at).UTC()
+		out = append(out, &r)
+		return err
+	}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit record: %w", err)
+	}
+	return out, nil
+}
+
+// PurgeAudit removes the records of before a time and appends the record of that, in one command. It
+// returns the number of records removed. The database itself refuses to remove a record of the last 365 days.
+func (tx *Tx) PurgeAudit(key []byte, before time.Time, r *audit.Record) (int64, error) {
+	if err := tx.lock("audit", 0); err != nil {
+		return 0, err
+	}
+	row, err := tx.row(`SELECT sequence, mac FROM audit_records WHERE at < ? ORDER BY sequence DESC LIMIT 1`, toMillis(before))
+	if err != nil {
+		return 0, err
+	}
+	through, err := scanHead(row)
+	if err != nil || through.Sequence == 0 {
+		return 0, err
+	}
+	r.Action, r.Object, r.Outcome = audit.Purged, through.String(), audit.Done
+	if err := tx.AppendAudit(key, r); err != nil {
+		return 0, err
+	}
+	return tx.changed(`DELETE FROM audit_records WHERE sequence <= ?`, through.Sequence)
+}

@@ -1,0 +1,66 @@
+package postgres_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+)
+
+// TestAuditPostgreSQL has many processes act at once and wants one chain of records without a gap. Then
+// it falsifies the records: the triggers refuse that, and without them verify finds it.
+func TestAuditPostgreSQL(t *testing.T) {
+	t.Parallel()
+	const processes, each = 6, 5
+	store := pgtest.Schema(t)
+	c := newCluster(t, store)
+	merchant := c.run(t, "merchants", "create", "Other")
+	var all sync.WaitGroup
+	for range processes {
+		all.Go(func() {
+			for i := range each {
+				c.run(t, "merchants", "update", merchant, "--unlinked-refunds", []string{"on", "off"}[i%2])
+			}
+		})
+	}
+	all.Wait()
+	db := inspect(t, store)
+	n := number(t, db, "SELECT COUNT(*) FROM audit_records")
+	if want := int64(3 + processes*each); n != want { // two merchants and a key before
+		t.Errorf("got %d records, want %d", n, want)
+	}
+	if last := number(t, db, "SELECT MAX(sequence) FROM audit_records"); last != n {
+		t.Errorf("the last of %d records has sequence %d", n, last)
+	}
+	broken := number(t, db, `SELECT COUNT(*) FROM audit_records a JOIN audit_records b ON b.sequence = a.sequence + 1
+		WHERE a.action = 'merchants.update' AND b.action = a.action AND b.state_before <> a.state_after`)
+	if broken != 0 {
+		t.Errorf("%d records do not begin with the state in which the one before ended", broken)
+	}
+	head := c.run(t, "audit", "verify")
+	for _, statement := range []string{
+		"UPDATE audit_records SET actor = 'x'", "DELETE FROM audit_records WHERE sequence = 2", "TRUNCATE audit_records",
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err == nil {
+			t.Errorf("%s: done", statement)
+		}
+	}
+	for _, statement := range []string{
+		"DROP TRIGGER audit_records_kept ON audit_records", "DELETE FROM audit_records WHERE sequence = (SELECT MAX(sequence) FROM audit_records)",
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.run(t, "audit", "verify")
+	if out, err := c.command(t, "audit", "verify", "--head", head).CombinedOutput(); err == nil || !strings.Contains(string(out), "tampered") {
+		t.Errorf("the last record is gone: got %s, %v", out, err)
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE audit_records SET state_after = '' WHERE sequence = 4"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := c.command(t, "audit", "verify").CombinedOutput(); err == nil || !strings.Contains(string(out), "record 4") {
+		t.Errorf("a changed record: got %s, %v", out, err)
+	}
+}
