@@ -152,7 +152,8 @@ func TestBadUnlinkedRefunds(t *testing.T) {
 	})
 }
 
-// TestUnlinkedRefundIsFoundAgain when the answer was lost and the service started anew; what the acquirer never saw is closed.
+// TestUnlinkedRefundIsFoundAgain when its response was lost and the service started again. A refund that the acquirer does not know stays
+// pending for a day, and keeps its key as long.
 func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
@@ -162,15 +163,28 @@ func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 	}
 	wantRefusal(t, b.post(t, "/v1/refunds", giving(500, "usd", "pm_card_unavailable", "")), refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
 	b.restart(t)
-	want := map[string]v1.RefundStatus{
-		"pm_card_timeout_after_effect": "succeeded", "pm_card_timeout_before_effect": "failed", "pm_card_unavailable": "failed",
+	const unseen = "pm_card_timeout_before_effect"
+	until(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
+	if got := b.number(t, "SELECT COUNT(*) FROM refunds WHERE state = 'pending'"); got != 1 {
+		t.Errorf("%d refunds are pending, want the one that the acquirer does not know", got)
 	}
+	wantRefusal(t, b.post(t, "/v1/refunds", giving(500, "usd", unseen, ""), keyed(unseen)), refusal{409, v1.ErrorTypeIdempotencyError, "idempotency_key_in_use", ""})
+	const seen = "pm_card_timeout_after_effect"
+	MustDecode[v1.Refund](t, b.post(t, "/v1/refunds", giving(500, "usd", seen, ""), keyed(seen)), 201)
+	for hours := 0; b.number(t, "SELECT COUNT(*) FROM reversals") > 0; hours++ {
+		if hours > 48 {
+			t.Fatal("there is no end to it")
+		}
+		looked := b.number(t, "SELECT COALESCE(SUM(version), 0) FROM reversals")
+		b.clock.Advance(time.Hour)
+		until(t, "looked again", func() bool { return b.number(t, "SELECT COALESCE(SUM(version), 0) FROM reversals") != looked })
+	}
+	want := map[string]v1.RefundStatus{seen: "succeeded", unseen: "failed", "pm_card_unavailable": "failed"}
 	for _, f := range MustDecode[v1.RefundList](t, b.get(t, "/v1/refunds"), 200).Data {
 		if got := b.refunded(t, f.ID); got != want[*f.PaymentMethod] {
 			t.Errorf("%s: got %s, want %s", *f.PaymentMethod, got, want[*f.PaymentMethod])
 		}
 	}
-	MustDecode[v1.Refund](t, b.post(t, "/v1/refunds", giving(500, "usd", "pm_card_timeout_after_effect", ""), keyed("pm_card_timeout_after_effect")), 201)
 }
 
 // refunded waits until a refund's outcome is known.

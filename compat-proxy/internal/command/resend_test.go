@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
@@ -39,7 +38,7 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		f.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
+	x, err := command.New(command.Config{V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
 	if err != nil {
 		t.Fatal(err)
 	}

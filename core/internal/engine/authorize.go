@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -45,51 +46,94 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	if err != nil || replay != nil {
 		return value(replay), e.abandon(err, authorizationReference(t))
 	}
-	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+	a := &authorization{e, t, p.Drawn.secrets}
+	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
-			PriorCode: p.PriorCode,
-			Source:    p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
+			PriorCode: p.PriorCode, Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})
-	switch {
-	case err == nil:
-		return e.authorized(ctx, r.ID, t, answer), nil
-	case errors.Is(err, acquirer.ErrUnavailable):
-		if err := e.takeBack(ctx, t, p.Drawn.secrets, nil); err != nil {
-			return Answer{}, e.abandon(err, authorizationReference(t))
-		}
-		return Answer{}, ErrAcquirerUnavailable
-	default:
-		return e.lost(ctx, r.ID, t), nil
+}
+
+// authorization is the step of a payment, or of the confirmation of one. Only the first attempt has the card, so recovery inquires.
+type authorization struct {
+	*Engine
+	t       *payment.Transaction
+	secrets vault.Secrets // of the token; zero in recovery
+}
+
+func (s *authorization) about() about {
+	return about{
+		StepID: payment.StepID{Kind: payment.AuthorizeStep, Transaction: s.t.ID, Attempt: s.t.Attempt}, kind: StepAuthorize,
+		tenant: s.t.Tenant, claim: s.t.Claim, reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
+		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}
 }
 
-// authorized commits the acquirer's word on an open payment and returns the answer that was stored with it.
-func (e *Engine) authorized(ctx context.Context, requestID string, open *payment.Transaction, a acquirer.Answer) Answer {
-	if unwantedPart(open, a) {
-		if !a.Released && !e.releasePart(ctx, open, a.Amount) {
-			return e.stillHeld(ctx, requestID, open)
+func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+	a, err := acq.Inquire(ctx, authorizationReference(s.t))
+	if err == nil && a.Released && !unwantedPart(s.t, a) {
+		err = acquirer.ErrNotFound
+	}
+	return a, err
+}
+
+// commit writes the outcome of an open payment. An approval of less than the payment accepts is reversed first.
+func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+	if unwantedPart(s.t, a) {
+		if !a.Released && !s.releasePart(ctx, s.t, a.Amount) {
+			return Answer{}, errStillHeld
 		}
 		a = tooLittle(a)
 	}
-	t := *open
-	if err := resolve(&t, a, e.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
-		e.Log.ErrorContext(ctx, "authorize: outcome does not fit", slog.Any("error", err))
-		return e.lostAnswer(requestID, open)
+	t := *s.t
+	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
+		return Answer{}, err
 	}
-	answer := e.Present.Created(requestID, &t)
-	if err := e.end(ctx, &t, open.Claim, answer); err != nil {
-		// Either recovery was there first or the store is in trouble. What stands is in the store, and the key leads to it.
-		e.Log.ErrorContext(ctx, "authorize: outcome not committed", slog.String("transaction", authorizationReference(&t)), slog.Any("error", err))
-		e.giveUp(authorizationReference(open))
-		if a.Approved && errors.Is(err, store.ErrConflict) {
-			e.oweLate(ctx, &t)
-		}
-		return e.lostAnswer(requestID, open)
-	}
-	return answer
+	answer := s.Present.Created(from.request, &t)
+	return answer, s.end(ctx, &t, s.t.Claim, answer)
 }
+
+// cancel removes the intent as if the request had not come. A payment that was to be confirmed waits for the next attempt.
+func (s *authorization) cancel(tx *store.Tx) error {
+	if s.t.Attempt > 0 {
+		return tx.WithdrawConfirmation(s.t)
+	}
+	return tx.RemoveTransaction(s.t.ID)
+}
+
+// leave marks the payment as unknown. Recovery takes an unknown payment up at once.
+func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
+	if s.t.Status == payment.Unknown {
+		return s.t, nil
+	}
+	err := s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
+	if err != nil {
+		s.giveUp(authorizationReference(s.t))
+		s.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
+	}
+	s.t.Status = payment.Unknown
+	return s.t, nil
+}
+
+// closed reports whether the payment has ended without money, or waits to be confirmed again. A released part is no effect.
+func (s *authorization) closed(tx *store.Tx, a acquirer.Answer) (bool, error) {
+	if unwantedPart(s.t, a) {
+		return false, nil
+	}
+	now, err := tx.Transaction(s.t.Tenant, s.t.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	withoutMoney := []payment.Status{payment.Failed, payment.Declined, payment.RequiresConfirmation, payment.Canceled}
+	return now.Attempt != s.t.Attempt || slices.Contains(withoutMoney, now.Status), nil
+}
+
+// correct never records an authorization that was closed: it is released.
+func (*authorization) correct(*store.Tx) error { return store.ErrConflict }
 
 // writeOutcome writes a resolved payment, the capture it is when it was captured at once, its event and its answer.
 func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, answer Answer) error {
@@ -161,45 +205,6 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 		t.Result.ExpiresAt = time.Time{}
 	}
 	return nil
-}
-
-// lost marks a payment whose answer did not come; its key stays claimed until recovery knows.
-func (e *Engine) lost(ctx context.Context, requestID string, t *payment.Transaction) Answer {
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(t) })
-	if err != nil {
-		e.giveUp(authorizationReference(t))
-		e.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(t)), slog.Any("error", err))
-	}
-	t.Status = payment.Unknown
-	return e.lostAnswer(requestID, t)
-}
-
-// takeBack removes the intent of a payment that had no effect and that nobody was told of, and frees its key and its token, as if the
-// request had not come. used is what the token hid, as far as that is still known; owed is nil when the acquirer certainly never saw it.
-func (e *Engine) takeBack(ctx context.Context, t *payment.Transaction, used vault.Secrets, owed *payment.Reversal) error {
-	return e.undo(ctx, t, used, func(tx *store.Tx) error {
-		if err := tx.RemoveTransaction(t.ID); err != nil {
-			return err
-		}
-		return owe(tx, owed)
-	})
-}
-
-// undo commits the end of an intent that had no effect, with its key freed and its token returned.
-func (e *Engine) undo(ctx context.Context, t *payment.Transaction, used vault.Secrets, end func(tx *store.Tx) error) error {
-	return e.returned(t, used, func(token int64, sealed payment.Sealed) error {
-		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-			if err := end(tx); err != nil {
-				return err
-			}
-			if token != 0 {
-				if err := tx.ReturnToken(token, t.ID, sealed); err != nil {
-					return err
-				}
-			}
-			return tx.ReleaseKey(t.Claim)
-		})
-	})
 }
 
 func value(a *Answer) Answer {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -29,128 +28,85 @@ func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int
 	if err != nil || done != nil {
 		return value(done), e.abandon(err, captureReference(c))
 	}
-	return e.askCapture(ctx, origin{request: r.ID}, acq, c)
+	return e.takeAgain(ctx, r.ID, &capture{e, c}, acq)
 }
 
-// askCapture asks the acquirer for a pending capture and commits its word. The reference makes asking again safe.
-func (e *Engine) askCapture(ctx context.Context, from origin, acq acquirer.Acquirer, c *payment.Capture) (Answer, error) {
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		authorization, err := e.authorizationOf(ctx, c.Tenant, c.Transaction)
-		if err != nil {
-			return acquirer.Answer{}, err
-		}
-		return acq.Capture(ctx, acquirer.Follow{
-			Reference: captureReference(c), Authorization: authorization, Amount: c.Amount, Currency: c.Currency,
-		})
-	})
-	return e.ended(ctx, from, step{tenant: c.Tenant, transaction: c.Transaction, claim: c.Claim, reference: captureReference(c)}, a, err,
-		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
-			c.State = payment.StepSucceeded
-			if refused != nil {
-				c.State, c.FailureCode, c.FailureMessage = payment.StepFailed, refused.Code, refused.Message
-			}
-			if err := tx.EndCapture(c); err != nil {
-				return Answer{}, err
-			}
-			return e.captured(tx, c)
-		})
+// capture is the step of a capture.
+type capture struct {
+	*Engine
+	c *payment.Capture
 }
 
-// captured announces a capture that was taken.
-func (e *Engine) captured(tx *store.Tx, c *payment.Capture) (Answer, error) {
-	if c.State != payment.StepSucceeded {
-		return Answer{}, nil
+func (s *capture) about() about {
+	return about{
+		StepID: payment.StepID{Kind: payment.CaptureStep, Transaction: s.c.Transaction, ID: s.c.ID}, kind: StepCapture, tenant: s.c.Tenant,
+		claim: s.c.Claim, reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency,
 	}
-	t, err := tx.Transaction(c.Tenant, c.Transaction)
+}
+
+func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+	authorization, err := s.authorizationOf(ctx, s.c.Tenant, s.c.Transaction)
+	if err != nil {
+		return acquirer.Answer{}, err
+	}
+	return acq.Capture(ctx, acquirer.Follow{
+		Reference: captureReference(s.c), Authorization: authorization, Amount: s.c.Amount, Currency: s.c.Currency,
+	})
+}
+
+func (s *capture) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+	return s.commitFollow(ctx, from, s, a, s.write)
+}
+
+// write writes the outcome and announces a capture that was taken.
+func (s *capture) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+	s.c.State = payment.StepSucceeded
+	if refused != nil {
+		s.c.State, s.c.FailureCode, s.c.FailureMessage = payment.StepFailed, refused.Code, refused.Message
+	}
+	if err := tx.EndCapture(s.c); err != nil || refused != nil {
+		return Answer{}, err
+	}
+	return s.announce(tx)
+}
+
+func (s *capture) announce(tx *store.Tx) (Answer, error) {
+	t, err := tx.Transaction(s.c.Tenant, s.c.Transaction)
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := e.Present.Capture(c)
-	if err := tx.InsertEvent(e.event("capture.created", c.Tenant, c.ID, 1, answer.Body)); err != nil {
+	answer := s.Present.Capture(s.c)
+	if err := tx.InsertEvent(s.event("capture.created", s.c.Tenant, s.c.ID, 1, answer.Body)); err != nil {
 		return Answer{}, err
 	}
 	return answer, tx.InsertEvent(
-		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
+		s.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, s.Present.Transaction(t).Body))
 }
 
-// origin is who asks for a step: a request, or recovery again.
-type origin struct {
-	request string
-	again   bool
+func (s *capture) cancel(tx *store.Tx) error {
+	_, err := s.write(tx, unavailable())
+	return err
 }
 
-// step names a follow-up on a transaction while its outcome is committed.
-type step struct {
-	tenant      payment.Tenant
-	transaction int64 // 0 for none
-	claim       int64
-	reference   string
+func (*capture) missing(context.Context) error { return errStillOpen }
+
+func (s *capture) leave(ctx context.Context) (*payment.Transaction, error) {
+	return s.handOver(ctx, s.about())
 }
 
-// acquirerDeclined is the code of a capture, void or refund that the acquirer refused.
-const acquirerDeclined = "acquirer_declined"
-
-// ended commits the acquirer's word on a capture, void or refund: write changes the objects and returns the answer of success; a
-// refusal is answered here. An answer that did not come leaves the step open for recovery.
-func (e *Engine) ended(ctx context.Context, from origin, s step, a acquirer.Answer, err error,
-	write func(tx *store.Tx, refused *payment.Refusal) (Answer, error),
-) (Answer, error) {
-	// When it is asked again, that the acquirer is away says nothing of what it did the first time.
-	if err != nil && (from.again || !errors.Is(err, acquirer.ErrUnavailable)) {
-		return e.lostStep(ctx, from.request, s, err)
-	}
-	var refused *payment.Refusal
-	if err == nil && !a.Approved {
-		refused = &payment.Refusal{Code: acquirerDeclined, Message: "The acquirer declined this step (response code " + a.ResponseCode + ")."}
-	}
-	unavailable := err != nil
-	if unavailable {
-		refused = &payment.Refusal{Code: "acquirer_unavailable", Message: "The acquirer could not be asked; nothing was changed."}
-	}
-	var out Answer
-	err = e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		var err error
-		if out, err = write(tx, refused); err != nil {
-			return err
-		}
-		if unavailable {
-			return tx.ReleaseKey(s.claim)
-		}
-		if refused != nil {
-			t, err := s.follows(tx.Transaction)
-			if err != nil {
-				return err
-			}
-			out = e.Present.Refused(from.request, refused, t)
-		}
-		return tx.CompleteKey(s.claim, out.Status, out.Body)
-	})
+func (s *capture) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
+	c, err := tx.Capture(s.c.Tenant, s.c.ID)
 	if err != nil {
-		return e.lostStep(ctx, from.request, s, err)
+		return false, err
 	}
-	if unavailable {
-		return Answer{}, ErrAcquirerUnavailable
-	}
-	return out, nil
+	s.c = c
+	return c.State == payment.StepFailed, nil
 }
 
-// lostStep answers a follow-up whose outcome is not known or not committed; recovery will ask again.
-func (e *Engine) lostStep(ctx context.Context, requestID string, s step, cause error) (Answer, error) {
-	e.giveUp(s.reference)
-	e.Log.ErrorContext(ctx, "follow-up: outcome open", slog.String("reference", s.reference), slog.Any("error", cause))
-	t, err := s.follows(func(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
-		return e.Store.Transaction(context.WithoutCancel(ctx), tenant, id)
-	})
-	if err != nil {
-		return Answer{}, err
+func (s *capture) correct(tx *store.Tx) error {
+	if err := tx.CorrectCapture(s.c); err != nil {
+		return err
 	}
-	return e.lostAnswer(requestID, t), nil
-}
-
-// follows reads the transaction that a step is on, nil for a step that is on none.
-func (s step) follows(read func(payment.Tenant, int64) (*payment.Transaction, error)) (*payment.Transaction, error) {
-	if s.transaction == 0 {
-		return nil, nil //nolint:nilnil // there is none, and none is shown
-	}
-	return read(s.tenant, s.transaction)
+	_, err := s.announce(tx)
+	return err
 }

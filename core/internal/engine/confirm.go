@@ -8,7 +8,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
 // Prepare creates a transaction that waits to be confirmed. Nobody is asked for money yet, so p needs no source; what it draws on must be
@@ -66,23 +65,13 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	if err != nil || done != nil {
 		return value(done), e.abandon(err, authorizationReference(&t))
 	}
-	answer, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+	a := &authorization{e, &t, p.Drawn.secrets}
+	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
 			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})
-	switch {
-	case err == nil:
-		return e.authorized(ctx, r.ID, &t, answer), nil
-	case errors.Is(err, acquirer.ErrUnavailable):
-		if err := e.withdraw(ctx, &t, p.Drawn.secrets, nil); err != nil {
-			return Answer{}, e.abandon(err, authorizationReference(&t))
-		}
-		return Answer{}, ErrAcquirerUnavailable
-	default:
-		return e.lost(ctx, r.ID, &t), nil
-	}
 }
 
 // refuseConfirm answers a confirmation of what does not wait for it. When it waits again, another attempt came and went since the
@@ -96,19 +85,8 @@ func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Ans
 	})
 }
 
-// withdraw lets a transaction wait again whose confirmation had no effect, and frees the confirmation's key and token, as if it had not come.
-// used is what the token hid, as far as that is still known; owed is nil when the acquirer certainly never saw the confirmation.
-func (e *Engine) withdraw(ctx context.Context, t *payment.Transaction, used vault.Secrets, owed *payment.Reversal) error {
-	return e.undo(ctx, t, used, func(tx *store.Tx) error {
-		if err := tx.WithdrawConfirmation(t); err != nil {
-			return err
-		}
-		return owe(tx, owed)
-	})
-}
-
-// cancel gives up a transaction that waits to be confirmed. It is nobody's but ours, so there is no acquirer to ask.
-func (e *Engine) cancel(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
+// cancelWaiting cancels a transaction that waits to be confirmed. No acquirer has seen it.
+func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
 	if err := tx.CancelTransaction(r.Tenant, transaction); err != nil {
 		return nil, err
 	}

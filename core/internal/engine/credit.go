@@ -23,8 +23,8 @@ type Credit struct {
 	Details         []byte
 }
 
-// Credit makes a refund that is of no transaction. Only the one call to the acquirer has the number to pay to: one that is lost is not
-// asked for again but looked for, and reversed where it is not found.
+// Credit makes a refund without a transaction. Only its first attempt has the number to pay to: a lost one is not sent again. It stays
+// pending while its pending reversal looks for it, for payment.LateWindow.
 func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -39,13 +39,10 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error
 	if err != nil || done != nil {
 		return value(done), e.abandon(err, refundReference(f))
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
+	s := &unlinkedRefund{refund{e, f}, c}
+	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Credit(ctx, acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source})
 	})
-	if errors.Is(err, acquirer.ErrUnavailable) {
-		return Answer{}, e.takeBackCredit(ctx, f, c)
-	}
-	return e.endedCredit(ctx, origin{request: r.ID}, f, a, err)
 }
 
 // beginCredit writes the intent of a refund of no transaction, where that is allowed, and announces it.
@@ -66,56 +63,35 @@ func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error 
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f).Body))
 }
 
-// endedCredit commits the acquirer's word on a refund of no transaction, or leaves it to recovery.
-func (e *Engine) endedCredit(ctx context.Context, from origin, f *payment.Refund, a acquirer.Answer, err error) (Answer, error) {
-	s := step{tenant: f.Tenant, claim: f.Claim, reference: refundReference(f)}
-	return e.ended(ctx, from, s, a, err, func(tx *store.Tx, refused *payment.Refusal) (Answer, error) { return e.refunded(tx, f, refused) })
+// unlinkedRefund is the step of a refund without a transaction. Only the first attempt has the number to pay to, so recovery inquires.
+type unlinkedRefund struct {
+	refund
+	c Credit // the zero Credit in recovery
 }
 
-// takeBackCredit closes a refund that the acquirer certainly never saw, and frees its key and its token.
-func (e *Engine) takeBackCredit(ctx context.Context, f *payment.Refund, c Credit) error {
-	refused := &payment.Refusal{Code: "acquirer_unavailable", Message: "The acquirer could not be asked; nothing was changed."}
-	of := &payment.Transaction{Tenant: f.Tenant, PaymentMethod: c.PaymentMethod}
-	err := e.returned(of, c.Drawn.secrets, func(token int64, sealed payment.Sealed) error {
-		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-			if _, err := e.refunded(tx, f, refused); err != nil {
-				return err
-			}
-			if token != 0 {
-				if err := tx.ReturnToken(token, f.ID, sealed); err != nil {
-					return err
-				}
-			}
-			return tx.ReleaseKey(f.Claim)
-		})
-	})
-	if err != nil {
-		return e.abandon(err, refundReference(f))
-	}
-	return ErrAcquirerUnavailable
+func (s *unlinkedRefund) about() about {
+	o := s.refund.about()
+	o.method, o.secrets = s.c.PaymentMethod, s.c.Drawn.secrets
+	return o
 }
 
-// reconcileCredit asks the acquirer what became of a refund of no transaction. One that it does not know is reversed, so that it cannot arrive
-// late, and then closed: nobody has the number any more to ask for it again.
-func (e *Engine) reconcileCredit(ctx context.Context, acq acquirer.Acquirer, f *payment.Refund) error {
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) { return acq.Inquire(ctx, refundReference(f)) })
-	if !errors.Is(err, acquirer.ErrNotFound) {
-		return finished(e.endedCredit(ctx, e.again(), f, a, err))
+func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+	a, err := acq.Inquire(ctx, refundReference(s.f))
+	if err == nil && a.Released {
+		err = acquirer.ErrNotFound
 	}
-	a, err = call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		return acq.Void(ctx, acquirer.Follow{
-			Reference: "reverse_" + refundReference(f), Authorization: refundReference(f), Amount: f.Amount, Currency: f.Currency,
-		})
-	})
-	if err != nil || !a.Approved {
-		return errStillOpen
-	}
-	e.Log.WarnContext(ctx, "reconcile: refund had no effect", slog.String("refund", refundReference(f)))
-	refused := &payment.Refusal{Code: "not_processed", Message: "The acquirer never processed this refund; no money was moved."}
-	return e.Store.Update(ctx, func(tx *store.Tx) error {
-		if _, err := e.refunded(tx, f, refused); err != nil {
+	return a, err
+}
+
+// missing writes a pending reversal of a refund that the acquirer does not know. The refund stays pending and keeps its idempotency
+// key: it may still arrive, and a retry must not give the money a second time.
+func (s *unlinkedRefund) missing(ctx context.Context) error {
+	s.Log.WarnContext(ctx, "reconcile: unlinked refund not found", slog.String("refund", refundReference(s.f)))
+	return s.Store.Update(ctx, func(tx *store.Tx) error {
+		f, err := tx.Refund(s.f.Tenant, s.f.ID)
+		if err != nil || f.State != payment.StepPending {
 			return err
 		}
-		return tx.ReleaseKey(f.Claim)
+		return tx.InsertReversal(s.about().reversal(tx.Now))
 	})
 }

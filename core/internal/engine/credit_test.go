@@ -53,7 +53,8 @@ func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	}
 }
 
-// TestKilledWhileGiving: whenever the process dies, the money goes out at most once, and what the acquirer never saw is closed.
+// TestKilledWhileGiving: whenever the process dies, the money goes out at most once. A refund that the acquirer does not know stays
+// pending and keeps its key until the acquirer can no longer process it.
 func TestKilledWhileGiving(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -67,13 +68,16 @@ func TestKilledWhileGiving(t *testing.T) {
 					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
 				}
 				s := first.Revive(t, dir)
-				if got := s.Recover(t); got != 0 {
-					t.Fatalf("%d stay open", got)
-				}
+				s.Recover(t)
 				if !after {
-					wantGiven(t, s, "failed", 0)
+					wantPending(t, s, key)
 					if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 1 {
 						t.Errorf("got %+v, want it reversed, so that it cannot arrive late", voids)
+					}
+					lookUntilTheEnd(t, s)
+					wantGiven(t, s, "failed", 0)
+					if a, err := give(t.Context(), s, key, "card"); err != nil || a.Status != 201 || a.Replayed {
+						t.Errorf("again: got %d %s, %v", a.Status, a.Body, err)
 					}
 					return
 				}
@@ -85,6 +89,36 @@ func TestKilledWhileGiving(t *testing.T) {
 				}
 				wantGiven(t, s, "succeeded", 100)
 			})
+		}
+	}
+}
+
+// wantPending checks that the only refund is looked for, and that a retry under its key gives nothing.
+func wantPending(t *testing.T, s *coretest.Service, key string) {
+	t.Helper()
+	if got, want := fmt.Sprint(s.Texts(t, "SELECT state FROM refunds")), "[pending]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM reversals WHERE kind = 'refund'"); got != 1 {
+		t.Errorf("%d looks are pending, want one", got)
+	}
+	given := len(s.Acquirer.Calls(coretest.Credit))
+	if key != "" {
+		if a, err := give(t.Context(), s, key, "card"); !errors.Is(err, engine.ErrKeyInUse) {
+			t.Errorf("a retry: got %d %s, %v, want the key in use", a.Status, a.Body, err)
+		}
+	}
+	if got := len(s.Acquirer.Calls(coretest.Credit)); got != given {
+		t.Error("a retry was sent to the acquirer")
+	}
+}
+
+// lookUntilTheEnd works on all pending reversals until there are none.
+func lookUntilTheEnd(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	for n := 0; look(t, s); n++ {
+		if n == 1000 {
+			t.Fatal("there is no end to it")
 		}
 	}
 }
@@ -105,9 +139,9 @@ func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
 		}
 		heal(s)
 	}
-	if got := s.Recover(t); got != 0 {
-		t.Fatalf("%d stay open", got)
-	}
+	s.Recover(t)
+	wantPending(t, s, "k")
+	lookUntilTheEnd(t, s)
 	wantGiven(t, s, "failed", 0)
 	if a, err := give(t.Context(), s, "k", "card"); err != nil || a.Status != 201 || a.Replayed {
 		t.Errorf("again: got %d %s, %v", a.Status, a.Body, err)

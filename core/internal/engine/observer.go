@@ -17,6 +17,24 @@ const (
 // Steps are all kinds.
 func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRefund, StepReversal} }
 
+// Contradiction is a response of the acquirer that does not fit what is recorded.
+type Contradiction string
+
+// The contradictions.
+const (
+	// LateRecorded: a step that had failed was approved, and is recorded as done.
+	LateRecorded Contradiction = "late_recorded"
+	// LateReversed: a step that had failed was approved. It cannot be recorded any more, so the acquirer must reverse it.
+	LateReversed Contradiction = "late_reversed"
+	// OtherAmount: the acquirer approved an amount that was not requested. The step stays open.
+	OtherAmount Contradiction = "other_amount"
+)
+
+// Contradictions are all kinds.
+func Contradictions() []Contradiction {
+	return []Contradiction{LateRecorded, LateReversed, OtherAmount}
+}
+
 // Observer is told what is done in the background. Its methods are called by several goroutines and must not block.
 type Observer interface {
 	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for none. A pass starts with it.
@@ -31,16 +49,19 @@ type Observer interface {
 	RecoveryLooked(open map[Step]int, oldest time.Time)
 	// RecoveryTookUp: one step was taken up, and came to its end or stays open.
 	RecoveryTookUp(step Step, finished bool)
+	// AcquirerContradicted: a response of the acquirer on a step did not fit what is recorded.
+	AcquirerContradicted(step Step, what Contradiction)
 	// TokensSwept: so many tokens were removed.
 	TokensSwept(n int64, err error)
 }
 
 type nobody struct{}
 
-func (nobody) SettlementBegun(time.Duration)          {}
-func (nobody) SettlementEnded(Settlement, error)      {}
-func (nobody) ClockBehind(time.Duration)              {}
-func (nobody) ExpiryEnded(int, error)                 {}
-func (nobody) RecoveryLooked(map[Step]int, time.Time) {}
-func (nobody) RecoveryTookUp(Step, bool)              {}
-func (nobody) TokensSwept(int64, error)               {}
+func (nobody) SettlementBegun(time.Duration)            {}
+func (nobody) SettlementEnded(Settlement, error)        {}
+func (nobody) ClockBehind(time.Duration)                {}
+func (nobody) ExpiryEnded(int, error)                   {}
+func (nobody) RecoveryLooked(map[Step]int, time.Time)   {}
+func (nobody) RecoveryTookUp(Step, bool)                {}
+func (nobody) TokensSwept(int64, error)                 {}
+func (nobody) AcquirerContradicted(Step, Contradiction) {}

@@ -66,7 +66,7 @@ func (r *Recovery) collect(ctx context.Context, add func(task)) error {
 			return f.ID
 		}),
 		each(ctx, since(e.Store.DueReversals, now), func(o *payment.Reversal) int64 {
-			addOne(task{tenant: o.Tenant, step: StepReversal, since: o.DueAt, id: o.Transaction, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, leads)
+			addOne(task{tenant: o.Tenant, step: StepReversal, since: o.DueAt, id: o.ID, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, leads)
 			return o.ID
 		}),
 	)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -34,13 +35,8 @@ func (e *Engine) releasePart(ctx context.Context, t *payment.Transaction, held i
 	return true
 }
 
-// stillHeld answers for a payment whose unwanted approval could not be reversed yet.
-func (e *Engine) stillHeld(ctx context.Context, requestID string, t *payment.Transaction) Answer {
-	if t.Status == payment.Processing {
-		return e.lost(ctx, requestID, t)
-	}
-	return e.lostAnswer(requestID, t)
-}
+// errStillHeld: an approval of less than the payment accepts could not be reversed yet. The payment stays open until it is.
+var errStillHeld = errors.New("engine: a partial approval is not reversed yet")
 
 // tooLittle turns an approval that was reversed into the decline it is for the merchant. What else the acquirer said stays.
 func tooLittle(a acquirer.Answer) acquirer.Answer {

@@ -3,14 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
 // What a Recovery does with one open step of each kind.
@@ -19,96 +15,71 @@ import (
 var errStillOpen = errors.New("engine: still open")
 
 func (e *Engine) reconcileTransaction(ctx context.Context, t *payment.Transaction) error {
-	acq, err := e.acquirer(t.Tenant)
-	if err != nil {
-		return err
-	}
 	if t.Operation == payment.VoidOperation {
-		return finished(e.askVoid(ctx, e.again(), acq, t))
+		return e.resume(ctx, &void{e, t}, !t.ReclaimedAt.IsZero())
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		return acq.Inquire(ctx, authorizationReference(t))
-	})
-	switch {
-	case errors.Is(err, acquirer.ErrNotFound), err == nil && a.Released && !unwantedPart(t, a):
-		return e.conclude(ctx, t)
-	case err == nil:
-		return finished(e.authorized(ctx, e.requestID(), t, a), nil)
-	default:
-		return fmt.Errorf("%w: %w", errStillOpen, err)
-	}
+	return e.resume(ctx, &authorization{Engine: e, t: t}, !t.ReclaimedAt.IsZero())
 }
 
-// conclude closes a payment that the acquirer does not know: it moved nothing, and what it may move yet will be reversed.
-func (e *Engine) conclude(ctx context.Context, t *payment.Transaction) error {
-	owed := t.Unwanted(e.Clock.Now().UTC().Truncate(time.Millisecond))
-	var err error
-	switch {
-	case t.Attempt > 0:
-		// Its merchant knows the transaction, and its payer may still want to pay: it waits, as if this confirmation had not come.
-		err = e.withdraw(ctx, t, vault.Secrets{}, owed)
-	case t.Status == payment.Processing && t.Claim != 0:
-		// Nobody was told of it, and whoever asked holds the key: with both gone, asking again is a first time.
-		err = e.takeBack(ctx, t, vault.Secrets{}, owed)
-	default:
-		err = e.fail(ctx, t, owed)
+func (e *Engine) reconcileCapture(ctx context.Context, c *payment.Capture) error {
+	return e.resume(ctx, &capture{e, c}, !c.ReclaimedAt.IsZero())
+}
+
+func (e *Engine) reconcileRefund(ctx context.Context, f *payment.Refund) error {
+	return e.resume(ctx, e.refundStep(f), !f.ReclaimedAt.IsZero())
+}
+
+// refundStep is the step of a stored refund.
+func (e *Engine) refundStep(f *payment.Refund) step {
+	if f.Transaction == 0 {
+		return &unlinkedRefund{refund: refund{e, f}}
 	}
+	return &refund{e, f}
+}
+
+// missing closes a payment that the acquirer does not know. A late approval is released: a pending reversal is in the same commit.
+func (s *authorization) missing(ctx context.Context) error {
+	t, o, end := s.t, s.about(), s.cancel
+	// A payment that was to be confirmed waits again: the payer may want to pay in another way. One of which no response was sent is
+	// removed: a retry under its key is a first request. Any other has failed, and keeps its token.
+	if t.Attempt == 0 && (t.Status != payment.Processing || t.Claim == 0) {
+		end, o.method = s.fail, ""
+	}
+	err := s.undo(ctx, o, func(tx *store.Tx) error {
+		if err := end(tx); err != nil {
+			return err
+		}
+		return tx.InsertReversal(o.reversal(tx.Now))
+	})
 	if errors.Is(err, store.ErrConflict) {
-		return nil // somebody else has finished it
+		return nil // it has ended meanwhile
 	}
 	if err == nil {
-		e.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
+		s.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
 			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	}
 	return err
 }
 
-// fail closes a payment that moved nothing and that somebody may know of. Its key is freed: no answer was stored under it.
-func (e *Engine) fail(ctx context.Context, open *payment.Transaction, owed *payment.Reversal) error {
-	t := *open
+// fail writes a payment that moved nothing as failed.
+func (s *authorization) fail(tx *store.Tx) error {
+	t := *s.t
 	next, err := t.Status.Next(payment.Fail)
 	if err != nil {
 		return err
 	}
-	t.Status, t.Version, t.UpdatedAt = next, t.Version+1, e.Clock.Now().UTC().Truncate(time.Millisecond)
-	t.Result = payment.Result{FailureCode: "not_processed", FailureMessage: "The acquirer never processed this payment; no money was moved."}
-	return e.Store.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.ResolveTransaction(&t); err != nil {
-			return err
-		}
-		if err := owe(tx, owed); err != nil {
-			return err
-		}
-		if err := tx.InsertEvent(e.event("transaction.failed", t.Tenant, t.ID, t.Version, e.Present.Transaction(&t).Body)); err != nil {
-			return err
-		}
-		return tx.ReleaseKey(open.Claim)
-	})
-}
-
-func (e *Engine) reconcileCapture(ctx context.Context, c *payment.Capture) error {
-	acq, err := e.acquirer(c.Tenant)
-	if err != nil {
+	t.Status, t.Version, t.UpdatedAt = next, t.Version+1, tx.Now
+	t.Result = payment.Result{FailureCode: notProcessed, FailureMessage: "The acquirer never processed this payment; no money was moved."}
+	if err := tx.ResolveTransaction(&t); err != nil {
 		return err
 	}
-	return finished(e.askCapture(ctx, e.again(), acq, c))
+	return tx.InsertEvent(s.event("transaction.failed", t.Tenant, t.ID, t.Version, s.Present.Transaction(&t).Body))
 }
 
-func (e *Engine) reconcileRefund(ctx context.Context, r *payment.Refund) error {
-	acq, err := e.acquirer(r.Tenant)
-	if err != nil {
-		return err
-	}
-	if r.Transaction == 0 {
-		return e.reconcileCredit(ctx, acq, r)
-	}
-	return finished(e.askRefund(ctx, e.again(), acq, r))
-}
+// notProcessed is the failure code of a step that the acquirer never knew.
+const notProcessed = "not_processed"
 
-// again is the origin of recovery's requests.
-func (e *Engine) again() origin { return origin{request: e.requestID(), again: true} }
-
-// finished tells whether a step that was taken up again came to an end.
+// finished returns errStillOpen for a step that was taken up and stays open.
 func finished(a Answer, err error) error {
 	if err == nil && a.open {
 		return errStillOpen

@@ -34,7 +34,7 @@ func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capt
 	if err != nil || done != nil {
 		return value(done), e.abandon(err, refundReference(f))
 	}
-	return e.askRefund(ctx, origin{request: r.ID}, acq, f)
+	return e.takeAgain(ctx, r.ID, &refund{e, f}, acq)
 }
 
 // beginRefund reserves the amount, resolves "all that is left", and announces the refund.
@@ -89,30 +89,69 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 	})
 }
 
-// askRefund asks the acquirer for a pending refund and commits its word. The reference makes asking again safe.
-func (e *Engine) askRefund(ctx context.Context, from origin, acq acquirer.Acquirer, f *payment.Refund) (Answer, error) {
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		authorization, err := e.authorizationOf(ctx, f.Tenant, f.Transaction)
-		if err != nil {
-			return acquirer.Answer{}, err
-		}
-		return acq.Refund(ctx, acquirer.Follow{
-			Reference: refundReference(f), Authorization: authorization, Amount: f.Amount, Currency: f.Currency,
-		})
-	})
-	return e.ended(ctx, from, step{tenant: f.Tenant, transaction: f.Transaction, claim: f.Claim, reference: refundReference(f)}, a, err,
-		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) { return e.refunded(tx, f, refused) })
+// refund is the step of a linked refund.
+type refund struct {
+	*Engine
+	f *payment.Refund
 }
 
-// refunded writes and announces what became of a pending refund.
-func (e *Engine) refunded(tx *store.Tx, f *payment.Refund, refused *payment.Refusal) (Answer, error) {
-	f.State = payment.StepSucceeded
-	if refused != nil {
-		f.State, f.FailureCode, f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
+func (s *refund) about() about {
+	return about{
+		StepID: payment.StepID{Kind: payment.RefundStep, Transaction: s.f.Transaction, ID: s.f.ID}, kind: StepRefund, tenant: s.f.Tenant,
+		claim: s.f.Claim, reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
 	}
-	if err := tx.EndRefund(f); err != nil {
+}
+
+func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+	authorization, err := s.authorizationOf(ctx, s.f.Tenant, s.f.Transaction)
+	if err != nil {
+		return acquirer.Answer{}, err
+	}
+	return acq.Refund(ctx, acquirer.Follow{
+		Reference: refundReference(s.f), Authorization: authorization, Amount: s.f.Amount, Currency: s.f.Currency,
+	})
+}
+
+func (s *refund) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+	return s.commitFollow(ctx, from, s, a, s.write)
+}
+
+// write writes and announces the outcome of a pending refund.
+func (s *refund) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+	s.f.State = payment.StepSucceeded
+	if refused != nil {
+		s.f.State, s.f.FailureCode, s.f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
+	}
+	if err := tx.EndRefund(s.f); err != nil {
 		return Answer{}, err
 	}
-	answer := e.Present.Refund(f)
-	return answer, tx.InsertEvent(e.event("refund."+string(f.State), f.Tenant, f.ID, 2, answer.Body))
+	answer := s.Present.Refund(s.f)
+	return answer, tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 2, answer.Body))
+}
+
+func (s *refund) cancel(tx *store.Tx) error {
+	_, err := s.write(tx, unavailable())
+	return err
+}
+
+func (*refund) missing(context.Context) error { return errStillOpen }
+
+func (s *refund) leave(ctx context.Context) (*payment.Transaction, error) {
+	return s.handOver(ctx, s.about())
+}
+
+func (s *refund) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
+	f, err := tx.Refund(s.f.Tenant, s.f.ID)
+	if err != nil {
+		return false, err
+	}
+	s.f = f
+	return f.State == payment.StepFailed, nil
+}
+
+func (s *refund) correct(tx *store.Tx) error {
+	if err := tx.CorrectRefund(s.f); err != nil {
+		return err
+	}
+	return tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 3, s.Present.Refund(s.f).Body))
 }

@@ -13,53 +13,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// What the acquirer does not know is closed first, and what it may then hold for it is a reversal owed, written in the same commit. So the store
-// has decided before the acquirer is told to let go, and an approval that comes after that cannot become the payment's.
+// A step that the acquirer does not know is closed, or waits to be closed, with a pending reversal in the same commit. The store has
+// decided before the acquirer is told to drop the request, so a later approval cannot become the step's outcome unseen.
 
-// owe writes down, in the commit that closes a payment, that the acquirer must let go of it. nil is for one that it certainly never saw.
-func owe(tx *store.Tx, r *payment.Reversal) error {
-	if r == nil {
-		return nil
-	}
-	return tx.InsertReversal(r)
-}
-
-// oweLate writes down that the acquirer approved a payment after it had been closed. A payment that recovery found approved stays as it is.
-func (e *Engine) oweLate(ctx context.Context, approved *payment.Transaction) {
-	late := false
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		now, err := tx.Transaction(approved.Tenant, approved.ID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		if late = err != nil || now.Attempt != approved.Attempt || closed(now.Status); !late {
-			return nil
-		}
-		r := approved.Unwanted(tx.Now)
-		r.Held = approved.Authorized
-		return tx.InsertReversal(r)
-	})
-	reference := slog.String("transaction", authorizationReference(approved))
-	switch {
-	case err != nil: // its reversal was written when it was closed, and will find it
-		e.Log.ErrorContext(ctx, "late approval: not written down", reference, slog.Any("error", err))
-	case late:
-		e.Log.WarnContext(ctx, "late approval: to be reversed", reference)
-	}
-}
-
-// closed reports whether a payment that was open has ended without money, or waits to be confirmed anew.
-func closed(s payment.Status) bool {
-	return s == payment.Failed || s == payment.RequiresConfirmation || s == payment.Canceled
-}
-
-// reconcileReversal finds out whether anything is held, and has the acquirer let go of it.
+// reconcileReversal looks for the effect of a step, and releases or records what it finds.
 func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) error {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
 		return err
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) { return acq.Inquire(ctx, unwantedReference(r)) })
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) { return acq.Inquire(ctx, stepReference(r.Step)) })
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound) && r.Asked > 0 && r.Refused == 0 && r.Held == 0:
 		return e.lookAgain(ctx, r)
@@ -67,14 +30,66 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 		return e.letGo(ctx, acq, r, false)
 	case err != nil:
 		return fmt.Errorf("%w: %w", errStillOpen, err)
+	case r.Step.Kind != payment.AuthorizeStep && !a.Released:
+		return e.found(ctx, acq, r, a)
 	case !a.Approved || a.Released || a.Amount == 0:
-		return e.endReversal(ctx, r) // the acquirer has had its last word on this reference
+		return e.endReversal(ctx, r)
 	}
 	r.Held = a.Amount
 	return e.letGo(ctx, acq, r, true)
 }
 
-// letGo asks the acquirer to give back what it holds, or to take nothing when it does not know of the authorization yet.
+// found handles the result of a capture, void or refund that a look found: it becomes the outcome of a pending step, and an approval
+// corrects a closed one. What does not fit any more is released; a void cannot be, so it waits until it fits or an operator resolves it.
+func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Answer) error {
+	s, state, err := e.stepOf(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case state == payment.StepPending:
+		return finished(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
+	case !a.Approved:
+		return e.endReversal(ctx, r)
+	}
+	settled, err := e.late(ctx, s, a, r)
+	if err != nil || settled {
+		return unlessChanged(err)
+	}
+	r.Held = a.Amount
+	if r.Step.Kind == payment.VoidStep {
+		r.Refuse(e.Clock.Now())
+		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
+	}
+	return e.letGo(ctx, acq, r, true)
+}
+
+// stepOf reads the step of a pending reversal that is no authorization, and its state.
+func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment.StepState, error) {
+	switch r.Step.Kind {
+	case payment.CaptureStep:
+		c, err := e.Store.Capture(ctx, r.Tenant, r.Step.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		return &capture{e, c}, c.State, nil
+	case payment.RefundStep:
+		f, err := e.Store.Refund(ctx, r.Tenant, r.Step.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		return e.refundStep(f), f.State, nil
+	case payment.VoidStep, payment.AuthorizeStep:
+	}
+	t, err := e.Store.Transaction(ctx, r.Tenant, r.Step.Transaction)
+	if err != nil {
+		return nil, "", err
+	}
+	state := voidState(t, r.Step.ID)
+	t.OperationID = r.Step.ID
+	return &void{e, t}, state, nil
+}
+
+// letGo requests the release of a step that the acquirer knows, or that it drops the request of one that it does not know.
 func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	ask := acq.Void
 	if known && r.ByRefund() {
@@ -82,13 +97,13 @@ func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	}
 	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return ask(ctx, acquirer.Follow{
-			Reference: reversalReference(r, known), Authorization: unwantedReference(r), Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
+			Reference: reversalReference(r, known), Authorization: stepReference(r.Step), Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", errStillOpen, err) // asked again under the same reference
+		return fmt.Errorf("%w: %w", errStillOpen, err) // sent again under the same reference
 	}
-	what := []any{slog.String("transaction", unwantedReference(r)), slog.Int64("held", r.Held)}
+	what := []any{slog.String("reference", stepReference(r.Step)), slog.Int64("held", r.Held)}
 	switch {
 	case !a.Approved:
 		r.Refuse(e.Clock.Now())
@@ -111,32 +126,61 @@ func (e *Engine) lookAgain(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 }
 
+// endReversal ends r: the step had no effect. A refund that waited for that fails now, and its idempotency key is free.
 func (e *Engine) endReversal(ctx context.Context, r *payment.Reversal) error {
-	return e.changeReversal(ctx, r, (*store.Tx).EndReversal)
+	return e.changeReversal(ctx, r, func(tx *store.Tx, r *payment.Reversal) error {
+		if err := tx.EndReversal(r); err != nil || r.Step.Kind != payment.RefundStep {
+			return err
+		}
+		f, err := tx.Refund(r.Tenant, r.Step.ID)
+		if err != nil || f.State != payment.StepPending {
+			return err
+		}
+		claim := f.Claim
+		refused := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved."}
+		if _, err := (&refund{e, f}).write(tx, refused); err != nil {
+			return err
+		}
+		return tx.ReleaseKey(claim)
+	})
 }
 
-// changeReversal commits what became of a reversal. When another recovery was faster, or more was learned meanwhile, that stands.
+// changeReversal commits a change of a reversal. Nothing happens if it was changed or ended meanwhile.
 func (e *Engine) changeReversal(ctx context.Context, r *payment.Reversal, change func(*store.Tx, *payment.Reversal) error) error {
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return change(tx, r) })
+	return unlessChanged(e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return change(tx, r) }))
+}
+
+// unlessChanged drops the error of a reversal that was changed or ended meanwhile: the other change stands.
+func unlessChanged(err error) error {
 	if errors.Is(err, store.ErrConflict) {
 		return nil
 	}
 	return err
 }
 
-// unwantedReference is the name that the acquirer knows the authorization by.
-func unwantedReference(r *payment.Reversal) string {
-	return authorizationReference(&payment.Transaction{ID: r.Transaction, Attempt: r.Attempt})
+// stepReference is the acquirer's idempotency key of a step.
+func stepReference(s payment.StepID) string {
+	switch s.Kind {
+	case payment.CaptureStep:
+		return captureReference(&payment.Capture{ID: s.ID})
+	case payment.VoidStep:
+		return voidReference(&payment.Transaction{OperationID: s.ID})
+	case payment.RefundStep:
+		return refundReference(&payment.Refund{ID: s.ID})
+	case payment.AuthorizeStep:
+	}
+	return authorizationReference(&payment.Transaction{ID: s.Transaction, Attempt: s.Attempt})
 }
 
-// reversalReference names the next request to let go. One that was answered is not asked again, for the answer would be the same; nor is one
-// for what the acquirer did not know the one for what it holds, for it may have had its effect before there was anything to release.
+// reversalReference names the next release request. A request that got a response has another name than the next: under the same
+// one the response would be the same. So have a request to drop and a request to release, since the first may have been processed
+// before there was anything to release.
 func reversalReference(r *payment.Reversal, known bool) string {
 	name := "reverse_"
 	if known {
 		name = "late_"
 	}
-	name += unwantedReference(r)[4:]
+	name += stepReference(r.Step)
 	if r.Asked == 0 {
 		return name
 	}

@@ -122,7 +122,7 @@ func TestLateApproval(t *testing.T) {
 	}
 }
 
-// TestNothingArrives: what was closed is asked about ever more rarely, for a day, and then no more.
+// TestNothingArrives: a closed payment is inquired about at growing intervals, for a day, and then no more.
 func TestNothingArrives(t *testing.T) {
 	t.Parallel()
 	s := closings()["failed"](t)
@@ -133,8 +133,8 @@ func TestNothingArrives(t *testing.T) {
 	if got := s.Clock.Now().Sub(told); got != payment.LateWindow {
 		t.Errorf("looked for until %s, want %s", got, payment.LateWindow)
 	}
-	if got := len(s.Acquirer.Calls(coretest.Inquire)) - before; got != 16 {
-		t.Errorf("asked %d times, want 16", got)
+	if got := len(s.Acquirer.Calls(coretest.Inquire)) - before; got != 33 {
+		t.Errorf("inquired %d times, want 33", got)
 	}
 	if got := len(s.Acquirer.Calls(coretest.Void)); got != 1 {
 		t.Errorf("told %d times, want once", got)

@@ -17,9 +17,9 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	}
 	defer e.enter(ctx, r)()
 	var t *payment.Transaction
-	void := e.IDs.Next()
+	operation := e.IDs.Next()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
-		err := tx.BeginVoid(r.Tenant, transaction, void, claim)
+		err := tx.BeginVoid(r.Tenant, transaction, operation, claim)
 		if errors.Is(err, store.ErrConflict) {
 			return e.voidOther(tx, r, transaction)
 		}
@@ -30,37 +30,84 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), e.abandon(err, voidReference(&payment.Transaction{OperationID: void}))
+		return value(done), e.abandon(err, voidReference(&payment.Transaction{OperationID: operation}))
 	}
-	return e.askVoid(ctx, origin{request: r.ID}, acq, t)
+	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
 }
 
 // voidOther answers a void of what no acquirer could void: a payment that was not confirmed is canceled, all else is refused.
 func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
-	done, err := e.cancel(tx, r, transaction)
+	done, err := e.cancelWaiting(tx, r, transaction)
 	if errors.Is(err, store.ErrConflict) {
 		return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoVoid)
 	}
 	return done, err
 }
 
-// askVoid asks the acquirer for a begun void and commits its word. The reference makes asking again safe.
-func (e *Engine) askVoid(ctx context.Context, from origin, acq acquirer.Acquirer, t *payment.Transaction) (Answer, error) {
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		return acq.Void(ctx, acquirer.Follow{
-			Reference: voidReference(t), Authorization: authorizationReference(t), Amount: t.Authorized, Currency: t.Currency,
-		})
+// void is the step of a void, whose id is the transaction's OperationID.
+type void struct {
+	*Engine
+	t *payment.Transaction
+}
+
+func (s *void) about() about {
+	return about{
+		StepID: payment.StepID{Kind: payment.VoidStep, Transaction: s.t.ID, ID: s.t.OperationID}, kind: StepVoid, tenant: s.t.Tenant,
+		claim: s.t.Claim, reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
+	}
+}
+
+func (s *void) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+	return acq.Void(ctx, acquirer.Follow{
+		Reference: voidReference(s.t), Authorization: authorizationReference(s.t), Amount: s.t.Authorized, Currency: s.t.Currency,
 	})
-	return e.ended(ctx, from, step{tenant: t.Tenant, transaction: t.ID, claim: t.Claim, reference: voidReference(t)}, a, err,
-		func(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
-			if err := tx.EndVoid(t.ID, t.OperationID, refused == nil); err != nil || refused != nil {
-				return Answer{}, err
-			}
-			voided, err := tx.Transaction(t.Tenant, t.ID)
-			if err != nil {
-				return Answer{}, err
-			}
-			answer := e.Present.Transaction(voided)
-			return answer, tx.InsertEvent(e.event("transaction.voided", voided.Tenant, voided.ID, voided.Version, answer.Body))
-		})
+}
+
+func (s *void) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+	return s.commitFollow(ctx, from, s, a, s.write)
+}
+
+func (s *void) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+	if err := tx.EndVoid(s.t.ID, s.t.OperationID, refused == nil); err != nil || refused != nil {
+		return Answer{}, err
+	}
+	return s.became(tx, s.t.Tenant, s.t.ID)
+}
+
+func (s *void) cancel(tx *store.Tx) error {
+	_, err := s.write(tx, unavailable())
+	return err
+}
+
+func (*void) missing(context.Context) error { return errStillOpen }
+
+func (s *void) leave(ctx context.Context) (*payment.Transaction, error) {
+	return s.handOver(ctx, s.about())
+}
+
+func (s *void) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
+	t, err := tx.Transaction(s.t.Tenant, s.t.ID)
+	if err != nil {
+		return false, err
+	}
+	return voidState(t, s.t.OperationID) == payment.StepFailed, nil
+}
+
+// voidState is the state of a void by its transaction.
+func voidState(t *payment.Transaction, operation int64) payment.StepState {
+	switch {
+	case t.Status == payment.Voided:
+		return payment.StepSucceeded
+	case t.Operation == payment.VoidOperation && t.OperationID == operation:
+		return payment.StepPending
+	}
+	return payment.StepFailed
+}
+
+func (s *void) correct(tx *store.Tx) error {
+	if err := tx.CorrectVoid(s.t.ID); err != nil {
+		return err
+	}
+	_, err := s.became(tx, s.t.Tenant, s.t.ID)
+	return err
 }

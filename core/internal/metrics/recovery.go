@@ -16,6 +16,8 @@ type recovery struct {
 	open     *prometheus.GaugeVec
 	oldest   *atomic.Int64 // milliseconds, 0 for none
 	age      prometheus.GaugeFunc
+
+	contradictions *prometheus.CounterVec
 }
 
 func newRecovery(c clock.Clock) recovery {
@@ -40,7 +42,13 @@ func newRecovery(c clock.Clock) recovery {
 			return 0
 		}),
 	}
+	r.contradictions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "causeway_acquirer_contradictions_total", Help: "Responses of acquirers that did not fit what was recorded, by kind of step and of contradiction.",
+	}, []string{"step", "kind"})
 	for _, step := range engine.Steps() {
+		for _, kind := range engine.Contradictions() {
+			r.contradictions.WithLabelValues(string(step), string(kind))
+		}
 		r.takenUp.WithLabelValues(string(step))
 		r.finished.WithLabelValues(string(step))
 		r.open.WithLabelValues(string(step))
@@ -49,7 +57,7 @@ func newRecovery(c clock.Clock) recovery {
 }
 
 func (r *recovery) all() []prometheus.Collector {
-	return []prometheus.Collector{r.takenUp, r.finished, r.open, r.age}
+	return []prometheus.Collector{r.takenUp, r.finished, r.open, r.age, r.contradictions}
 }
 
 // RecoveryLooked implements engine.Observer.
@@ -70,4 +78,9 @@ func (r *recovery) RecoveryTookUp(step engine.Step, finished bool) {
 	if finished {
 		r.finished.WithLabelValues(string(step)).Inc()
 	}
+}
+
+// AcquirerContradicted implements engine.Observer.
+func (r *recovery) AcquirerContradicted(step engine.Step, what engine.Contradiction) {
+	r.contradictions.WithLabelValues(string(step), string(what)).Inc()
 }

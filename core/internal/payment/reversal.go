@@ -2,65 +2,69 @@ package payment
 
 import "time"
 
-// LateWindow is how long an acquirer that was told to let go of a closed payment is asked whether it came to approve it after all.
+// LateWindow is how long the acquirer is asked about a step that it did not know, before the step counts as without effect.
 const LateWindow = 24 * time.Hour
 
 // The pauses of a Reversal.
 const (
-	firstLook                         = 5 * time.Second
+	firstLook, longestLook            = 5 * time.Second, time.Hour
 	refusedPause, longestRefusedPause = time.Minute, time.Hour
 )
 
-// Reversal is an authorization that nobody wants any more: the payment was closed because the acquirer did not know of it. The acquirer has
-// to be told, and then asked again for LateWindow, because it may come to act on the request late.
+// Reversal is a pending reversal: a step that was closed, or is to be closed, without proof that it had no effect at the acquirer.
+// Recovery tells the acquirer to drop the request, and then looks for its effect until LateWindow has passed.
+//
+// An authorization that turns out to be approved is released. A capture, void or refund that turns out to be approved is recorded,
+// and reversed only if its amount is no longer available.
 type Reversal struct {
-	ID          int64
-	Transaction int64 // may not exist any more
-	Attempt     int64 // of the transaction
-	Tenant      Tenant
-	Amount      int64 // minor units that the payment asked for
-	Currency    string
-	Captured    bool      // the money was to be taken at once
-	Held        int64     // minor units that the acquirer said it approved, 0 while it said nothing
-	Asked       int64     // requests to let go that the acquirer answered
-	Refused     int64     // how many of the last of them it refused
-	Version     int64     // counts the changes
-	Since       time.Time // LateWindow counts from here: when the acquirer was told, before that when the payment was closed
-	DueAt       time.Time // when to work on it next
+	ID       int64
+	Step     StepID // the row of its transaction may have been removed
+	Tenant   Tenant
+	Amount   int64 // minor units that the step requested
+	Currency string
+	Captured bool      // the step is a sale: an authorization that captures at once
+	Held     int64     // minor units that the acquirer reported as approved; 0 while it has reported none
+	Asked    int64     // release requests with a response
+	Refused  int64     // how many of the last of them were refused
+	Looks    int64     // inquiries without a result since the acquirer acknowledged the release
+	Version  int64     // counts the changes
+	Since    time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
+	DueAt    time.Time // when to work on it next
 }
 
-// Unwanted returns the reversal of a payment that is closed at a time. It is due at once.
+// Unwanted returns the pending reversal of an authorization that is closed at a time. It is due at once.
 func (t *Transaction) Unwanted(at time.Time) *Reversal {
 	return &Reversal{
-		Transaction: t.ID, Attempt: t.Attempt, Tenant: t.Tenant, Amount: t.Amount, Currency: t.Currency, Captured: t.AutoCapture, Since: at, DueAt: at,
+		Step: StepID{Kind: AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}, Tenant: t.Tenant, Amount: t.Amount, Currency: t.Currency,
+		Captured: t.AutoCapture, Since: at, DueAt: at,
 	}
 }
 
-// Told is what an acquirer that knows of no authorization makes of the reversal by agreeing to let go of it: it is looked for from now on.
+// Told records that the acquirer acknowledged the release of a request that it does not know. The looks begin.
 func (r *Reversal) Told(at time.Time) {
-	r.Asked, r.Refused, r.Held, r.Since, r.DueAt = r.Asked+1, 0, 0, at, at.Add(firstLook)
+	r.Asked, r.Refused, r.Held, r.Looks, r.Since, r.DueAt = r.Asked+1, 0, 0, 0, at, at.Add(firstLook)
 }
 
-// LookAgain sets when to look for the authorization next, after it was not found at a time: when twice as much time has passed, and a last
-// time at the end of LateWindow. It is false when this was that.
+// LookAgain counts a look that found nothing and sets the time of the next: each pause is twice the one before it, up to an hour. It
+// returns false if the pauses add up to LateWindow. They are counted, not measured: a clock that jumps ends at most one of them early.
 func (r *Reversal) LookAgain(at time.Time) bool {
-	end := r.Since.Add(LateWindow)
-	if !at.Before(end) {
-		return false
+	r.Looks++
+	waited := time.Duration(0)
+	for n := range r.Looks {
+		waited += lookPause(n)
 	}
-	r.DueAt = at.Add(max(at.Sub(r.Since), firstLook))
-	if r.DueAt.After(end) {
-		r.DueAt = end
-	}
-	return true
+	r.DueAt = at.Add(min(lookPause(r.Looks), LateWindow-waited))
+	return waited < LateWindow
 }
 
-// Refuse counts a refusal to let go, and sets when to try again. There is no last time.
+func lookPause(n int64) time.Duration { return min(firstLook<<min(n, 20), longestLook) }
+
+// Refuse counts a refusal to release, and sets the time of the next request. There is no last one.
 func (r *Reversal) Refuse(at time.Time) {
 	r.DueAt = at.Add(min(refusedPause<<min(r.Refused, 10), longestRefusedPause))
 	r.Asked, r.Refused = r.Asked+1, r.Refused+1
 }
 
-// ByRefund reports whether the next request to let go is a refund: what the acquirer has taken and settled it does not void any more, and only
-// its refusals tell. The two take turns.
+// ByRefund reports whether the next release request is a refund. An acquirer does not void a sale that has settled, and reports that
+// only by a refusal, so voids and refunds take turns.
 func (r *Reversal) ByRefund() bool { return r.Captured && r.Held > 0 && r.Refused%2 == 1 }

@@ -62,9 +62,11 @@ type Transaction struct {
 	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late answer under it.
 	Claim int64
 	// Core is the process that works on the open request, 0 where there is only one.
-	Core      int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Core int64
+	// ReclaimedAt is when recovery took the open request up; the zero time while only its first attempt works on it.
+	ReclaimedAt time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // Result is what came of asking the acquirer.
@@ -141,7 +143,8 @@ type Capture struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
-	Core           int64 // as of a transaction
+	Core           int64     // as of a transaction
+	ReclaimedAt    time.Time // as of a transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
@@ -167,7 +170,8 @@ type Refund struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
-	Core           int64 // as of a transaction
+	Core           int64     // as of a transaction
+	ReclaimedAt    time.Time // as of a transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled, amount_refunded, amount_refund_pending, details,
-	failure_code, failure_message, claim, created_at, updated_at, core_id`
+	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at`
 
 const insertCapture = `INSERT INTO captures
 	(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at, updated_at, core_id)
@@ -103,17 +103,17 @@ func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) 
 
 func scanCapture(row Scanner) (*payment.Capture, error) {
 	var (
-		c                payment.Capture
-		created, updated int64
+		c                           payment.Capture
+		created, updated, reclaimed int64
 	)
 	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency, &c.Final, &c.Settled,
-		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated, &c.Core)
+		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated, &c.Core, &reclaimed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read capture: %w", err)
 	}
-	c.CreatedAt, c.UpdatedAt = fromMillis(created), fromMillis(updated)
+	c.CreatedAt, c.UpdatedAt, c.ReclaimedAt = fromMillis(created), fromMillis(updated), fromMillis(reclaimed)
 	return &c, nil
 }

@@ -51,7 +51,7 @@ func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Resul
 // ErrConflict when it does not wait for that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.change(`UPDATE transactions SET status = 'processing', waiting_method = payment_method, waiting_details = details,
-			payment_method = ?, details = ?, claim = ?, core_id = ?, updated_at = ?
+			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt), t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount, currency, details,
-	failure_code, failure_message, claim, created_at, updated_at, core_id`
+	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at`
 
 // BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. A refund that
 // names no capture is of the only one, where there is only one. ErrConflict when the amount may not be refunded, ErrDuplicate when the id
@@ -99,6 +99,15 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 		amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`, r.Amount, given, toMillis(tx.Now), r.Capture)
 }
 
+// Refund reads one refund inside the group.
+func (tx *Tx) Refund(tenant payment.Tenant, id int64) (*payment.Refund, error) {
+	row, err := tx.row(`SELECT `+refundColumns+` FROM refunds WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return nil, err
+	}
+	return scanRefund(row)
+}
+
 // Refund reads one refund of the tenant, else ErrNotFound.
 func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Refund, error) {
 	s, err := db.query(ctx, `SELECT `+refundColumns+` FROM refunds WHERE id = ? AND merchant_id = ? AND live = ?`)
@@ -119,26 +128,27 @@ func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction in
 	return list(ctx, db, some, p, scanRefund, tenant.Merchant, tenant.Live, transaction)
 }
 
-// OpenRefunds lists the refunds of all tenants, oldest first, that wait for the acquirer's word since before the given time. Only
-// those with an id above after.
+// OpenRefunds lists the pending refunds of all tenants with an id above after that were last changed before the given time, by id.
+// It leaves out refunds with a pending reversal: DueReversals lists those.
 func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
 	return collect(ctx, db, `SELECT `+refundColumns+` FROM refunds WHERE state = 'pending' AND updated_at < ? AND id > ?
+		AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
 		ORDER BY id LIMIT ?`, scanRefund, before, after, limit)
 }
 
 func scanRefund(row Scanner) (*payment.Refund, error) {
 	var (
-		r                payment.Refund
-		created, updated int64
+		r                           payment.Refund
+		created, updated, reclaimed int64
 	)
 	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
-		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core)
+		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read refund: %w", err)
 	}
-	r.CreatedAt, r.UpdatedAt = fromMillis(created), fromMillis(updated)
+	r.CreatedAt, r.UpdatedAt, r.ReclaimedAt = fromMillis(created), fromMillis(updated), fromMillis(reclaimed)
 	return &r, nil
 }

@@ -8,26 +8,29 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const reversalColumns = `id, transaction_id, attempt, merchant_id, live, amount, currency, captured, held, asked, refused, version, since, due_at`
+const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, refused,
+	looks, version, since, due_at`
 
-// InsertReversal writes down that the authorization of a payment is not wanted any more. One that is written down already is due again when r
-// is, and counts anew from r.Since; what it holds is kept where r does not know.
+// InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as r, and its looks begin again; the
+// larger held amount stands.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
-	return tx.exec(`INSERT INTO reversals (transaction_id, attempt, merchant_id, live, amount, currency, captured, held, since, due_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (transaction_id, attempt) DO UPDATE SET held = MAX(reversals.held, excluded.held), version = reversals.version + 1,
-			since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at)`,
-		r.Transaction, r.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency, r.Captured, r.Held, toMillis(r.Since), toMillis(r.DueAt))
+	return tx.exec(`INSERT INTO reversals
+			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since, due_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE SET held = MAX(reversals.held, excluded.held),
+			version = reversals.version + 1, looks = 0, since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at)`,
+		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency,
+		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt))
 }
 
-// PostponeReversal writes what r has become and when it is due next. ErrConflict when somebody else changed or ended it.
+// PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or ended meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
-	return tx.change(`UPDATE reversals SET held = ?, asked = ?, refused = ?, since = ?, due_at = ?, version = version + 1
+	return tx.change(`UPDATE reversals SET held = ?, asked = ?, refused = ?, looks = ?, since = ?, due_at = ?, version = version + 1
 		WHERE id = ? AND version = ?`,
-		r.Held, r.Asked, r.Refused, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
+		r.Held, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
 }
 
-// EndReversal removes r: nothing is held. ErrConflict when somebody else changed or ended it.
+// EndReversal removes r: the step has no effect that is not recorded. ErrConflict if r was changed or ended meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
 	return tx.change(`DELETE FROM reversals WHERE id = ? AND version = ?`, r.ID, r.Version)
 }
@@ -43,8 +46,8 @@ func scanReversal(row Scanner) (*payment.Reversal, error) {
 		r          payment.Reversal
 		since, due int64
 	)
-	err := row.Scan(&r.ID, &r.Transaction, &r.Attempt, &r.Tenant.Merchant, &r.Tenant.Live, &r.Amount, &r.Currency, &r.Captured,
-		&r.Held, &r.Asked, &r.Refused, &r.Version, &since, &due)
+	err := row.Scan(&r.ID, &r.Step.Kind, &r.Step.Transaction, &r.Step.ID, &r.Step.Attempt, &r.Tenant.Merchant, &r.Tenant.Live,
+		&r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Asked, &r.Refused, &r.Looks, &r.Version, &since, &due)
 	if err != nil {
 		return nil, fmt.Errorf("read reversal: %w", err)
 	}

@@ -34,7 +34,7 @@ func TestReversals(t *testing.T) {
 		}
 		return got
 	}
-	if got := due(birth); len(got) != 1 || got[0].Attempt != 2 || !got[0].Captured || got[0].Amount != 100 || got[0].Tenant != tenant {
+	if got := due(birth); len(got) != 1 || got[0].Step.Attempt != 2 || !got[0].Captured || got[0].Amount != 100 || got[0].Tenant != tenant {
 		t.Errorf("due: got %+v", got)
 	}
 	all := due(birth.Add(time.Hour))

@@ -11,7 +11,7 @@ import (
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id`
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id, reclaimed_at`
 
 const insertTransaction = `INSERT INTO transactions
 	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
@@ -59,7 +59,7 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 
 // BeginVoid locks a transaction for a void that is about to be asked of the acquirer. ErrConflict when it may not be voided.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64) error {
-	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, updated_at = ?
+	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
 			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,
@@ -78,8 +78,7 @@ func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	if err != nil {
 		return err
 	}
-	return tx.exec(`UPDATE captures SET state = 'voided', updated_at = ? WHERE transaction_id = ? AND state = 'succeeded'`,
-		toMillis(tx.Now), id)
+	return tx.voidCaptures(id)
 }
 
 // Transaction reads one transaction inside the group, so it sees what earlier commands of the same group wrote.
@@ -127,13 +126,13 @@ func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit i
 
 func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	var (
-		t                payment.Transaction
-		details, result  []byte
-		created, updated int64
+		t                           payment.Transaction
+		details, result             []byte
+		created, updated, reclaimed int64
 	)
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
 		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
-		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core)
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core, &reclaimed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -141,7 +140,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 		return nil, fmt.Errorf("read transaction: %w", err)
 	}
 	t.Details = details
-	t.CreatedAt, t.UpdatedAt = fromMillis(created), fromMillis(updated)
+	t.CreatedAt, t.UpdatedAt, t.ReclaimedAt = fromMillis(created), fromMillis(updated), fromMillis(reclaimed)
 	if err := decodeResult(result, &t.Result); err != nil {
 		return nil, fmt.Errorf("transaction %d: %w", t.ID, err)
 	}

@@ -61,6 +61,7 @@ CREATE TABLE transactions (
     version                INTEGER NOT NULL DEFAULT 0,
     claim                  INTEGER NOT NULL DEFAULT 0,
     core_id                INTEGER NOT NULL DEFAULT 0, -- the process that works on it; always 0 in a file
+    reclaimed_at           INTEGER NOT NULL DEFAULT 0, -- when recovery took the unfinished step up; 0: only the first attempt works on it
     created_at             INTEGER NOT NULL,
     updated_at             INTEGER NOT NULL,
     expires_at             INTEGER NOT NULL DEFAULT 0, -- of an uncaptured or unconfirmed payment; 0 for never
@@ -106,6 +107,7 @@ CREATE TABLE captures (
     failure_message       TEXT    NOT NULL DEFAULT '',
     claim                 INTEGER NOT NULL DEFAULT 0,
     core_id               INTEGER NOT NULL DEFAULT 0,
+    reclaimed_at          INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     updated_at            INTEGER NOT NULL,
     captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 where it equals created_at
@@ -133,6 +135,7 @@ CREATE TABLE refunds (
     failure_message TEXT    NOT NULL DEFAULT '',
     claim           INTEGER NOT NULL DEFAULT 0,
     core_id         INTEGER NOT NULL DEFAULT 0,
+    reclaimed_at    INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
@@ -140,12 +143,14 @@ CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
 CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
 
--- Pending reversals: authorizations to release at the acquirer, of payments that were closed while the acquirer may
--- still approve them, or that it approved afterwards. Ordinary payments have no row here.
+-- Pending reversals: steps that were closed, or are to be closed, without proof that they had no effect at the acquirer. Recovery looks
+-- for the effect, and releases an authorization that it finds. Ordinary steps have no row here.
 CREATE TABLE reversals (
     id             INTEGER PRIMARY KEY,
-    transaction_id INTEGER NOT NULL, -- its row may have been removed
-    attempt        INTEGER NOT NULL,
+    kind           TEXT    NOT NULL CHECK (kind = 'authorize' OR kind = 'capture' OR kind = 'void' OR kind = 'refund'),
+    transaction_id INTEGER NOT NULL, -- its row may have been removed; 0 for an unlinked refund
+    step_id        INTEGER NOT NULL DEFAULT 0, -- of the capture, void or refund; 0 for an authorization
+    attempt        INTEGER NOT NULL DEFAULT 0, -- of an authorization
     merchant_id    INTEGER NOT NULL,
     live           INTEGER NOT NULL CHECK (live IN (0, 1)),
     amount         INTEGER NOT NULL CHECK (amount >= 0), -- requested
@@ -154,10 +159,11 @@ CREATE TABLE reversals (
     held           INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0), -- approved, as far as the acquirer has reported
     asked          INTEGER NOT NULL DEFAULT 0, -- release requests with a response: the next has a reference of its own
     refused        INTEGER NOT NULL DEFAULT 0, -- consecutive refusals
+    looks          INTEGER NOT NULL DEFAULT 0, -- inquiries without a result since the acquirer acknowledged the release
     version        INTEGER NOT NULL DEFAULT 0,
     since          INTEGER NOT NULL,
     due_at         INTEGER NOT NULL,
-    UNIQUE (transaction_id, attempt)
+    UNIQUE (kind, step_id, transaction_id, attempt)
 ) STRICT;
 CREATE INDEX reversals_due ON reversals (due_at);
 

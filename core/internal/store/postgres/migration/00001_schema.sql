@@ -55,6 +55,7 @@ CREATE TABLE transactions (
     version                BIGINT   NOT NULL DEFAULT 0,
     claim                  BIGINT   NOT NULL DEFAULT 0,
     core_id                BIGINT   NOT NULL DEFAULT 0, -- the core that works on it; 0 if that core is gone
+    reclaimed_at           BIGINT   NOT NULL DEFAULT 0, -- when recovery took the unfinished step up; 0: only the first attempt works on it
     created_at             BIGINT   NOT NULL,
     updated_at             BIGINT   NOT NULL,
     expires_at             BIGINT   NOT NULL DEFAULT 0,
@@ -95,6 +96,7 @@ CREATE TABLE captures (
     failure_message       TEXT     NOT NULL DEFAULT '',
     claim                 BIGINT   NOT NULL DEFAULT 0,
     core_id               BIGINT   NOT NULL DEFAULT 0,
+    reclaimed_at          BIGINT   NOT NULL DEFAULT 0,
     created_at            BIGINT   NOT NULL,
     updated_at            BIGINT   NOT NULL,
     captured_at           BIGINT   NOT NULL DEFAULT 0,
@@ -121,6 +123,7 @@ CREATE TABLE refunds (
     failure_message TEXT     NOT NULL DEFAULT '',
     claim           BIGINT   NOT NULL DEFAULT 0,
     core_id         BIGINT   NOT NULL DEFAULT 0,
+    reclaimed_at    BIGINT   NOT NULL DEFAULT 0,
     created_at      BIGINT   NOT NULL,
     updated_at      BIGINT   NOT NULL
 );
@@ -130,8 +133,10 @@ CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
 
 CREATE TABLE reversals (
     id             BIGINT   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind           TEXT     NOT NULL CHECK (kind IN ('authorize', 'capture', 'void', 'refund')),
     transaction_id BIGINT   NOT NULL,
-    attempt        BIGINT   NOT NULL,
+    step_id        BIGINT   NOT NULL DEFAULT 0,
+    attempt        BIGINT   NOT NULL DEFAULT 0,
     merchant_id    BIGINT   NOT NULL,
     live           SMALLINT NOT NULL CHECK (live IN (0, 1)),
     amount         BIGINT   NOT NULL CHECK (amount >= 0),
@@ -140,10 +145,11 @@ CREATE TABLE reversals (
     held           BIGINT   NOT NULL DEFAULT 0 CHECK (held >= 0),
     asked          BIGINT   NOT NULL DEFAULT 0,
     refused        BIGINT   NOT NULL DEFAULT 0,
+    looks          BIGINT   NOT NULL DEFAULT 0,
     version        BIGINT   NOT NULL DEFAULT 0,
     since          BIGINT   NOT NULL,
     due_at         BIGINT   NOT NULL,
-    UNIQUE (transaction_id, attempt)
+    UNIQUE (kind, step_id, transaction_id, attempt)
 );
 CREATE INDEX reversals_due ON reversals (due_at);
 

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+)
+
+// step is one request to the acquirer from its intent to its outcome: an authorization, a capture, a void, a refund or an unlinked
+// refund. All kinds share this file and differ only in these methods.
+//
+// A step is never concluded from one attempt while another may be under way. Recovery marks a step before it sends anything
+// (store.Tx.ReclaimStep). From then on, an error proves nothing: it is true of one attempt only. What is closed without proof has a
+// pending reversal in the same commit, and an approval that finds its step closed corrects the step or is reversed (late.go).
+type step interface {
+	about() about
+	// again sends the request another time, under the same reference. A step whose card number is gone inquires instead.
+	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error)
+	// commit writes the acquirer's result and returns the response that was stored with it. store.ErrConflict if the step is not open.
+	commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error)
+	// cancel closes the step as one that had no effect.
+	cancel(tx *store.Tx) error
+	// missing decides about a step that the acquirer does not know.
+	missing(ctx context.Context) error
+	// leave hands the open step to recovery, and returns the transaction for the response, nil if there is none.
+	leave(ctx context.Context) (*payment.Transaction, error)
+	// closed reports whether the step was closed without the effect that a reports.
+	closed(tx *store.Tx, a acquirer.Answer) (bool, error)
+	// correct records the effect of a closed step. store.ErrConflict if it does not fit any more.
+	correct(tx *store.Tx) error
+}
+
+// about describes a step.
+type about struct {
+	payment.StepID
+	kind      Step // for the observer
+	tenant    payment.Tenant
+	claim     int64  // the idempotency key that the step holds, 0 for none
+	reference string // the acquirer's idempotency key
+	amount    int64  // minor units
+	currency  string
+	captured  bool          // a sale
+	drawn     int64         // the object that used the token up
+	method    string        // the payment method that the request named, "" for none
+	secrets   vault.Secrets // of the token, if method is one
+}
+
+// origin is the attempt that a result belongs to: a request's, or recovery's.
+type origin struct {
+	request string            // request id
+	again   bool              // recovery's
+	look    *payment.Reversal // the pending reversal that found the result; nil for none
+}
+
+// take makes the first attempt at a step and concludes it.
+func (e *Engine) take(ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error)) (Answer, error) {
+	from := origin{request: requestID}
+	a, err := call(ctx, send)
+	if !errors.Is(err, acquirer.ErrUnavailable) {
+		return e.conclude(ctx, from, s, a, err)
+	}
+	if err := e.cancelFirst(ctx, s); err != nil {
+		return e.keepOpen(ctx, from, s, err)
+	}
+	return Answer{}, ErrAcquirerUnavailable
+}
+
+// takeAgain is take for a step that recovery can repeat: both attempts send the same.
+func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Answer, error) {
+	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
+}
+
+// resume takes an unfinished step up for recovery: it marks the step, sends it again and concludes it. errStillOpen if that failed.
+func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
+	o := s.about()
+	acq, err := e.acquirer(o.tenant)
+	if err != nil {
+		return err
+	}
+	if !reclaimed {
+		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.ReclaimStep(o.StepID) })
+		if errors.Is(err, store.ErrConflict) {
+			return nil // it ended, or another recovery has it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
+	switch {
+	case errors.Is(err, acquirer.ErrNotFound):
+		return s.missing(ctx)
+	case err != nil: // also ErrUnavailable, which says nothing of the attempts before
+		return fmt.Errorf("%w: %w", errStillOpen, err)
+	}
+	return finished(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
+}
+
+// conclude commits the acquirer's result of a step. Without a result the step stays open, and recovery goes on with it.
+func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Answer, error) {
+	if err == nil {
+		err = e.check(s.about(), a)
+	}
+	if err != nil {
+		return e.keepOpen(ctx, from, s, err)
+	}
+	out, err := s.commit(ctx, from, a)
+	if err == nil {
+		return out, nil
+	}
+	if a.Approved && errors.Is(err, store.ErrConflict) {
+		if _, late := e.late(ctx, s, a, nil); late != nil {
+			err = errors.Join(err, late)
+		}
+	}
+	return e.keepOpen(ctx, from, s, err)
+}
+
+// check refuses an approval of an amount that was not requested: nothing is recorded that the acquirer may not mean.
+func (e *Engine) check(o about, a acquirer.Answer) error {
+	fits := a.Amount == o.amount
+	if o.Kind == payment.AuthorizeStep { // possibly a part
+		fits = min(1, o.amount) <= a.Amount && a.Amount <= o.amount
+	}
+	if !a.Approved || fits || o.Kind == payment.VoidStep {
+		return nil
+	}
+	e.Observer.AcquirerContradicted(o.kind, OtherAmount)
+	return fmt.Errorf("engine: the acquirer approved %d of %s, want %d", a.Amount, o.reference, o.amount)
+}
+
+// keepOpen answers for a step whose outcome is unknown or not committed. Recovery goes on with it.
+func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Answer, error) {
+	e.Log.ErrorContext(ctx, "step: outcome open", slog.String("reference", s.about().reference), slog.Any("error", cause))
+	shown, err := s.leave(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	return e.lostAnswer(from.request, shown), nil
+}
+
+// cancelFirst closes a step because its first attempt certainly had no effect, and frees its key and token. store.ErrConflict if recovery
+// has taken the step up.
+func (e *Engine) cancelFirst(ctx context.Context, s step) error {
+	id := s.about().StepID
+	return e.undo(ctx, s.about(), func(tx *store.Tx) error {
+		if err := tx.KeepStep(id); err != nil {
+			return err
+		}
+		return s.cancel(tx)
+	})
+}
+
+// undo commits the end of a step that had no effect, with its key freed and its token returned.
+func (e *Engine) undo(ctx context.Context, o about, end func(tx *store.Tx) error) error {
+	return e.returned(&payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}, o.secrets, func(token int64, sealed payment.Sealed) error {
+		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			if err := end(tx); err != nil {
+				return err
+			}
+			if token != 0 {
+				if err := tx.ReturnToken(token, o.drawn, sealed); err != nil {
+					return err
+				}
+			}
+			return tx.ReleaseKey(o.claim)
+		})
+	})
+}
+
+// acquirerDeclined is the code of a capture, void or refund that the acquirer declined.
+const acquirerDeclined = "acquirer_declined"
+
+// unavailable is why a capture or refund failed whose request certainly did not reach the acquirer.
+func unavailable() *payment.Refusal {
+	return &payment.Refusal{Code: "acquirer_unavailable", Message: "The acquirer could not be reached. Nothing was changed."}
+}
+
+// commitFollow writes the acquirer's result of a capture, void or refund. write changes the objects and returns the response to a
+// success; refused is nil for one. A decline that recovery got is one attempt's: another attempt may still be under way, so a look
+// for its effect is pending from the same commit on.
+func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquirer.Answer,
+	write func(tx *store.Tx, refused *payment.Refusal) (Answer, error),
+) (Answer, error) {
+	o := s.about()
+	var refused *payment.Refusal
+	if !a.Approved {
+		refused = &payment.Refusal{Code: acquirerDeclined, Message: "The acquirer declined this step (response code " + a.ResponseCode + ")."}
+	}
+	var out Answer
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		if out, err = write(tx, refused); err != nil {
+			return err
+		}
+		if refused != nil {
+			if out, err = e.declined(tx, from, o, refused); err != nil {
+				return err
+			}
+		}
+		if from.look != nil {
+			if err := tx.EndReversal(from.look); err != nil {
+				return err
+			}
+		}
+		return tx.CompleteKey(o.claim, out.Status, out.Body)
+	})
+	return out, err
+}
+
+func (e *Engine) declined(tx *store.Tx, from origin, o about, refused *payment.Refusal) (Answer, error) {
+	if from.again && from.look == nil {
+		look := o.reversal(tx.Now)
+		look.Told(tx.Now) // there is nothing to release
+		if err := tx.InsertReversal(look); err != nil {
+			return Answer{}, err
+		}
+	}
+	if o.Transaction == 0 {
+		return e.Present.Refused(from.request, refused, nil), nil
+	}
+	t, err := tx.Transaction(o.tenant, o.Transaction)
+	if err != nil {
+		return Answer{}, err
+	}
+	return e.Present.Refused(from.request, refused, t), nil
+}
+
+// handOver gives a capture, void or refund up, so that recovery takes it up at once, and reads its transaction.
+func (e *Engine) handOver(ctx context.Context, o about) (*payment.Transaction, error) {
+	e.giveUp(o.reference)
+	if o.Transaction == 0 {
+		return nil, nil //nolint:nilnil // an unlinked refund has none
+	}
+	return e.Store.Transaction(context.WithoutCancel(ctx), o.tenant, o.Transaction)
+}

@@ -1,0 +1,110 @@
+package store
+
+import "github.com/causeway-pay/causeway/core/internal/payment"
+
+// reclaimable marks an unfinished step with the time ?3, by its kind, unless it is marked. ?1 and ?2 name the step, as stepKey does.
+var reclaimable = map[payment.StepKind]string{
+	payment.AuthorizeStep: `UPDATE transactions SET reclaimed_at = ?3
+		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
+	payment.VoidStep: `UPDATE transactions SET reclaimed_at = ?3
+		WHERE id = ?1 AND operation_id = ?2 AND operation = 'void' AND reclaimed_at = 0`,
+	payment.CaptureStep: `UPDATE captures SET reclaimed_at = ?3
+		WHERE transaction_id = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+	payment.RefundStep: `UPDATE refunds SET reclaimed_at = ?3
+		WHERE COALESCE(transaction_id, 0) = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+}
+
+// stepKey names a step in a statement: its transaction, and its attempt or its own id.
+func stepKey(s payment.StepID) (transaction, step int64) {
+	if s.Kind == payment.AuthorizeStep {
+		return s.Transaction, s.Attempt
+	}
+	return s.Transaction, s.ID
+}
+
+// ReclaimStep marks an unfinished step that recovery is about to take up: from now on its first attempt is not the only one.
+// ErrConflict if the step has ended, or is marked.
+func (tx *Tx) ReclaimStep(s payment.StepID) error {
+	transaction, step := stepKey(s)
+	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
+}
+
+// KeepStep locks an unfinished step that its first attempt is about to close because that attempt had no effect. Until the command
+// ends, recovery cannot take the step up. ErrConflict if the step has ended, or if recovery has taken it up: the first attempt
+// then no longer proves anything.
+func (tx *Tx) KeepStep(s payment.StepID) error {
+	transaction, step := stepKey(s)
+	return tx.change(reclaimable[s.Kind], transaction, step, 0)
+}
+
+// CorrectCapture records that the acquirer took a failed capture after all. ErrConflict if the capture did not fail, or if the
+// transaction has less left to capture or is in another step; then nothing is changed.
+func (tx *Tx) CorrectCapture(c *payment.Capture) error {
+	return tx.whole(func() error {
+		err := tx.change(`UPDATE transactions SET amount_captured = amount_captured + ?1,
+				status = CASE WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
+				version = version + 1, updated_at = ?3
+			WHERE id = ?4 AND operation = '' AND status IN ('authorized', 'partially_captured')
+				AND amount_authorized - amount_captured >= ?1`,
+			c.Amount, c.Final, toMillis(tx.Now), c.Transaction)
+		if err != nil {
+			return err
+		}
+		err = tx.change(`UPDATE captures SET state = 'succeeded', failure_code = '', failure_message = '', updated_at = ?1, captured_at = ?1
+			WHERE id = ?2 AND state = 'failed'`, toMillis(tx.Now), c.ID)
+		if err != nil {
+			return err
+		}
+		c.State, c.FailureCode, c.FailureMessage, c.UpdatedAt = payment.StepSucceeded, "", "", tx.Now
+		return nil
+	})
+}
+
+// CorrectRefund records that the acquirer made a failed refund after all. ErrConflict if the refund did not fail, or if its
+// transaction or capture has less left to refund; then nothing is changed.
+func (tx *Tx) CorrectRefund(r *payment.Refund) error {
+	return tx.whole(func() error {
+		if err := tx.takeRefundable(r); err != nil {
+			return err
+		}
+		err := tx.change(`UPDATE refunds SET state = 'succeeded', failure_code = '', failure_message = '', updated_at = ?
+			WHERE id = ? AND state = 'failed'`, toMillis(tx.Now), r.ID)
+		if err != nil {
+			return err
+		}
+		r.State, r.FailureCode, r.FailureMessage, r.UpdatedAt = payment.StepSucceeded, "", "", tx.Now
+		return nil
+	})
+}
+
+// takeRefundable adds a refund to the refunded amounts of its transaction and capture. ErrConflict if they have less left.
+func (tx *Tx) takeRefundable(r *payment.Refund) error {
+	if r.Transaction == 0 {
+		return nil
+	}
+	err := tx.change(`UPDATE transactions SET amount_refunded = amount_refunded + ?1, updated_at = ?2
+		WHERE id = ?3 AND operation <> 'void' AND status IN ('captured', 'partially_captured')
+			AND amount_captured - amount_refunded - amount_refund_pending >= ?1`, r.Amount, toMillis(tx.Now), r.Transaction)
+	if err != nil || r.Capture == 0 {
+		return err
+	}
+	return tx.change(`UPDATE captures SET amount_refunded = amount_refunded + ?1, updated_at = ?2
+		WHERE id = ?3 AND state = 'succeeded' AND amount - amount_refunded - amount_refund_pending >= ?1`,
+		r.Amount, toMillis(tx.Now), r.Capture)
+}
+
+// CorrectVoid records that the acquirer made a refused void after all. ErrConflict if the transaction can no longer be voided.
+func (tx *Tx) CorrectVoid(transaction int64) error {
+	err := tx.change(`UPDATE transactions SET status = 'voided', amount_captured = 0, version = version + 1, updated_at = ?
+		WHERE id = ? AND operation = '' AND status IN ('authorized', 'partially_captured', 'captured')
+			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`, toMillis(tx.Now), transaction)
+	if err != nil {
+		return err
+	}
+	return tx.voidCaptures(transaction)
+}
+
+func (tx *Tx) voidCaptures(transaction int64) error {
+	return tx.exec(`UPDATE captures SET state = 'voided', updated_at = ? WHERE transaction_id = ? AND state = 'succeeded'`,
+		toMillis(tx.Now), transaction)
+}
