@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/causeway-pay/causeway/shared/card"
 )
 
 // The headers of W3C Trace Context, as net/http spells them.
@@ -27,12 +29,14 @@ type Remote struct {
 	state  string // checked and bounded, "" for none
 }
 
-// Parse reads a caller's trace context. What W3C calls invalid is none: a malformed traceparent, two of them, ids of zeroes. So is a
-// tracestate without a traceparent, and one that is longer than 512 bytes. Of a later version the part is read that version 00 knows.
-// It allocates nothing in the usual case.
+// Parse reads a caller's trace context. It returns the zero Remote for what W3C calls invalid: a
+// malformed traceparent, two of them, ids of zeroes. A tracestate without a traceparent is invalid too,
+// and one longer than 512 bytes. Of a later version Parse reads the part that version 00 has. Ids go to
+// logs and spans, so one with a card number in its digits is invalid. Parse allocates nothing in the
+// usual case.
 func Parse(h http.Header) Remote {
 	lines := h[headerParent]
-	if len(lines) != 1 || !validParent(lines[0]) {
+	if len(lines) != 1 || !validParent(lines[0]) || card.Contains(lines[0]) {
 		return Remote{}
 	}
 	parent := lines[0]

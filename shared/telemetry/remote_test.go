@@ -33,6 +33,8 @@ func TestParse(t *testing.T) {
 		"NotHex":            {[]string{strings.Replace(parent, "4bf", "4bg", 1)}, ""},
 		"FlagsNotHex":       {[]string{parent[:53] + "0x"}, ""},
 		"WrongDash":         {[]string{strings.Replace(parent, "-00f", "_00f", 1)}, ""},
+		"CardInSpan":        {[]string{"00-" + traceID + "-4111111111111111-01"}, ""},
+		"CardInTrace":       {[]string{"00-0000000000000000" + "5555555555554444" + parent[35:]}, ""},
 		"Empty":             {[]string{""}, ""},
 		"Twice":             {[]string{parent, parent}, ""},
 		"None":              {nil, ""},
