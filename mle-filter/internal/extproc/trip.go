@@ -182,6 +182,7 @@ func fromEnvoy(attributes map[string]*structpb.Struct) bool {
 
 // refuse has Envoy answer with a problem.
 func (t *trip) refuse(ctx context.Context, p *engine.Problem) {
+	p = shell.Of(ctx, p)
 	t.phase, t.reply.code = ended, p.Code
 	shell.Tell(ctx, t.shell.cfg.Log, p)
 	t.count(p)

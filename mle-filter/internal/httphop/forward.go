@@ -88,7 +88,7 @@ type refusal struct{ problem *engine.Problem }
 
 func (r *refusal) Error() string { return "httphop: " + r.problem.Code }
 
-// failed answers in place of core.
+// failed responds in place of core.
 func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	t := tripFrom(r.Context())
 	var ours *refusal
@@ -97,8 +97,8 @@ func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &ours):
 		h.refuse(w, r, t.exchange, ours.problem)
-	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
-		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeClientGone), err)) // nobody reads it
+	case t.sent.failure() != nil: // core has no whole body, so it executed nothing
+		h.refuse(w, r, t.exchange, shell.Problem(shell.CodeUnread))
 	case errors.As(err, &dial) && dial.Op == "dial":
 		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeUnreachable), err))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():

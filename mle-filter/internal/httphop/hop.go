@@ -128,6 +128,7 @@ type trip struct {
 	writer   http.ResponseWriter
 	ops      []engine.HeaderOp // of the request, to be made when it is forwarded
 	body     []byte            // to forward in place of the one that came; nil for that one
+	sent     *clientBody       // the one that came, if it is forwarded
 }
 
 type tripKey struct{}
@@ -180,6 +181,10 @@ func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
 			h.refuse(w, r, t.exchange, p)
 			return
 		}
+	} else if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {
+		t.sent = &clientBody{ReadCloser: r.Body}
+		r = r.WithContext(r.Context()) // the caller's request keeps its body
+		r.Body = t.sent
 	}
 	h.proxy.ServeHTTP(w, r)
 }
@@ -189,7 +194,7 @@ func (h *Hop) unwrap(w http.ResponseWriter, r *http.Request, t *trip) *engine.Pr
 	most := int64(h.cfg.Engine.Settings().MaxBody)
 	sent, err := readAtMost(r.Body, most, r.ContentLength)
 	if err != nil {
-		return shell.Because(shell.Problem(shell.CodeUnread), err)
+		return shell.Problem(shell.CodeUnread) // the client's fault, so not for the log
 	}
 	if int64(len(sent)) > most {
 		w.Header().Set("Connection", "close") // the rest is not read
@@ -225,8 +230,9 @@ func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
 	}
 }
 
-// refuse sends a problem, counts it, and says in the log what was the cause when that was ours.
+// refuse sends a problem, counts it, and logs its cause.
 func (h *Hop) refuse(w http.ResponseWriter, r *http.Request, x *engine.Exchange, p *engine.Problem) {
+	p = shell.Of(r.Context(), p)
 	shell.Tell(r.Context(), h.cfg.Log, p)
 	h.cfg.Observe(shell.ExchangeOf(x, p))
 	shell.Answer(w, r, p)

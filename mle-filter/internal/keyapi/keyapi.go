@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
@@ -124,8 +125,9 @@ func (a *API) admitted(rt route) http.Handler {
 	})
 }
 
-// refuse answers a problem.
+// refuse responds with a problem, and logs the cause of one of ours.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
+	p = shell.Of(r.Context(), p)
 	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
 		a.Log.ErrorContext(r.Context(), "request failed", slog.String("code", p.Code), slog.String("request_id", httpx.RequestIDFrom(r.Context())),
 			slog.Any("error", p.Cause))

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -70,9 +71,18 @@ func Answer(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	}
 }
 
-// Tell says in the log what was the cause of a refusal, when that was ours.
+// Of returns the problem that a request ends with: p, or CodeClientGone if p is a fault of ours and the
+// client hung up before it. A client could otherwise fill the log with errors at will.
+func Of(ctx context.Context, p *engine.Problem) *engine.Problem {
+	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
+		return Problem(CodeClientGone)
+	}
+	return p
+}
+
+// Tell logs the cause of a refusal if there is one, which is a fault of ours.
 func Tell(ctx context.Context, log *slog.Logger, p *engine.Problem) {
-	if p.Cause == nil || p.Code == CodeClientGone {
+	if p.Cause == nil {
 		return
 	}
 	log.ErrorContext(ctx, "mle-filter: refused", slog.String("code", p.Code), slog.String("reason", p.Reason),
