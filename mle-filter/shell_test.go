@@ -47,6 +47,10 @@ func TestShell(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", key, got, want)
 		}
 	}
+	unknown := judged(t, conn, "authorization", "Bearer sk_test_2", "x-svc-mle-response", "required")
+	if !strings.Contains(unknown, "www-authenticate Bearer") {
+		t.Errorf("an unknown key: got %s, want WWW-Authenticate", unknown)
+	}
 	if got := judged(t, conn, ":path", "/v1/mle/keys/current", "x-svc-mle-response", "required"); !strings.Contains(got, "mle_not_supported") {
 		t.Errorf("got %s, want the paths of the keys to take no encryption", got)
 	}
@@ -60,8 +64,8 @@ func TestShell(t *testing.T) {
 	f.Operations().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	metrics := rec.Body.String()
 	for _, line := range []string{
-		`causeway_mle_refusals_total{code="invalid_api_key",reason="refused"} 1`, `{code="mle_not_supported",reason="off"} 1`,
-		`causeway_mle_request_seconds_count{route="GET /v1/transactions",status="401"} 1`, "causeway_mle_requests_in_flight 0",
+		`causeway_mle_refusals_total{code="invalid_api_key",reason="refused"} 2`, `{code="mle_not_supported",reason="off"} 1`,
+		`causeway_mle_request_seconds_count{route="GET /v1/transactions",status="401"} 2`, "causeway_mle_requests_in_flight 0",
 	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("got %s, want %s", metrics, line)
@@ -95,11 +99,13 @@ func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if refused := answer.GetImmediateResponse(); refused != nil {
-		return string(refused.GetBody())
-	}
 	var out strings.Builder
-	for _, set := range answer.GetRequestHeaders().GetResponse().GetHeaderMutation().GetSetHeaders() {
+	sets := answer.GetRequestHeaders().GetResponse().GetHeaderMutation().GetSetHeaders()
+	if refused := answer.GetImmediateResponse(); refused != nil {
+		out.Write(refused.GetBody())
+		sets = refused.GetHeaders().GetSetHeaders()
+	}
+	for _, set := range sets {
 		out.WriteString(set.GetHeader().GetKey() + " " + string(set.GetHeader().GetRawValue()) + "\n")
 	}
 	return out.String()

@@ -82,10 +82,13 @@ func (p *Problem) Body(requestID string) []byte {
 	return append(body, '\n')
 }
 
-// Ops are the header fields of the answer, on none.
+// Ops are the header fields of the response, applied to none.
 func (p *Problem) Ops(body []byte) []HeaderOp {
 	ops := []HeaderOp{
 		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))), Set("cache-control", "no-store"),
+	}
+	if p.Status == 401 {
+		ops = append(ops, Set("www-authenticate", "Bearer"))
 	}
 	if p.RetryAfter > 0 {
 		ops = append(ops, Set("retry-after", strconv.Itoa(p.RetryAfter)))

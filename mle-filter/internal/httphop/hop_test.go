@@ -124,6 +124,9 @@ func TestRefused(t *testing.T) {
 				if t.Run(name, func(t *testing.T) { wantCode(t, g, tt.status, tt.code) }); g.header.Get("Request-Id") == "" {
 					t.Errorf("%s: no Request-Id", name)
 				}
+				if got := g.header.Get("WWW-Authenticate") == "Bearer"; got != (tt.status == 401) {
+					t.Errorf("%s: WWW-Authenticate: got %q", name, g.header.Get("WWW-Authenticate"))
+				}
 			}
 		}
 		d.untouched(t)

@@ -109,7 +109,8 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	return answerOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without memory, for what changes something: a key that core has ended changes nothing any more.
+// Fresh is Resolve without the memory. Requests that core does not see afterwards need it: a key that
+// core has ended must do nothing any more.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,6 +50,7 @@ type bench struct {
 	keys   *keyring.Keyring
 	clock  *clock.Fake
 	log    *bytes.Buffer
+	ended  *sync.Map // the credentials that core rejects from now on
 }
 
 func setup(t *testing.T) bench {
@@ -63,7 +65,13 @@ func setup(t *testing.T) bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	core := httptest.NewServer(http.HandlerFunc(fakeCore))
+	ended := &sync.Map{}
+	core := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, gone := ended.Load(r.Header.Get("Authorization")); gone {
+			r.Header.Del("Authorization")
+		}
+		fakeCore(w, r)
+	}))
 	t.Cleanup(core.Close)
 	log := &bytes.Buffer{}
 	api := keyapi.New(keyapi.Config{
@@ -71,7 +79,7 @@ func setup(t *testing.T) bench {
 	})
 	s := httptest.NewServer(api)
 	t.Cleanup(s.Close)
-	return bench{s, keys, c, log}
+	return bench{s, keys, c, log, ended}
 }
 
 type reply struct {
