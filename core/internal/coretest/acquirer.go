@@ -40,6 +40,8 @@ type Acquirer struct {
 	Grant func(c Call) int64
 	// After runs once the effect happened; with an error the answer is lost.
 	After func(ctx context.Context, c Call) error
+	// Report changes the answer on its way, so that it contradicts the effect; nil reports the truth. Inquire always does.
+	Report func(c Call, a acquirer.Answer) acquirer.Answer
 
 	mu      sync.Mutex
 	answers map[string]acquirer.Answer // by reference
@@ -107,6 +109,9 @@ func (a *Acquirer) ask(ctx context.Context, c Call) (acquirer.Answer, error) {
 		if err := a.After(ctx, c); err != nil {
 			return acquirer.Answer{}, err
 		}
+	}
+	if a.Report != nil {
+		answer = a.Report(c, answer)
 	}
 	return answer, nil
 }

@@ -194,5 +194,5 @@ func lose(s *coretest.Service, v coretest.Verb, after bool, during func()) {
 
 // heal takes all hooks off.
 func heal(s *coretest.Service) {
-	s.Acquirer.Before, s.Acquirer.After, s.Acquirer.Decide, s.Acquirer.Grant = nil, nil, nil, nil
+	s.Acquirer.Before, s.Acquirer.After, s.Acquirer.Decide, s.Acquirer.Grant, s.Acquirer.Report = nil, nil, nil, nil, nil
 }

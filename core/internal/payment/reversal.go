@@ -7,8 +7,9 @@ const LateWindow = 24 * time.Hour
 
 // The pauses of a Reversal.
 const (
-	firstLook, longestLook            = 5 * time.Second, time.Hour
-	refusedPause, longestRefusedPause = time.Minute, time.Hour
+	// LongestPause is the longest time between two requests.
+	LongestPause            = time.Hour
+	firstLook, refusedPause = 5 * time.Second, time.Minute
 )
 
 // Reversal is a pending reversal: a step that was closed, or is to be closed, without proof that it had no effect at the acquirer.
@@ -57,11 +58,11 @@ func (r *Reversal) LookAgain(at time.Time) bool {
 	return waited < LateWindow
 }
 
-func lookPause(n int64) time.Duration { return min(firstLook<<min(n, 20), longestLook) }
+func lookPause(n int64) time.Duration { return min(firstLook<<min(n, 20), LongestPause) }
 
 // Refuse counts a refusal to release, and sets the time of the next request. There is no last one.
 func (r *Reversal) Refuse(at time.Time) {
-	r.DueAt = at.Add(min(refusedPause<<min(r.Refused, 10), longestRefusedPause))
+	r.DueAt = at.Add(min(refusedPause<<min(r.Refused, 10), LongestPause))
 	r.Asked, r.Refused = r.Asked+1, r.Refused+1
 }
 

@@ -33,7 +33,12 @@ const claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerpr
 const claimKeyUnder = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 	SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ` + usable + ` ON CONFLICT (merchant_id, live, key) DO NOTHING`
 
-const completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id = ? AND status = 0`
+const completeKey = `UPDATE idempotency_keys SET status = ?1, answer = ?2, expires_at = CASE WHEN expires_at < ?3 THEN ?4 ELSE expires_at END
+	WHERE id = ?5 AND status = 0`
+
+// KeyLeft is how long a key stays at least once its response is stored: a request that was concluded late, hours after its key was
+// claimed, is remembered for another KeyLifetime. Otherwise the retry that waits for its outcome would be a first request.
+const KeyLeft = KeyLifetime - time.Hour
 
 // ClaimKeyUnder is ClaimKey for a request under an API key. It looks at that as UseKey does, and fails as that does.
 func (tx *Tx) ClaimKeyUnder(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
@@ -143,7 +148,7 @@ func (tx *Tx) CompleteKey(claim int64, status int, answer []byte) error {
 	if claim == 0 {
 		return nil
 	}
-	return tx.change(completeKey, status, answer, claim)
+	return tx.change(completeKey, status, answer, toMillis(tx.Now.Add(KeyLeft)), toMillis(tx.Now.Add(KeyLifetime)), claim)
 }
 
 // ReleaseKey gives a claimed key back when the request had no effect after all. A claim of 0 is none.

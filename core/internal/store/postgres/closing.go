@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +27,12 @@ var closeAll = closeText(`, delivered AS (
 
 // closePlain is closeAll for payments of which nobody is to be told: what a statement might touch costs even when it does not.
 var closePlain = closeText("")
+
+// The lifetimes of idempotency keys, in milliseconds.
+var (
+	keyLeft     = strconv.FormatInt(store.KeyLeft.Milliseconds(), 10)
+	keyLifetime = strconv.FormatInt(store.KeyLifetime.Milliseconds(), 10)
+)
 
 func closeText(delivered string) string {
 	return `WITH agreed AS (
@@ -50,7 +57,8 @@ func closeText(delivered string) string {
 	INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at, place)
 	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint, CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) FROM resolved
 )` + delivered + `, answered AS (
-	UPDATE idempotency_keys k SET status = r.answer_status, answer = COALESCE(r.answer, convert_to(r.data, 'UTF8'))
+	UPDATE idempotency_keys k SET status = r.answer_status, answer = COALESCE(r.answer, convert_to(r.data, 'UTF8')),
+		expires_at = CASE WHEN k.expires_at < $19::bigint + ` + keyLeft + ` THEN $19::bigint + ` + keyLifetime + ` ELSE k.expires_at END
 	FROM resolved r WHERE k.id = r.claim AND k.id = ANY ($16::bigint[]) AND k.status = 0
 	RETURNING 1
 )
