@@ -82,16 +82,27 @@ var definite = map[string]bool{
 	CodeOutcomeUnknown: true, CodeNotProcessed: true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
 }
 
-// settles reports whether the answer also tells what became of earlier attempts with the same key: an effect would have been
-// replayed, so anything v1 decided on the request itself means that there was none before.
+// settles reports whether the response also settles the earlier attempts with the same key. V1 looks
+// the key up before it refuses a request, so an effect would have been replayed: a refusal by v1 proves
+// that there was none. A refusal from before the lookup proves nothing, and neither does one that is
+// not v1's.
 func (a answer) settles() bool {
 	switch a.status {
-	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
-		return true
-	case http.StatusConflict:
-		return a.err.Code != CodeKeyInUse
+	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
+		http.StatusUnprocessableEntity:
+		return a.err.Code != "" && !beforeLookup[a.err.Code]
 	}
 	return a.status/100 == 2 || definite[a.err.Code]
+}
+
+// beforeLookup are the codes of refusals that v1, or the filter in front of it, makes before the
+// Idempotency-Key is looked up, and of the one that says that an equal request is running. Invalid_json
+// is a body that did not arrive whole: those that are sent here are valid.
+var beforeLookup = map[string]bool{
+	CodeMerchantDisabled: true, "insufficient_scope": true, "publishable_key_not_allowed": true, "not_through_filter": true,
+	"route_not_found": true, "invalid_json": true,
+	"mle_required": true, "mle_kid_unknown": true, "mle_decrypt_failed": true, "mle_not_supported": true,
+	CodeKeyInUse: true,
 }
 
 // attempt sends once and reads the answer. The duration is what the answer asks to wait for.
