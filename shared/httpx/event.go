@@ -1,7 +1,9 @@
 package httpx
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -66,7 +68,9 @@ type Sample struct {
 // client_address (inside ClientAddress), request_id, duration_ms, bytes of the response body,
 // outcome, trace_id (inside Trace) and the words that SetWord added. It never logs the path, the
 // query, another header field or a body. The level is Info, or Error for a status of 500 and above.
-// A handler that did not return has the outcome "aborted" unless it set one. Each observer gets a
+// A handler that did not return has the outcome "aborted" unless it set one. A request whose client
+// went away first has the outcome OutcomeClientGone, the status StatusClientGone in place of none or
+// of one of 500 and above, and the level Info, unless the handler panicked. Each observer gets a
 // Sample of every request.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,12 +81,10 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers .
 			r = withScope(r, s)
 		}
 		s.logged = true
-		s.recorder.ResponseWriter = w
+		s.recorder.ResponseWriter, s.recorder.client = w, r.Context()
 		returned := false
 		defer func() { // also when the handler panics, and then without stopping the panic
-			if !returned && s.event.outcome == "" {
-				s.event.outcome = "aborted"
-			}
+			returned = s.end(r, returned)
 			took := c.Now().Sub(start)
 			status := s.write(log, r, took, returned)
 			for _, observe := range observers {
@@ -92,6 +94,41 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers .
 		next.ServeHTTP(&s.recorder, r)
 		returned = true
 	})
+}
+
+// The status and outcome, in the log and the series, of a request whose client went away before the
+// response.
+const (
+	StatusClientGone  = 499
+	OutcomeClientGone = "client_gone"
+)
+
+// ClientGone reports whether the client of the request with this context has gone away.
+func ClientGone(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+// FaultLevel is the level to log the cause of a failed request at: Error, or Info if its client has
+// gone away, because whatever the request waited for was then cancelled.
+func FaultLevel(ctx context.Context) slog.Level {
+	if ClientGone(ctx) {
+		return slog.LevelInfo
+	}
+	return slog.LevelError
+}
+
+// end settles the outcome of a request, and reports whether it ended as it should: its handler
+// returned, or had no client any more.
+func (s *scope) end(r *http.Request, returned bool) bool {
+	switch {
+	case s.event.outcome == outcomePanic:
+	case !returned && ClientGone(r.Context()):
+		s.recorder.status = cmp.Or(s.recorder.status, StatusClientGone)
+		s.event.outcome, returned = OutcomeClientGone, true
+	case !returned && s.event.outcome == "":
+		s.event.outcome = "aborted"
+	case s.recorder.gone && s.recorder.status >= http.StatusInternalServerError:
+		s.recorder.status, s.event.outcome = StatusClientGone, OutcomeClientGone
+	}
+	return returned
 }
 
 // write writes the event and returns the status.

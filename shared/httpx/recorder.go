@@ -2,6 +2,7 @@ package httpx
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"net/http"
 )
@@ -12,6 +13,15 @@ type recorder struct {
 	http.ResponseWriter
 	status int // 0 until the header is written
 	bytes  int64
+
+	client context.Context // ends when the client goes away; nil if nothing is logged
+	gone   bool            // the client was gone when the header was written
+}
+
+// note records the final status.
+func (w *recorder) note(status int) {
+	w.status = status
+	w.gone = w.client != nil && ClientGone(w.client)
 }
 
 // Unwrap is for http.ResponseController.
@@ -20,14 +30,14 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // WriteHeader notes the first final status; 1xx other than 101 only announce one.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
-		w.status = status
+		w.note(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.note(http.StatusOK)
 	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
@@ -37,7 +47,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 // FlushError sends the header if nothing did before.
 func (w *recorder) FlushError() error {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.note(http.StatusOK)
 	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
@@ -46,7 +56,7 @@ func (w *recorder) FlushError() error {
 func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil && w.status == 0 {
-		w.status = http.StatusSwitchingProtocols
+		w.note(http.StatusSwitchingProtocols)
 	}
 	return conn, rw, err
 }

@@ -32,13 +32,16 @@ func answer(w *recorder, r *http.Request, onPanic func(http.ResponseWriter, *htt
 		panic(v)
 	}
 	logPanic(r, log, v)
-	EventFrom(r.Context()).SetOutcome("panic")
+	EventFrom(r.Context()).SetOutcome(outcomePanic)
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	forgetEntity(w.Header())
 	onPanic(w, r)
 }
+
+// outcomePanic is the outcome of a request whose handler panicked.
+const outcomePanic = "panic"
 
 // forgetEntity takes back what the handler said of an answer it did not get to write; a left-over length would cut ours.
 func forgetEntity(h http.Header) {

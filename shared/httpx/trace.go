@@ -51,6 +51,7 @@ func (s *scope) describe(span telemetry.Span, method string, returned bool) {
 		span.Int(telemetry.Status, status)
 	}
 	switch {
+	case s.event.outcome == OutcomeClientGone: // no fault of the service
 	case !returned:
 		span.Fail("aborted")
 	case status >= http.StatusInternalServerError && s.event.outcome != "":

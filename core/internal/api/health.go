@@ -19,7 +19,7 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			out.Checks[name] = "failing"
 			out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
-			a.log.ErrorContext(r.Context(), "health check failed", "check", name, "error", err)
+			a.log.Log(r.Context(), httpx.FaultLevel(r.Context()), "health check failed", "check", name, "error", err)
 		}
 	}
 	if a.ClockOffset != nil {
