@@ -126,7 +126,7 @@ func (a *API) admitted(rt route) http.Handler {
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	p = shell.Of(r.Context(), p)
 	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
-		a.Log.Log(r.Context(), httpx.FaultLevel(r.Context()), "request failed", slog.String("code", p.Code), slog.String("request_id", httpx.RequestIDFrom(r.Context())),
+		a.Log.ErrorContext(r.Context(), "request failed", slog.String("code", p.Code), slog.String("request_id", httpx.RequestIDFrom(r.Context())),
 			slog.Any("error", p.Cause))
 	}
 	h := w.Header()
