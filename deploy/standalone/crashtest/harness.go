@@ -45,6 +45,8 @@ type Harness struct {
 	hook *receiver
 	hole net.Listener // takes connections and never answers
 
+	credits bool // the merchant may make unlinked refunds
+
 	doors  []*client // besides api, for the clients of Storm
 	storms bool      // there are several processes, of which some live
 
@@ -82,6 +84,9 @@ func New(seed uint64, keys Keys) (*Harness, error) {
 		live: map[string]bool{}, erased: map[string]bool{}, fig: Figures{ByKind: map[Kind]int{}},
 	}, nil
 }
+
+// AllowCredits lets clients make unlinked refunds. The merchant must be allowed to.
+func (h *Harness) AllowCredits() { h.credits = true }
 
 // Close ends the receivers.
 func (h *Harness) Close() {

@@ -17,6 +17,7 @@ type judge struct {
 	journal *journal
 	since   int64 // the newest id of before
 	later   bool  // the looked-at objects are of earlier rounds too: time has passed for them
+	hostile bool  // the acquirer misbehaved and clocks jumped: a late request may meet its own reversal, and anything may expire
 
 	calls        []*Call
 	transactions []v1.Transaction

@@ -1,6 +1,8 @@
 package crashtest
 
 import (
+	"strings"
+
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -16,7 +18,7 @@ func (j *judge) acquirerAgrees() error {
 		j.failf("the acquirer did %s twice", reference)
 	}
 	for _, e := range j.journal.entries {
-		if e.response == refusedAsVoided {
+		if e.response == refusedAsVoided && !j.hostile {
 			j.failf("the acquirer was asked for %s after it had been told to let go of it", e.reference)
 		}
 	}
@@ -26,7 +28,12 @@ func (j *judge) acquirerAgrees() error {
 		j.heldAsShown(t)
 		j.stepsAsShown(t)
 	}
+	j.creditsAsShown()
+	j.creditsOnce()
 	for transaction := range j.journal.byTxn {
+		if !strings.HasPrefix(transaction, "txn_") {
+			continue // an unlinked refund
+		}
 		if known[transaction] || transaction <= j.h.before.transaction {
 			continue
 		}

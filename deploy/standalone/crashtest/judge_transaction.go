@@ -144,7 +144,7 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 	if slices.Contains(out, v1.TransactionStatusRequiresConfirmation) { // the merchant's clock may have been moved by more than it waits
 		out = append(out, v1.TransactionStatusCanceled)
 	}
-	if j.later { // the merchant's clock was moved, by more than an authorization lives
+	if j.later || j.hostile { // the merchant's clock was moved, by more than an authorization lives
 		out = append(out, v1.TransactionStatusExpired)
 		if slices.Contains(out, v1.TransactionStatusPartiallyCaptured) {
 			out = append(out, v1.TransactionStatusCaptured)

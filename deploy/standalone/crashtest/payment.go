@@ -60,6 +60,17 @@ func (t *teller) refund(transaction, capture string, amount int64) *Call {
 	return c
 }
 
+// credit is an unlinked refund, to a card that no payment came from.
+func (t *teller) credit(ctx context.Context) error {
+	if !t.h.credits {
+		return errOver
+	}
+	c := t.post(Refund, "/v1/refunds", "")
+	c.Body = fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"card","reference":%q,`+
+		`"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`, 1000+t.rng.Int64N(9000), c.Marker)
+	return t.do(ctx, c)
+}
+
 func (t *teller) settle(transaction string) *Call {
 	return t.step(Settle, transaction, "/v1/test_helpers/transactions/"+transaction+"/settle", "")
 }

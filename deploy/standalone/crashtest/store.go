@@ -43,8 +43,10 @@ func (s *shelf) words(query string) string {
 
 var jsonMember = regexp.MustCompile(`json_extract\(details, '\$\.(\w+)\.(\w+)'\)`)
 
-// open are what must come to nothing once the service has recovered.
-var open = []struct{ what, query string }{
+// unfinished counts what a service that has recovered has no more of.
+type unfinished struct{ what, query string }
+
+var open = []unfinished{
 	{"transactions that are open", `SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation <> ''`},
 	{"amounts that are pending", `SELECT COUNT(*) FROM transactions WHERE amount_capture_pending + amount_refund_pending <> 0`},
 	{"captures that are pending", `SELECT COUNT(*) FROM captures WHERE state = 'pending'`},
@@ -83,18 +85,9 @@ func (s *shelf) quiet(ctx context.Context) (left []string, err error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		left = left[:0]
-		for _, o := range open {
-			n, err := s.count(context.WithoutCancel(ctx), o.query)
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 {
-				left = append(left, fmt.Sprintf("%d %s", n, o.what))
-			}
-		}
-		if len(left) == 0 {
-			return nil, nil
+		left, err = s.left(context.WithoutCancel(ctx), open)
+		if err != nil || len(left) == 0 {
+			return nil, err
 		}
 		select {
 		case <-tick.C:
@@ -102,6 +95,20 @@ func (s *shelf) quiet(ctx context.Context) (left []string, err error) {
 			return left, nil
 		}
 	}
+}
+
+// left returns which of the counts are not zero.
+func (s *shelf) left(ctx context.Context, of []unfinished) (left []string, err error) {
+	for _, o := range of {
+		n, err := s.count(ctx, o.query)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			left = append(left, fmt.Sprintf("%d %s", n, o.what))
+		}
+	}
+	return left, nil
 }
 
 // faults runs the queries that must find nothing.

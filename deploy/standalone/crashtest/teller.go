@@ -33,6 +33,7 @@ var stories = []struct {
 	{2, (*teller).race},
 	{1, (*teller).verification},
 	{1, (*teller).trouble},
+	{3, (*teller).credit},
 	{4, (*teller).tokenStory},
 	{4, (*teller).customerStory},
 	{2, (*teller).keyStory},
