@@ -100,14 +100,12 @@ func (r *round) setClock(t *testing.T, offset time.Duration) {
 	mustWrite(t, filepath.Join(r.folder, "clock"), offset.String())
 }
 
-// jump moves the clock by up to 25 hours either way, one time in two.
-func (r *round) jump(t *testing.T) {
+// jump moves the clock by up to so much either way, one time in two.
+func (r *round) jump(t *testing.T, most time.Duration) {
 	t.Helper()
 	if r.rng.IntN(2) == 0 {
-		return
+		r.setClock(t, r.offset+time.Duration(r.rng.Int64N(int64(2*most)))-most)
 	}
-	by := time.Duration(r.rng.Int64N(int64(50*time.Hour))) - 25*time.Hour
-	r.setClock(t, r.offset+by)
 }
 
 // run runs a command of core and returns its output.
@@ -129,7 +127,7 @@ func (r *round) start(t *testing.T, mood string) {
 	t.Helper()
 	var err error
 	r.core, err = programtest.Launch(&r.log, r.env(), r.binary, "serve", "--data", filepath.Join(r.folder, "core"),
-		"--listen", r.address, "--rate-limit", "0", "--log", "error", "--webhooks-allow-private",
+		"--listen", r.address, "--rate-limit", "0", "--webhooks-allow-private",
 		"--simulator", filepath.Join(r.folder, mood+".yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +138,8 @@ func (r *round) start(t *testing.T, mood string) {
 	}
 }
 
-// suffer has core killed under load, and while it recovers.
+// suffer has core killed under load, while clients retry, and while it recovers. Until the last retry the clock moves
+// by less than the 24 hours of an idempotency key, afterwards by more.
 func (r *round) suffer(t *testing.T, loads int) {
 	t.Helper()
 	for n := range loads {
@@ -150,18 +149,24 @@ func (r *round) suffer(t *testing.T, loads int) {
 		go func() { // the clock may jump under load, too
 			defer close(done)
 			pause(time.Duration(r.rng.IntN(400)) * time.Millisecond)
-			r.jump(t)
+			r.jump(t, 5*time.Hour)
 		}()
 		r.h.Load(t.Context(), n, at, before, r.core.Kill)
 		r.core.Kill()
 		<-done
+		for range 1 + r.rng.IntN(3) {
+			r.jump(t, 5*time.Hour)
+			r.start(t, "hostile")
+			r.h.Retry(t.Context())
+			r.core.Kill()
+		}
 		r.h.Keep()
-		r.jump(t)
+		r.jump(t, 25*time.Hour)
 		for r.rng.IntN(2) == 0 {
 			r.start(t, "hostile")
 			pause(time.Duration(r.rng.IntN(1200)) * time.Millisecond)
 			r.core.Kill()
-			r.jump(t)
+			r.jump(t, 25*time.Hour)
 		}
 	}
 }

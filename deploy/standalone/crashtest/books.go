@@ -2,9 +2,27 @@ package crashtest
 
 import (
 	"context"
+	"net/http"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
+
+// Retry sends every keyed request of the load once more that has no outcome yet, as a client does. The process may end
+// meanwhile.
+func (h *Harness) Retry(ctx context.Context) {
+	var pending []*Call
+	for _, c := range h.calls {
+		if c.Key != "" && (c.Answer == nil || c.Answer.open() || c.Answer.Status == http.StatusServiceUnavailable) {
+			pending = append(pending, c)
+		}
+	}
+	_ = each(pending, func(c *Call) error { // a request without a response stays pending
+		if a, err := h.way(c).send(ctx, c); err == nil && !a.busy() && !a.open() {
+			c.Answer = a
+		}
+		return nil
+	})
+}
 
 // Keep ends a load whose lost responses stay lost: the calls are judged later, by JudgeBooks.
 func (h *Harness) Keep() {

@@ -72,6 +72,9 @@ func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool)
 			captured += c.Amount
 			final = final || c.Final
 		}
+		if j.hostile && c.Status == v1.CaptureStatusFailed {
+			continue // a retry may have made another one
+		}
 		if c.Reference != nil {
 			captures[*c.Reference] = append(captures[*c.Reference], c.ID)
 		} else if t.Capture != v1.CaptureModeAutomatic {
@@ -79,7 +82,7 @@ func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool)
 		}
 	}
 	for _, r := range j.refunds {
-		if r.Transaction != t.ID || r.Reference == nil {
+		if r.Transaction != t.ID || r.Reference == nil || j.hostile && r.Status == v1.RefundStatusFailed {
 			continue
 		}
 		if r.Status == v1.RefundStatusSucceeded {

@@ -105,7 +105,7 @@ func (s *Simulator) try(ctx context.Context, e effect) (acquirer.Answer, bool, e
 	if answer, ended, err := s.decide(&e, own, followed, known); ended || err != nil {
 		return answer, true, err
 	}
-	changes := []Change{{was, e.entry(own.voided)}}
+	changes := []Change{{was, e.entry(own.voided && e.record.verdict != approved)}}
 	if e.voids() {
 		now := named
 		now.Voided = true

@@ -10,10 +10,12 @@ import (
 // Credit implements acquirer.Acquirer. A test card's outcome and behaviour count as in Authorize, and the catalogue's refusals of a refund count
 // for it too.
 func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
-	return s.disturb(ctx, "credit", func(ctx context.Context) (acquirer.Answer, error) { return s.credit(ctx, r) })
+	return s.disturb(ctx, "credit", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+		return s.credit(ctx, r, late)
+	})
 }
 
-func (s *Simulator) credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (acquirer.Answer, error) {
 	id, err := identify(r.Reference)
 	if err != nil {
 		return acquirer.Answer{}, err
@@ -29,7 +31,7 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit) (acquirer.Ans
 		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
 		verdict: firstDecline(card.verdict, s.judgePayee(r), s.catalogue.refusals[step{refund, r.Amount}]),
 	}
-	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, record: rec})
+	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, late: late, record: rec})
 	if err == nil && card.behaviour == timeoutAfter {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)

@@ -16,7 +16,7 @@ const (
 	disturbSlow          = "slow"           // the response comes after the delay
 	disturbTimeoutBefore = "timeout_before" // no response, and no effect
 	disturbTimeoutAfter  = "timeout_after"  // no response, although the effect took place
-	disturbLate          = "late"           // no response, and the effect takes place later
+	disturbLate          = "late"           // no response, and the effect takes place later, whatever was voided meanwhile
 	disturbUnavailable   = "unavailable"    // refused without an effect, at a repeated request too
 	disturbNotFound      = "not_found"      // an inquiry does not find a request that took effect
 )
@@ -92,29 +92,30 @@ func upTo(d time.Duration) time.Duration {
 	return 1 + rand.N(d) //nolint:gosec // not a secret
 }
 
-// disturb runs a request under the disturbance that it draws. fn has the effect and returns its response.
+// disturb runs a request under the disturbance that it draws. fn has the effect, late or in time, and returns its
+// response.
 func (s *Simulator) disturb(
-	ctx context.Context, name string, fn func(context.Context) (acquirer.Answer, error),
+	ctx context.Context, name string, fn func(ctx context.Context, late bool) (acquirer.Answer, error),
 ) (acquirer.Answer, error) {
 	d := s.catalogue.draw()
 	switch d.kind {
 	case disturbSlow:
 		wait(ctx, d.delay)
-		return fn(ctx)
+		return fn(ctx, false)
 	case disturbUnavailable:
 		return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnavailable)
 	case disturbTimeoutBefore:
 	case disturbTimeoutAfter:
-		_, _ = fn(ctx) // the response is lost
+		_, _ = fn(ctx, false) // the response is lost
 	case disturbLate:
-		s.delays.later(ctx, d.effect, func(ctx context.Context) { _, _ = fn(ctx) })
+		s.delays.later(ctx, d.effect, func(ctx context.Context) { _, _ = fn(ctx, true) })
 	case disturbNotFound:
 		if name == "inquire" {
 			return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrNotFound)
 		}
-		return fn(ctx)
+		return fn(ctx, false)
 	default:
-		return fn(ctx)
+		return fn(ctx, false)
 	}
 	wait(ctx, d.delay)
 	return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnknown)

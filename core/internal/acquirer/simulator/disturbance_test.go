@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,31 @@ func TestCloseDropsLateEffects(t *testing.T) {
 		start := time.Now() //nolint:forbidigo // the bubble's time is measured
 		if err := s.Close(); err != nil || time.Since(start) != 0 || s.Known("txn_1") {
 			t.Errorf("closed after %v with effect %t: %v", time.Since(start), s.Known("txn_1"), err)
+		}
+	})
+}
+
+// TestALateEffectPassesAVoid: a request that is under way takes effect although it was voided in the meantime, and stays
+// in effect over a restart.
+func TestALateEffectPassesAVoid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		journal := filepath.Join(t.TempDir(), "journal")
+		text := string(simulator.Embedded()) + "\ndisturbances: [{kind: late, share: 1000, delay_ms: 1, effect_ms: 60000}]\n"
+		s := mustOpen(t, simulator.Config{Catalogue: []byte(text), Journal: journal})
+		_, err := s.Authorize(t.Context(), request(t, s, "txn_1", "pm_card_visa"))
+		if !errors.Is(err, acquirer.ErrUnknown) {
+			t.Fatalf("got %v, want %v", err, acquirer.ErrUnknown)
+		}
+		s.VoidUndisturbed(t.Context(), "void_1", "txn_1")
+		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's time costs nothing
+		synctest.Wait()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := mustOpen(t, simulator.Config{Journal: journal})
+		if a, err := again.Inquire(t.Context(), "txn_1"); err != nil || !a.Approved || a.Released {
+			t.Errorf("got %+v, %v, want an approval that is not released", a, err)
 		}
 	})
 }

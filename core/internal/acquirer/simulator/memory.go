@@ -24,7 +24,7 @@ func (m *memory) get(k key) (record, bool) {
 // apply remembers e and, when it is an approved void, that what it names was voided.
 func (m *memory) apply(e effect) {
 	own, _ := m.get(e.id.key())
-	e.record.voided = own.voided
+	e.record.voided = own.voided && e.record.verdict != approved // an approved one came late, and no void stopped it
 	m.put(e.id.key(), e.record)
 	if !e.voids() {
 		return

@@ -91,10 +91,12 @@ func (s *Simulator) Close() error {
 // Authorize implements acquirer.Acquirer by the rules of the catalogue. The card's own outcome goes before its expiry, that before
 // the CVC, and that before the postal code.
 func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
-	return s.disturb(ctx, "authorize", func(ctx context.Context) (acquirer.Answer, error) { return s.authorize(ctx, r) })
+	return s.disturb(ctx, "authorize", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+		return s.authorize(ctx, r, late)
+	})
 }
 
-func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bool) (acquirer.Answer, error) {
 	id, err := identify(r.Reference)
 	if err != nil {
 		return acquirer.Answer{}, err
@@ -106,7 +108,7 @@ func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize) (acquir
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
-	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, record: s.judge(r, card)})
+	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, late: late, record: s.judge(r, card)})
 	if err == nil && card.loses() {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
@@ -116,22 +118,30 @@ func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize) (acquir
 
 // Capture implements acquirer.Acquirer.
 func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.disturb(ctx, "capture", func(ctx context.Context) (acquirer.Answer, error) { return s.follow(ctx, capture, r) })
+	return s.disturb(ctx, "capture", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+		return s.follow(ctx, capture, r, late)
+	})
 }
 
 // Void implements acquirer.Acquirer.
 func (s *Simulator) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.disturb(ctx, "void", func(ctx context.Context) (acquirer.Answer, error) { return s.follow(ctx, void, r) })
+	return s.disturb(ctx, "void", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+		return s.follow(ctx, void, r, late)
+	})
 }
 
 // Refund implements acquirer.Acquirer.
 func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.disturb(ctx, "refund", func(ctx context.Context) (acquirer.Answer, error) { return s.follow(ctx, refund, r) })
+	return s.disturb(ctx, "refund", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+		return s.follow(ctx, refund, r, late)
+	})
 }
 
 // Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose effect comes late, is not found until then.
 func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
-	return s.disturb(ctx, "inquire", func(ctx context.Context) (acquirer.Answer, error) { return s.inquire(ctx, reference) })
+	return s.disturb(ctx, "inquire", func(ctx context.Context, _ bool) (acquirer.Answer, error) {
+		return s.inquire(ctx, reference)
+	})
 }
 
 func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
@@ -156,7 +166,7 @@ func (s *Simulator) underway(r record) bool {
 	return r.arrives != 0 && s.clock.Now().UnixMilli() < r.arrives
 }
 
-func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow) (acquirer.Answer, error) {
+func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late bool) (acquirer.Answer, error) {
 	if err := live(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
@@ -168,7 +178,7 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow) (acqu
 		return acquirer.Answer{}, err
 	}
 	rec := record{kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}]}
-	return s.commit(ctx, effect{id: id, reference: r.Reference, authorization: r.Authorization, record: rec})
+	return s.commit(ctx, effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 
 // recall returns the answer that a request of a kind has had. Where the card answers at once, it is left to commit to find that out.
@@ -188,6 +198,7 @@ type effect struct {
 	id            identity
 	reference     string
 	authorization string // empty for an authorization itself
+	late          bool   // a void that was there first does not stop it
 	record        record
 }
 
@@ -242,7 +253,7 @@ func (s *Simulator) reconsider(e *effect, own, followed record, known bool) {
 	case e.record.kind == void && !known:
 		e.record.verdict = approved
 	case e.record.kind == void:
-	case own.voided, e.record.kind == capture && followed.voided:
+	case own.voided && !e.late, e.record.kind == capture && followed.voided:
 		e.record.verdict, e.record.network = s.catalogue.voided, false
 	}
 }
