@@ -3,6 +3,7 @@ package crashtest
 import (
 	"context"
 	"net/http"
+	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -44,6 +45,16 @@ func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, 
 	}
 	defer func() { _ = s.db.Close() }() // it was only read
 	return s.left(ctx, append([]unfinished{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
+}
+
+// Due returns how many pending reversals the store at place must look at by a time.
+func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, error) {
+	s, err := openShelf(place)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = s.db.Close() }() // it was only read
+	return s.count(ctx, `SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
 }
 
 // JudgeBooks compares what v1 shows, what clients were told and what the acquirer did, after loads in which responses
