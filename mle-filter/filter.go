@@ -56,7 +56,10 @@ type Config struct {
 	// PostgreSQL opens such a URL. Nil for a program that keeps keys in a file only, and so needs no driver.
 	PostgreSQL keystore.Opener
 	// KEK encrypts what keeps the private keys: 32 bytes in base64.
-	KEK      secret.String
+	KEK secret.String
+	// OldKEK is the key-encryption key before KEK, while it is being replaced: the keys open by either.
+	// Zero for none.
+	OldKEK   secret.String
 	Schedule Schedule
 	// Operator is the base URL of core's operators' port, and OperatorToken opens its API: merchants are told of rotations by events of core's.
 	// Empty for no events. The token also has core tell whose a publishable key is; without it those encrypt nothing.
@@ -236,20 +239,34 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func (f *Filter) openKeys(ctx context.Context) error {
-	kek, err := base64.StdEncoding.DecodeString(f.cfg.KEK.Reveal())
-	if err != nil || len(kek) != keyring.KEKSize {
-		return errKEK
+	kek, err := decodeKEK(f.cfg.KEK)
+	if err != nil {
+		return err
+	}
+	var old []byte
+	if !f.cfg.OldKEK.IsZero() {
+		if old, err = decodeKEK(f.cfg.OldKEK); err != nil {
+			return fmt.Errorf("the old one: %w", err)
+		}
 	}
 	if f.db, err = keystore.Open(ctx, keystore.Config{Source: f.cfg.Keys, PostgreSQL: f.cfg.PostgreSQL, Clock: f.cfg.Clock}); err != nil {
 		return err
 	}
 	f.ring, err = keyring.Open(ctx, keyring.Config{
-		Store: f.db, KEK: kek, Clock: f.cfg.Clock, Log: f.cfg.Log, Schedule: f.cfg.Schedule, RSABits: f.cfg.RSABits, Spares: f.cfg.Spares,
+		Store: f.db, KEK: kek, OldKEK: old, Clock: f.cfg.Clock, Log: f.cfg.Log, Schedule: f.cfg.Schedule, RSABits: f.cfg.RSABits, Spares: f.cfg.Spares,
 	})
 	if err != nil {
 		return errors.Join(err, f.db.Close())
 	}
 	return nil
+}
+
+func decodeKEK(text secret.String) ([]byte, error) {
+	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
+	if err != nil || len(kek) != keyring.KEKSize {
+		return nil, errKEK
+	}
+	return kek, nil
 }
 
 // assemble puts the parts together.

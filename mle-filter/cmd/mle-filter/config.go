@@ -26,6 +26,7 @@ type Config struct {
 	OperatorToken config.Secret    `yaml:"operator_token"`
 	Keys          config.Secret    `yaml:"keys"`
 	KEK           config.Secret    `yaml:"kek"`
+	OldKEK        config.Secret    `yaml:"old_kek"`
 	Rotation      Rotation         `yaml:"rotation"`
 	RSABits       int              `yaml:"rsa_bits"`
 	SpareKeys     int              `yaml:"spare_keys"`
@@ -80,6 +81,7 @@ Signals:
 
 Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one
+  CAUSEWAY_MLE_OLD_KEK    the one before it, while it is being replaced: the keys open by either (none)
   CAUSEWAY_MLE_KEYS       where keys are kept, unless --keys or the file says it: a postgres:// URL has a password
   CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
   CAUSEWAY_HOP_SECRET     authenticates the client address between the programs, the same for all of them (none)

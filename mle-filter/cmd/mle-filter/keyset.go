@@ -19,8 +19,13 @@ Usage, with the CAUSEWAY_MLE_KEK of the filters, or the one of their configurati
   mle-filter keyset rotate [--drop-old]
         adds a fresh key to the keyset and encrypts every private key by it. One that was interrupted is run again, and goes on where it was
   mle-filter keyset rewrap
-        encrypts the keyset by CAUSEWAY_MLE_KEK instead of by CAUSEWAY_MLE_OLD_KEK. Filters that run go on; start each with the new one before
-        the next rotate
+        encrypts the keyset by CAUSEWAY_MLE_KEK instead of by CAUSEWAY_MLE_OLD_KEK
+
+To replace the key-encryption key while filters serve:
+  1. start each filter anew with the new one in CAUSEWAY_MLE_KEK and the present one in CAUSEWAY_MLE_OLD_KEK: it opens the keys by either
+  2. mle-filter keyset rewrap, with the same two
+  3. start each filter anew without CAUSEWAY_MLE_OLD_KEK, and destroy the old one
+Whoever had the old one may have read the keyset with it: then also mle-filter keyset rotate --drop-old, and rotate the merchants' keys.
 
 Exit codes:
   0  done

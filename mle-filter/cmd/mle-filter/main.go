@@ -120,6 +120,10 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 	if kek.IsZero() {
 		return mlefilter.Config{}, fmt.Errorf("%s is not set: the key-encryption key, such as `openssl rand -base64 32` gives; keep it", kekVariable)
 	}
+	old, err := c.OldKEK.ResolveOr(os.Getenv, oldVariable)
+	if err != nil {
+		return mlefilter.Config{}, err
+	}
 	proof, err := c.FilterSecret.ResolveOr(os.Getenv, secretVariable)
 	if err != nil {
 		return mlefilter.Config{}, err
@@ -141,7 +145,9 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		return mlefilter.Config{}, err
 	}
 	return mlefilter.Config{
-		V1: c.V1, Transport: transport, Secret: proof, Hop: hop, Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
+		V1: c.V1, Transport: transport, Secret: proof, Hop: hop,
+		Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, OldKEK: old,
+		RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
 		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, OperatorToken: token,
 		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
 	}, nil

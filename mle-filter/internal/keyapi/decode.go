@@ -3,7 +3,6 @@ package keyapi
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"mime"
 	"net/http"
@@ -88,8 +87,7 @@ func dotted(p jsontext.Pointer) string {
 	return strings.Join(parts, ".")
 }
 
-// once reads the request's Idempotency-Key. The store keeps its hash only, because the key may hold
-// any text of the merchant.
+// once reads the request's Idempotency-Key.
 func once(r *http.Request, body []byte) (keyring.Once, *engine.Problem) {
 	key, err := idempotency.Key(r.Header)
 	switch {
@@ -98,8 +96,7 @@ func once(r *http.Request, body []byte) (keyring.Once, *engine.Problem) {
 	case key == "":
 		return keyring.Once{}, nil
 	}
-	name := sha256.Sum256([]byte(key))
-	return keyring.Once{Key: hex.EncodeToString(name[:]), Fingerprint: fingerprint(r.Method, r.URL.Path, body)}, nil
+	return keyring.Once{Key: key, Fingerprint: fingerprint(r.Method, r.URL.Path, body)}, nil
 }
 
 // fingerprint is the hash of method, path and body, which is the same for bodies that are the same JSON value.

@@ -30,6 +30,9 @@ var (
 type Config struct {
 	Store *keystore.DB
 	KEK   []byte // the key-encryption key, KEKSize bytes; all filters on a store have the same
+	// OldKEK is the key-encryption key before KEK, while it is being replaced: a keyset under either
+	// opens. Empty for none.
+	OldKEK []byte
 	// Existing refuses a store that no filter has used yet: keystore.ErrNoStore.
 	Existing bool
 	Clock    clock.Clock // nil for the system's
@@ -73,7 +76,11 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	sealer, err := openSealer(ctx, cfg.Store, cfg.KEK, cfg.Existing)
+	keks := [][]byte{cfg.KEK}
+	if len(cfg.OldKEK) > 0 {
+		keks = append(keks, cfg.OldKEK)
+	}
+	sealer, err := openSealer(ctx, cfg.Store, cfg.Existing, keks...)
 	if err != nil {
 		return nil, err
 	}

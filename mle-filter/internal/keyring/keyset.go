@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -38,7 +39,7 @@ type KeysetRotation struct {
 
 // Run rotates, and returns how many older keys are kept.
 func (r *KeysetRotation) Run(ctx context.Context) (older int, err error) {
-	if r.sealer, err = openSealer(ctx, r.Store, r.KEK, true); err != nil {
+	if r.sealer, err = openSealer(ctx, r.Store, true, r.KEK); err != nil {
 		return 0, err
 	}
 	if err := r.Store.Update(ctx, r.begin); err != nil {
@@ -70,7 +71,7 @@ func (r *KeysetRotation) begin(tx *keystore.Tx) error {
 	if err != nil || left > 0 {
 		return err
 	}
-	return r.change(tx, func(m *keyset.Manager) error {
+	return r.change(tx, tx.Now, func(m *keyset.Manager) error {
 		n, err := m.Add(aead.AES256GCMKeyTemplate())
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func (r *KeysetRotation) drop(tx *keystore.Tx) error {
 	if _, left, err := tx.CountSealed(o.prefix()); err != nil || left > 0 {
 		return errors.Join(err, ErrLeft) // another rotation has begun
 	}
-	return r.change(tx, func(m *keyset.Manager) error {
+	return r.change(tx, time.Time{}, func(m *keyset.Manager) error {
 		for _, n := range o.older() {
 			if err := m.Delete(n); err != nil {
 				return err
@@ -153,13 +154,14 @@ func (r *KeysetRotation) drop(tx *keystore.Tx) error {
 	})
 }
 
-// change writes a changed keyset.
-func (r *KeysetRotation) change(tx *keystore.Tx, fn func(*keyset.Manager) error) error {
+// change writes a changed keyset, with the time at which its newest key was made, or the zero time if
+// that stays as it was.
+func (r *KeysetRotation) change(tx *keystore.Tx, rotated time.Time, fn func(*keyset.Manager) error) error {
 	stored, err := tx.Keyset()
 	if err != nil {
 		return err
 	}
-	h, err := readKeyset(stored.Sealed, r.sealer.wrap)
+	h, err := readKeyset(stored.Sealed, r.sealer.wraps[0])
 	if err != nil {
 		return err
 	}
@@ -170,15 +172,15 @@ func (r *KeysetRotation) change(tx *keystore.Tx, fn func(*keyset.Manager) error)
 	if h, err = m.Handle(); err != nil {
 		return fmt.Errorf("keyring: change keyset: %w", err)
 	}
-	return r.write(tx, stored, h)
-}
-
-func (r *KeysetRotation) write(tx *keystore.Tx, old keystore.Keyset, h *keyset.Handle) error {
-	sealed, err := writeKeyset(h, r.sealer.wrap)
-	if err != nil {
+	changed := stored
+	changed.Generation++
+	if !rotated.IsZero() {
+		changed.RotatedAt = rotated
+	}
+	if changed.Sealed, err = writeKeyset(h, r.sealer.wraps[0]); err != nil {
 		return err
 	}
-	return tx.ReplaceKeyset(old, keystore.Keyset{Sealed: sealed, Generation: old.Generation + 1})
+	return tx.ReplaceKeyset(stored, changed)
 }
 
 // prefix is what all begins with that the newest key has encrypted: as Tink writes it, a one and the number of the key.
@@ -206,7 +208,11 @@ func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
 	if err != nil {
 		return err
 	}
-	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.MakeKeyset(sealed) })
+	names, err := newNameKey(wrap)
+	if err != nil {
+		return err
+	}
+	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.MakeKeyset(sealed, names) })
 }
 
 func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
@@ -225,8 +231,8 @@ func writeKeyset(h *keyset.Handle, wrap tink.AEAD) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Rewrap encrypts the keyset by another key-encryption key. Filters that run go on; at their next start they need the new one. Done
-// already, it does nothing.
+// Rewrap encrypts the keyset, and the key of names, by another key-encryption key. Filters that run go
+// on; at their next start they need the new one. It changes nothing if it was done already.
 func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
 	from, err := wrapping(old)
 	if err != nil {
@@ -236,22 +242,30 @@ func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
 	if err != nil {
 		return err
 	}
-	stored, err := db.Keyset(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := readKeyset(stored.Sealed, to); err == nil {
-		return nil
-	}
-	h, err := readKeyset(stored.Sealed, from)
-	if err != nil {
-		return err
-	}
-	sealed, err := writeKeyset(h, to)
-	if err != nil {
-		return err
-	}
 	return db.Update(ctx, func(tx *keystore.Tx) error {
-		return tx.ReplaceKeyset(stored, keystore.Keyset{Sealed: sealed, Generation: stored.Generation})
+		stored, err := tx.Keyset()
+		if err != nil {
+			return err
+		}
+		if _, err := readKeyset(stored.Sealed, to); err == nil {
+			return nil
+		}
+		fresh := stored
+		fresh.WrappedAt = tx.Now
+		if fresh.Sealed, err = rewrapKeyset(stored.Sealed, from, to); err != nil {
+			return err
+		}
+		if fresh.NameKey, err = rewrapNameKey(stored.NameKey, from, to); err != nil {
+			return err
+		}
+		return tx.ReplaceKeyset(stored, fresh)
 	})
+}
+
+func rewrapKeyset(sealed []byte, from, to tink.AEAD) ([]byte, error) {
+	h, err := readKeyset(sealed, from)
+	if err != nil {
+		return nil, err
+	}
+	return writeKeyset(h, to)
 }

@@ -59,7 +59,7 @@ func (r *Keyring) Register(ctx context.Context, tenant string, jwk jose.JSONWebK
 	}
 	var out Answer
 	err = r.db.Update(ctx, func(tx *keystore.Tx) error {
-		out, err = once(tx, tenant, o, func() (Answer, error) {
+		out, err = r.once(tx, tenant, o, func() (Answer, error) {
 			k := &keystore.ResponseKey{
 				Tenant: tenant, Kid: jwk.KeyID, Alg: jwk.Algorithm, JWK: text, CreatedAt: tx.Now, Challenge: hash,
 				ChallengeExpiresAt: tx.Now.Add(ChallengeLifetime),
@@ -133,7 +133,7 @@ func hashOf(text string) []byte {
 func (r *Keyring) Prove(ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) Answer) (Answer, error) {
 	var out Answer
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
-		out, err = once(tx, tenant, o, func() (Answer, error) {
+		out, err = r.once(tx, tenant, o, func() (Answer, error) {
 			k, err := prove(tx, tenant, kid, answer)
 			if err != nil {
 				return Answer{}, err

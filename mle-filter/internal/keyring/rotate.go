@@ -57,7 +57,7 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answ
 	}
 	var out Answer
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
-		answer, err := once(tx, in.Tenant, in.Once, func() (Answer, error) {
+		answer, err := r.once(tx, in.Tenant, in.Once, func() (Answer, error) {
 			done, err := r.rotateFrom(tx, in)
 			if err != nil {
 				return Answer{}, err
@@ -70,14 +70,15 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answ
 	return out, err
 }
 
-// once carries a request out, or returns what it was answered before.
-func once(tx *keystore.Tx, tenant string, o Once, do func() (Answer, error)) (Answer, error) {
+// once executes a request, or returns the response that it had before.
+func (r *Keyring) once(tx *keystore.Tx, tenant string, o Once, do func() (Answer, error)) (Answer, error) {
 	if o.Key == "" {
 		return do()
 	}
-	before, err := tx.Answer(tenant, o.Key)
+	name, fingerprint := r.sealer.last.Load().name(o)
+	before, err := tx.Answer(tenant, name)
 	switch {
-	case err == nil && subtle.ConstantTimeCompare(before.Fingerprint, o.Fingerprint) != 1:
+	case err == nil && subtle.ConstantTimeCompare(before.Fingerprint, fingerprint) != 1:
 		return Answer{}, ErrKeyReused
 	case err == nil:
 		return Answer{Status: before.Status, Body: before.Body, Replayed: true}, nil
@@ -88,7 +89,7 @@ func once(tx *keystore.Tx, tenant string, o Once, do func() (Answer, error)) (An
 	if err != nil {
 		return Answer{}, err
 	}
-	return out, tx.KeepAnswer(tenant, o.Key, keystore.Answer{Fingerprint: o.Fingerprint, Status: out.Status, Body: out.Body})
+	return out, tx.KeepAnswer(tenant, name, keystore.Answer{Fingerprint: fingerprint, Status: out.Status, Body: out.Body})
 }
 
 // rotateFrom rotates if in.From is current.

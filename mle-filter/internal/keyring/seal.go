@@ -27,11 +27,11 @@ var errSealed = errors.New("keyring: a private key does not open: another keyset
 // errMoved: the keyset was changed since this filter has read it, under a key-encryption key that it does not have.
 var errMoved = errors.New("keyring: the keyset has other keys now, and another key-encryption key: start this filter again with that one")
 
-// sealer encrypts private keys under the keyset, which lies in the store, encrypted by the key-encryption key. It follows changes of the
-// keyset: at each write that needs it, and whenever keys are read.
+// sealer encrypts private keys under the keyset, which is in the store, encrypted by the key-encryption
+// key. It follows changes of the keyset: at each write that needs it, and whenever keys are read.
 type sealer struct {
-	wrap tink.AEAD
-	last atomic.Pointer[opened]
+	wraps []tink.AEAD // by the key-encryption key, which encrypts, and then by the one before, if given
+	last  atomic.Pointer[opened]
 }
 
 // opened is a keyset that was read.
@@ -39,27 +39,32 @@ type opened struct {
 	generation int64
 	handle     *keyset.Handle
 	aead       tink.AEAD
+	nameKey    []byte
 }
 
-// openSealer reads the keyset, or makes it when there is none and there may be none.
-func openSealer(ctx context.Context, db *keystore.DB, kek []byte, existing bool) (*sealer, error) {
-	wrap, err := wrapping(kek)
-	if err != nil {
-		return nil, err
+// openSealer reads the keyset, or makes one if there is none and existing is false. keks are the
+// key-encryption key and, during its rotation, the one before.
+func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]byte) (*sealer, error) {
+	s := &sealer{}
+	for _, kek := range keks {
+		wrap, err := wrapping(kek)
+		if err != nil {
+			return nil, err
+		}
+		s.wraps = append(s.wraps, wrap)
 	}
 	stored, err := db.Keyset(ctx)
 	if errors.Is(err, keystore.ErrNotFound) {
 		if existing {
 			return nil, keystore.ErrNoStore
 		}
-		if err = makeKeyset(ctx, db, wrap); err == nil || errors.Is(err, keystore.ErrConflict) {
+		if err = makeKeyset(ctx, db, s.wraps[0]); err == nil || errors.Is(err, keystore.ErrConflict) {
 			stored, err = db.Keyset(ctx) // what another filter has made first is what counts
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &sealer{wrap: wrap}
 	o, err := s.read(stored)
 	if err != nil {
 		return nil, err
@@ -68,8 +73,18 @@ func openSealer(ctx context.Context, db *keystore.DB, kek []byte, existing bool)
 	return s, nil
 }
 
-func (s *sealer) read(stored keystore.Keyset) (*opened, error) {
-	h, err := readKeyset(stored.Sealed, s.wrap)
+// read opens a stored keyset by any of the key-encryption keys.
+func (s *sealer) read(stored keystore.Keyset) (o *opened, err error) {
+	for _, wrap := range s.wraps {
+		if o, err = readBy(stored, wrap); err == nil {
+			return o, nil
+		}
+	}
+	return nil, err
+}
+
+func readBy(stored keystore.Keyset, wrap tink.AEAD) (*opened, error) {
+	h, err := readKeyset(stored.Sealed, wrap)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +92,11 @@ func (s *sealer) read(stored keystore.Keyset) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keyring: keyset: %w", err)
 	}
-	return &opened{stored.Generation, h, a}, nil
+	names, err := openNameKey(stored.NameKey, wrap)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{stored.Generation, h, a, names}, nil
 }
 
 // follow returns the keyset as it is stored. It is read anew when its keys are others: encrypted by another key-encryption key alone, it holds

@@ -1,17 +1,26 @@
 package keystore
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// Keyset is what the private keys are encrypted by, encrypted itself.
+// Keyset encrypts the private keys. It is encrypted itself, by the key-encryption key.
 type Keyset struct {
 	Sealed     []byte
-	Generation int64 // counts the changes of the keys in it
+	Generation int64     // counts the changes of the keys in it
+	RotatedAt  time.Time // when its newest key was made
+	WrappedAt  time.Time // since when the key-encryption key encrypts it
+	NameKey    []byte    // the encrypted key of the names of Idempotency-Keys
 }
 
-const keysetOf = `SELECT sealed, generation FROM mle_keyset`
+const keysetOf = `SELECT sealed, generation, rotated_at, wrapped_at, name_key FROM mle_keyset`
 
-func scanKeyset(r scanner) (k Keyset, err error) {
-	err = r.Scan(&k.Sealed, &k.Generation)
+func scanKeyset(r scanner) (Keyset, error) {
+	var k Keyset
+	var rotated, wrapped int64
+	err := r.Scan(&k.Sealed, &k.Generation, &rotated, &wrapped, &k.NameKey)
+	k.RotatedAt, k.WrappedAt = moment(rotated), moment(wrapped)
 	return found(k, err)
 }
 
@@ -23,14 +32,18 @@ func (db *DB) Keyset(ctx context.Context) (Keyset, error) {
 // Keyset is DB.Keyset inside the write.
 func (tx *Tx) Keyset() (Keyset, error) { return scanKeyset(tx.row(keysetOf)) }
 
-// MakeKeyset writes the first keyset. ErrConflict when there is one.
-func (tx *Tx) MakeKeyset(sealed []byte) error {
-	return tx.one(`INSERT INTO mle_keyset (id, sealed) VALUES (1, ?)`, sealed)
+// MakeKeyset writes the first keyset, made and wrapped now. It returns ErrConflict if there is one.
+func (tx *Tx) MakeKeyset(sealed, nameKey []byte) error {
+	now := millis(tx.Now)
+	return tx.one(`INSERT INTO mle_keyset (id, sealed, rotated_at, wrapped_at, name_key) VALUES (1, ?, ?, ?, ?)`,
+		sealed, now, now, nameKey)
 }
 
-// ReplaceKeyset writes another keyset in the place of the one that was read, and its generation. ErrConflict when that is not there any more.
+// ReplaceKeyset replaces the keyset that was read. It returns ErrConflict if that one is not stored any more.
 func (tx *Tx) ReplaceKeyset(old, k Keyset) error {
-	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ? WHERE sealed = ?`, k.Sealed, k.Generation, old.Sealed)
+	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ?, rotated_at = ?, wrapped_at = ?, name_key = ?
+		WHERE sealed = ?`,
+		k.Sealed, k.Generation, millis(k.RotatedAt), millis(k.WrappedAt), k.NameKey, old.Sealed)
 }
 
 // sealed are all encrypted private keys; those that are nobody's yet have no tenant.

@@ -3,6 +3,7 @@ package keystore_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
@@ -49,19 +50,30 @@ func TestKeyset(t *testing.T) {
 		if _, err := w.a.Keyset(t.Context()); !errors.Is(err, keystore.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
-		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.MakeKeyset([]byte("one")) })
-		if err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.MakeKeyset([]byte("two")) }); !errors.Is(err, keystore.ErrConflict) {
+		keyset := func(db *keystore.DB, sealed string) error {
+			return db.Update(t.Context(), func(tx *keystore.Tx) error { return tx.MakeKeyset([]byte(sealed), []byte("name")) })
+		}
+		if err := keyset(w.a, "one"); err != nil {
+			t.Fatal(err)
+		}
+		if err := keyset(w.b, "two"); !errors.Is(err, keystore.ErrConflict) {
 			t.Errorf("a second one: got %v", err)
 		}
-		first, second := keystore.Keyset{Sealed: []byte("one")}, keystore.Keyset{Sealed: []byte("two"), Generation: 1}
+		first, err := w.a.Keyset(t.Context())
+		if err != nil || !first.RotatedAt.Equal(birth) || !first.WrappedAt.Equal(birth) || string(first.NameKey) != "name" {
+			t.Errorf("the first: got %+v, %v", first, err)
+		}
+		second := keystore.Keyset{
+			Sealed: []byte("two"), Generation: 1, RotatedAt: birth.Add(1e9), WrappedAt: birth.Add(2e9), NameKey: []byte("other"),
+		}
 		for i, want := range []error{nil, keystore.ErrConflict} {
 			err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.ReplaceKeyset(first, second) })
 			if !errors.Is(err, want) {
 				t.Errorf("replacement %d: got %v, want %v", i, err, want)
 			}
 		}
-		if got, err := w.a.Keyset(t.Context()); err != nil || string(got.Sealed) != "two" || got.Generation != 1 {
-			t.Errorf("got %+v, %v", got, err)
+		if got, err := w.a.Keyset(t.Context()); err != nil || !reflect.DeepEqual(got, second) {
+			t.Errorf("got %+v, %v, want %+v", got, err, second)
 		}
 	})
 }

@@ -8,11 +8,14 @@ CREATE TABLE mle_revision (
 ) STRICT;
 INSERT INTO mle_revision VALUES (1, 0);
 
--- The keyset encrypts the private keys; the key-encryption key encrypts the keyset.
+-- The keyset encrypts the private keys; the key-encryption key encrypts the keyset and the name key.
 CREATE TABLE mle_keyset (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
     sealed     BLOB NOT NULL,
-    generation INTEGER NOT NULL DEFAULT 0 -- counts changes of its keys, not rewraps
+    generation INTEGER NOT NULL DEFAULT 0, -- counts changes of its keys, not rewraps
+    rotated_at INTEGER NOT NULL, -- when its newest key was made
+    wrapped_at INTEGER NOT NULL, -- since when this key-encryption key encrypts it
+    name_key   BLOB NOT NULL  -- the key of the names in mle_answers; neither a rotation nor a rewrap changes it
 ) STRICT;
 
 -- The service's keys, which clients encrypt requests to. Times are Unix milliseconds, 0 for "never".
@@ -83,7 +86,8 @@ CREATE TABLE mle_outbox (
 ) STRICT;
 CREATE INDEX mle_outbox_by_next ON mle_outbox (next_at) WHERE delivered_at = 0;
 
--- The responses to requests that carried an Idempotency-Key.
+-- The responses to requests that carried an Idempotency-Key. The key and the fingerprint of the request
+-- are kept as HMACs under the name key: either may be guessed, or hold what nobody should read here.
 CREATE TABLE mle_answers (
     tenant      TEXT NOT NULL,
     key         TEXT NOT NULL,
