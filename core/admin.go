@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
-	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -20,15 +20,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// rootFile holds the secret that every keyed hash of the folder derives from.
+// rootFile holds the root secrets of the folder, which keyed hashes and sealed responses depend on.
 const rootFile = "root.secret"
 
 // Admin manages merchants and keys. It works beside a running service on the same folder.
 type Admin struct {
 	db     *store.DB
 	ids    *id.Generator
-	root   auth.Root
-	pepper []byte
+	roots  *root.Ring
 	sealer *seal.Sealer // of stored answers that show a secret
 	audit  []byte       // signs audit records
 	cfg    Config
@@ -63,27 +62,13 @@ func openAdmin(ctx context.Context, cfg Config) (a *Admin, err error) {
 			err = errors.Join(err, db.Close())
 		}
 	}()
-	root, err := loadRoot(ctx, cfg, db)
+	roots, err := loadRoots(ctx, cfg, db)
 	if err != nil {
 		return nil, err
 	}
-	pepper, err := root.Key("api-key")
-	if err != nil {
-		return nil, err
-	}
-	answers, err := root.Key("stored-answer")
-	if err != nil {
-		return nil, err
-	}
-	sealer, err := seal.New(answers)
-	if err != nil {
-		return nil, err
-	}
-	records, err := root.Key("audit-record")
-	if err != nil {
-		return nil, err
-	}
-	return &Admin{db: db, ids: id.NewGenerator(cfg.Clock), root: root, pepper: pepper, sealer: sealer, audit: records, cfg: cfg}, nil
+	return &Admin{
+		db: db, ids: id.NewGenerator(cfg.Clock), roots: roots, sealer: seal.New(roots), audit: roots.Lasting(root.AuditRecords), cfg: cfg,
+	}, nil
 }
 
 func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {

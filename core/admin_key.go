@@ -104,7 +104,7 @@ func (a *Admin) key(ctx context.Context, key string, n int64) (*store.Key, error
 // engine carries out what an operator and v1 do in the same way. It moves no money.
 func (a *Admin) engine() *engine.Engine {
 	return engine.New(engine.Config{
-		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Present: api.Presenter{}, Log: slog.New(slog.DiscardHandler), Pepper: a.pepper, Sealer: a.sealer,
+		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Present: api.Presenter{}, Log: slog.New(slog.DiscardHandler), Roots: a.roots, Sealer: a.sealer,
 		AuditKey: a.audit,
 	})
 }

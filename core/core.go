@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -216,18 +217,6 @@ func testTriggers(sim *simulator.Simulator) []docs.Trigger {
 
 // start wires the parts, reconciles, and keeps reconciling.
 func (c *Core) start(ctx context.Context, cfg Config) error {
-	fingerprints, err := c.root.Key("card-fingerprint")
-	if err != nil {
-		return err
-	}
-	requests, err := c.root.Key("request-fingerprint")
-	if err != nil {
-		return err
-	}
-	secrets, err := c.root.Key("client-secret")
-	if err != nil {
-		return err
-	}
 	cards, err := c.openVault(ctx, cfg)
 	if err != nil {
 		return err
@@ -240,7 +229,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
-		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Pepper: c.pepper, Sealer: c.sealer, AuditKey: c.audit,
+		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Roots: c.roots, Sealer: c.sealer, AuditKey: c.audit,
 		Observer: series, Peers: c.peers,
 	})
 	if err := eng.CheckClock(ctx); err != nil {
@@ -254,12 +243,12 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	keys := auth.New(c.db, cfg.Clock, c.pepper)
+	keys := auth.New(c.db, cfg.Clock, c.roots)
 	c.metrics = series
 	v1 := api.New(api.Config{
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
-		FingerprintKey: fingerprints, IdempotencyKey: requests, ConfirmKey: secrets, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
+		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Roots: c.roots, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
 		HopSecret:   cfg.HopSecret,
 		ClockOffset: c.clockOffset(),
@@ -272,6 +261,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if c.peers != nil {
 		c.ended.Go(func() { c.peers.Run(background) })
 	}
+	c.ended.Go(func() { keepRoots(background, c.roots, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
@@ -315,12 +305,8 @@ func (c *Core) server() *metrics.Server {
 
 // openWebhooks returns the deliverer, with what a dead process was at due again.
 func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine, series *metrics.Metrics) (*webhook.Deliverer, error) {
-	secrets, err := c.root.Key("webhook-secret")
-	if err != nil {
-		return nil, err
-	}
 	hooks := webhook.New(webhook.Config{
-		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: series, Secrets: webhook.NewSecrets(secrets),
+		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: series, Secrets: webhook.NewSecrets(c.roots.Lasting(root.WebhookSecrets)),
 		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint, Leads: eng.Peers.Leads,
 		Agrees: eng.Peers.Agrees,
 	})

@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/backup"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -86,27 +87,68 @@ func wantNothingLost(data string) error {
 	return nil
 }
 
-// loadRoot reads the root secret, and makes it for a store that has nothing yet that depends on it.
-func loadRoot(ctx context.Context, cfg Config, db *store.DB) (auth.Root, error) {
+// loadRoots reads the root secrets, and makes them for a store that has nothing yet that depends on them.
+func loadRoots(ctx context.Context, cfg Config, db *store.DB) (roots *root.Ring, err error) {
 	if cfg.Database != nil {
-		return loadSharedRoot(ctx, cfg, db)
+		roots, err = loadSharedRoots(ctx, cfg, db)
+	} else {
+		roots, err = loadRootFile(ctx, cfg, db)
 	}
-	path := filepath.Join(cfg.Data, rootFile)
-	root, err := auth.ReadRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return roots, wantRootVersions(ctx, cfg, db, roots)
+}
+
+func loadRootFile(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
+	file := root.File(filepath.Join(cfg.Data, rootFile))
+	roots, err := root.Open(ctx, file, cfg.Clock)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return root, err
+		return roots, err
 	}
 	found, err := db.HoldsMerchants(ctx)
 	switch {
 	case err != nil:
-		return auth.Root{}, err
+		return nil, err
 	case found && !has(cfg.Data, rootFile): // nor has another first start made it meanwhile
-		return auth.Root{}, lost(cfg.Data, rootFile, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
+		return nil, lost(cfg.Data, rootFile, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
 	}
 	if err := backup.SyncDir(cfg.Data); err != nil { // the database's name, too, before there is a secret
-		return auth.Root{}, fmt.Errorf("data folder: %w", err)
+		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	return auth.LoadRoot(path)
+	first, err := firstRoots(cfg)
+	if err == nil {
+		err = file.Make(first)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.Open(ctx, file, cfg.Clock) // what another process has made first is what counts
+}
+
+// firstRoots is the stored form of fresh root secrets.
+func firstRoots(cfg Config) ([]byte, error) {
+	set, err := root.New(cfg.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	return set.Bytes()
+}
+
+// wantRootVersions is ErrLost for a store with valid API keys under a version of the root secret that is not there, as when an older copy of
+// it was put back.
+func wantRootVersions(ctx context.Context, cfg Config, db *store.DB, roots *root.Ring) error {
+	uses, err := db.RootUses(ctx, cfg.Clock.Now())
+	if err != nil {
+		return fmt.Errorf("root secret: %w", err)
+	}
+	for _, u := range uses {
+		if !slices.ContainsFunc(roots.Set().Versions(), func(v root.Version) bool { return v.Number == u.Version }) {
+			return fmt.Errorf("%w: the root secret has no version %d, under which %d API keys are hashed. Put the root secret back that belongs "+
+				"to this database, or restore both from one backup", ErrLost, u.Version, u.Keys)
+		}
+	}
+	return nil
 }
 
 // wantKeyset is ErrLost for a store with sealed rows and without the keys that open them.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -27,52 +27,77 @@ func (cfg Config) sharedKEK() ([]byte, error) {
 	if cfg.VaultKEK.IsZero() {
 		return nil, errNoKEK
 	}
-	return kekBytes(cfg.VaultKEK, auth.Root{})
+	return kekBytes(cfg.VaultKEK, nil)
 }
 
-// loadSharedRoot reads the root secret from the database, and makes it for one that has nothing yet that depends on it. Of several cores that
-// start at once, one makes it.
-func loadSharedRoot(ctx context.Context, cfg Config, db *store.DB) (auth.Root, error) {
+// sharedRoots is where the root secrets of a database are kept: a row, sealed by the key-encryption key.
+type sharedRoots struct {
+	db  *store.DB
+	kek []byte
+}
+
+// String implements root.Place.
+func (sharedRoots) String() string { return "in the database" }
+
+// Read implements root.Place.
+func (r sharedRoots) Read(ctx context.Context) ([]byte, error) {
+	sealed, err := r.db.Secret(ctx, rootSecret)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("root secret: %w", err)
+	}
+	return vault.OpenSmall(r.kek, sealed, rootSecret)
+}
+
+// replace writes next in the place of was, the row's content. A rotation that another one has overtaken changes nothing.
+func (r sharedRoots) replace(tx *store.Tx, was, next []byte) error {
+	sealed, err := vault.SealSmall(r.kek, next, rootSecret)
+	if err != nil {
+		return err
+	}
+	return tx.ReplaceSecret(rootSecret, was, sealed)
+}
+
+// loadSharedRoots reads the root secrets from the database, and makes them for one that has nothing yet that depends on them. Of several cores
+// that start at once, one makes them.
+func loadSharedRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
 	kek, err := cfg.sharedKEK()
 	if err != nil {
-		return auth.Root{}, err
+		return nil, err
 	}
-	sealed, err := db.Secret(ctx, rootSecret)
-	if errors.Is(err, store.ErrNotFound) {
-		if err = makeSharedRoot(ctx, kek, db); err == nil {
-			sealed, err = db.Secret(ctx, rootSecret) // what another core has made first is what counts
-		}
+	place := sharedRoots{db, kek}
+	roots, err := root.Open(ctx, place, cfg.Clock)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return roots, err
 	}
-	if err != nil {
-		return auth.Root{}, fmt.Errorf("root secret: %w", err)
+	if err := makeSharedRoots(ctx, cfg, place); err != nil {
+		return nil, err
 	}
-	plain, err := vault.OpenSmall(kek, sealed, rootSecret)
-	if err != nil {
-		return auth.Root{}, err
-	}
-	return auth.RootOf("in the database", plain)
+	return root.Open(ctx, place, cfg.Clock) // what another core has made first is what counts
 }
 
-func makeSharedRoot(ctx context.Context, kek []byte, db *store.DB) error {
-	found, err := db.HoldsMerchants(ctx)
+func makeSharedRoots(ctx context.Context, cfg Config, place sharedRoots) error {
+	found, err := place.db.HoldsMerchants(ctx)
 	if err != nil {
 		return err
 	}
 	if found {
-		if _, err := db.Secret(ctx, rootSecret); !errors.Is(err, store.ErrNotFound) {
+		if _, err := place.db.Secret(ctx, rootSecret); !errors.Is(err, store.ErrNotFound) {
 			return err // another core has made it meanwhile
 		}
 		return lostRow(rootSecret, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
 	}
-	_, plain, err := auth.MakeRoot()
+	first, err := firstRoots(cfg)
 	if err != nil {
 		return err
 	}
-	sealed, err := vault.SealSmall(kek, plain, rootSecret)
+	sealed, err := vault.SealSmall(place.kek, first, rootSecret)
 	if err != nil {
 		return err
 	}
-	return insertOnce(ctx, db, rootSecret, sealed)
+	return insertOnce(ctx, place.db, rootSecret, sealed)
 }
 
 // insertOnce writes a secret unless another process was faster.
@@ -134,7 +159,7 @@ func rewrapShared(ctx context.Context, cfg Config, old secret.String) (err error
 	if old.IsZero() {
 		return errors.New("the secrets of a database are encrypted by a key that was given: set " + oldKEKVariable + " to it")
 	}
-	oldKEK, err := kekBytes(old, auth.Root{})
+	oldKEK, err := kekBytes(old, nil)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -48,7 +48,7 @@ func OldVaultKEK(getenv func(string) string) (secret.String, error) {
 // root secret: whoever has the folder has all. That is for development. Where there are no keys it makes some, unless something needs the
 // ones that are gone.
 func (a *Admin) openVault(ctx context.Context, cfg Config) (*vault.Vault, error) {
-	kek, err := kekBytes(cfg.VaultKEK, a.root)
+	kek, err := kekBytes(cfg.VaultKEK, a.roots)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ func (a *Admin) openVault(ctx context.Context, cfg Config) (*vault.Vault, error)
 	return vault.Load(vault.File(filepath.Join(cfg.Data, vaultFile)), kek)
 }
 
-func kekBytes(text secret.String, root auth.Root) ([]byte, error) {
+func kekBytes(text secret.String, roots *root.Ring) ([]byte, error) {
 	if text.IsZero() {
-		return root.Key("vault-kek")
+		return roots.Lasting(root.VaultKEK), nil
 	}
 	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
 	if err != nil || len(kek) != vault.KEKSize {
@@ -123,7 +123,7 @@ func (a *Admin) rewrapVault(ctx context.Context, old secret.String) (err error) 
 	if err != nil {
 		return err
 	}
-	kek, err := kekBytes(a.cfg.VaultKEK, a.root)
+	kek, err := kekBytes(a.cfg.VaultKEK, a.roots)
 	if err != nil {
 		return err
 	}

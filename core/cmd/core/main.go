@@ -58,6 +58,8 @@ Usage:
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
                                                what root.secret gives; with --store the old one must be given
+  core secrets rotate                          add a version of the root secret, which cores use a minute later; older ones stay valid
+  core secrets drop-old                        remove the older versions; refused while anything needs them, and for 24 hours
   core audit list [--limit 50]                 the newest records of operators' actions, by API and command line
   core audit verify [--head SEQUENCE:MAC]      check that no record was changed, removed or reordered; prints the head. With a head that
                                                was logged ("audit head"), also that none of the newest was removed
@@ -128,7 +130,7 @@ func (m *Main) Run(ctx context.Context) int {
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
-		"audit": m.audit,
+		"audit": m.audit, "secrets": m.secrets,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

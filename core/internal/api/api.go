@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -52,7 +53,7 @@ type Config struct {
 	Triggers       []docs.Trigger     // and what else the simulator answers in its own way
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
-	ConfirmKey     []byte             // for the secrets that confirm transactions
+	Roots          *root.Ring         // for the secrets that confirm transactions
 	Concurrent     int                // requests at once; more are refused with 503
 	RateLimit      *ratelimit.Limiter // of each key; nil sets none
 	WebhookPolicy  webhook.Policy

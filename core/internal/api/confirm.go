@@ -1,7 +1,6 @@
 package api
 
 import (
-	"crypto/hmac"
 	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -103,7 +102,7 @@ func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 	if in.ClientSecret == nil && c.publishable() {
 		return &fault{code: codeMissingField, param: param}
 	}
-	if in.ClientSecret != nil && !hmac.Equal([]byte(in.ClientSecret.Reveal()), []byte(a.clientSecret(c.key.Tenant, n).Reveal())) {
+	if in.ClientSecret != nil && !a.isClientSecret(c.Context(), *in.ClientSecret, c.key.Tenant, n) {
 		return &fault{code: codeInvalidClientSecret, param: param}
 	}
 	for _, f := range []*fault{

@@ -38,7 +38,7 @@ func askOf(t *testing.T, s *coretest.Service, key, route, idempotency string) (s
 // mustKey makes a secret key that a service has just used, and so remembers.
 func mustKey(t *testing.T, s *coretest.Service) (secret, shown string) {
 	t.Helper()
-	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Pepper(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func (h *house) callers(t *testing.T) []caller {
 
 func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
 	tb.Helper()
-	key, err := auth.Create(tb.Context(), h.DB, h.IDs, coretest.Pepper(), rand.Reader, s)
+	key, err := auth.Create(tb.Context(), h.DB, h.IDs, coretest.Roots(), rand.Reader, s)
 	if err != nil {
 		tb.Fatal(err)
 	}

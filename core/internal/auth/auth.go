@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -26,9 +27,9 @@ const (
 
 // Authenticator resolves keys. It is safe for concurrent use.
 type Authenticator struct {
-	store  *store.DB
-	clock  clock.Clock
-	pepper []byte
+	store *store.DB
+	clock clock.Clock
+	roots *root.Ring
 
 	mu      sync.RWMutex // guards what follows
 	cache   map[[32]byte]cached
@@ -42,10 +43,11 @@ type cached struct {
 	at  time.Time
 }
 
-// New returns an Authenticator that hashes keys with pepper.
-func New(db *store.DB, c clock.Clock, pepper []byte) *Authenticator {
+// New returns an Authenticator of keys that are hashed under any version of the root secret.
+func New(db *store.DB, c clock.Clock, roots *root.Ring) *Authenticator {
 	return &Authenticator{
-		store: db, clock: c, pepper: pepper, cache: map[[32]byte]cached{}, usage: usage{minutes: map[int64]*minutes{}},
+		store: db, clock: c, roots: roots, cache: map[[32]byte]cached{},
+		usage: usage{minutes: map[int64]*minutes{}, rehash: map[int64]store.Rehash{}},
 	}
 }
 
@@ -54,23 +56,51 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 	if _, err := apikey.Parse(key); err != nil {
 		return nil, ErrInvalidKey
 	}
-	hash := apikey.Hash(a.pepper, key)
 	now := a.clock.Now()
-	k, changes := a.cached(hash, now)
-	if k == nil {
-		var err error
-		if k, err = a.store.KeyByHash(ctx, hash[:]); errors.Is(err, store.ErrNotFound) {
-			return nil, ErrInvalidKey
-		} else if err != nil {
-			return nil, err
-		}
-		a.remember(hash, cached{k, now}, changes)
+	k, err := a.find(ctx, key, now)
+	if errors.Is(err, store.ErrNotFound) && a.roots.Missed(ctx) {
+		k, err = a.find(ctx, key, now)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, ErrInvalidKey
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := usable(k, now); err != nil {
 		return nil, err
 	}
 	a.usage.note(k.ID, now)
 	return k, nil
+}
+
+// find looks a key up by its hash under each version of the root secret, the one for new keys first. A key found under another version is
+// written under that one with the next flush of usage. store.ErrNotFound if there is none.
+func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*store.Key, error) {
+	versions := a.roots.Keys(root.APIKeys)
+	for _, v := range versions {
+		if k, _ := a.cached(apikey.Hash(v.Bytes, key), now); k != nil {
+			return k, nil
+		}
+	}
+	for i, v := range versions {
+		hash := apikey.Hash(v.Bytes, key)
+		_, changes := a.cached(hash, now)
+		k, err := a.store.KeyByHash(ctx, hash[:])
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.remember(hash, cached{k, now}, changes)
+		if i > 0 {
+			next := apikey.Hash(versions[0].Bytes, key)
+			a.usage.rehashLater(k.ID, store.Rehash{Hash: next[:], Root: versions[0].Version})
+		}
+		return k, nil
+	}
+	return nil, store.ErrNotFound
 }
 
 // Again is what the store says now of a key that Authenticate returned.

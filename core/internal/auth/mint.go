@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -31,8 +32,8 @@ type Minted struct {
 	Secret secret.String
 }
 
-// Mint makes a key. It fails when the kind cannot have a scope, or random fails.
-func Mint(pepper []byte, random io.Reader, s KeySpec) (Minted, error) {
+// Mint makes a key, hashed under the root secret in use. It fails when the kind cannot have a scope, or random fails.
+func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	mode := apikey.Test
 	if s.Live {
 		mode = apikey.Live
@@ -50,11 +51,12 @@ func Mint(pepper []byte, random io.Reader, s KeySpec) (Minted, error) {
 	if err != nil {
 		return Minted{}, err
 	}
-	hash := apikey.Hash(pepper, key.Reveal())
+	pepper := roots.Keys(root.APIKeys)[0]
+	hash := apikey.Hash(pepper.Bytes, key.Reveal())
 	return Minted{
 		Key: &store.Key{
 			Tenant: payment.Tenant{Merchant: s.Merchant, Live: s.Live}, Kind: string(s.Kind), Name: s.Name, Scopes: scopes,
-			Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt,
+			Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt, Root: pepper.Version,
 		},
 		Hash: hash[:], Secret: key,
 	}, nil
@@ -62,8 +64,8 @@ func Mint(pepper []byte, random io.Reader, s KeySpec) (Minted, error) {
 
 // Create makes a key and stores its hash. The secret is returned here and never again. store.ErrNotFound when there is no such
 // merchant.
-func Create(ctx context.Context, db *store.DB, ids *id.Generator, pepper []byte, random io.Reader, s KeySpec) (secret.String, error) {
-	m, err := Mint(pepper, random, s)
+func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ring, random io.Reader, s KeySpec) (secret.String, error) {
+	m, err := Mint(roots, random, s)
 	if err != nil {
 		return secret.String{}, err
 	}

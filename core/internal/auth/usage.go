@@ -19,6 +19,7 @@ const touchBatch = 128
 type usage struct {
 	mu      sync.RWMutex // guards the map, not what it holds
 	minutes map[int64]*minutes
+	rehash  map[int64]store.Rehash // keys to be written under a newer version of the root secret, by id
 }
 
 // minutes are times of one key in minutes of Unix time.
@@ -43,6 +44,40 @@ func (u *usage) note(key int64, now time.Time) {
 	}
 }
 
+// mostRehashes bounds the keys that wait to be hashed anew. One that finds no room is hashed anew after a later use.
+const mostRehashes = 4096
+
+// rehashLater has a key written under another hash.
+func (u *usage) rehashLater(key int64, next store.Rehash) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.rehash) < mostRehashes {
+		u.rehash[key] = next
+	}
+}
+
+// flushRehashes writes keys under their new hashes, in the same bounded number a commit.
+func (a *Authenticator) flushRehashes(ctx context.Context) error {
+	a.usage.mu.RLock()
+	waiting := maps.Clone(a.usage.rehash)
+	a.usage.mu.RUnlock()
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(waiting)), touchBatch) {
+		next := map[int64]store.Rehash{}
+		for _, key := range batch {
+			next[key] = waiting[key]
+		}
+		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.RehashKeys(next) }); err != nil {
+			return fmt.Errorf("hash keys anew: %w", err)
+		}
+		a.usage.mu.Lock()
+		for _, key := range batch {
+			delete(a.usage.rehash, key)
+		}
+		a.usage.mu.Unlock()
+	}
+	return nil
+}
+
 // LastUsed is when the key was last used, to the minute: what the store knows, or what this process has not written yet.
 func (a *Authenticator) LastUsed(k *store.Key) time.Time {
 	a.usage.mu.RLock()
@@ -57,8 +92,11 @@ func (a *Authenticator) LastUsed(k *store.Key) time.Time {
 	return k.LastUsedAt
 }
 
-// FlushUsage writes when keys were last used, a bounded number a commit.
+// FlushUsage writes when keys were last used, and keys under their new hashes, a bounded number a commit.
 func (a *Authenticator) FlushUsage(ctx context.Context) error {
+	if err := a.flushRehashes(ctx); err != nil {
+		return err
+	}
 	pending := a.usage.pending(a.clock.Now())
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(pending)), touchBatch) {
 		used := map[int64]time.Time{}

@@ -16,7 +16,7 @@ import (
 func TestUsageIsWrittenInBatches(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	a := auth.New(s.DB, s.Clock, coretest.Pepper())
+	a := auth.New(s.DB, s.Clock, coretest.Roots())
 	const many = 300
 	for range many {
 		k := MustMint(t, s)
@@ -34,7 +34,7 @@ func TestUsageIsWrittenInBatches(t *testing.T) {
 		}
 	}
 	flush(many)
-	later := auth.New(s.DB, s.Clock, coretest.Pepper())
+	later := auth.New(s.DB, s.Clock, coretest.Roots())
 	k := MustMint(t, s)
 	s.Clock.Advance(time.Minute)
 	if _, err := later.Authenticate(t.Context(), k.Secret.Reveal()); err != nil {
@@ -53,7 +53,7 @@ func TestUsageIsWrittenInBatches(t *testing.T) {
 // MustMint makes a secret test key of the service's tenant.
 func MustMint(t *testing.T, s *coretest.Service) auth.Minted {
 	t.Helper()
-	m, err := auth.Mint(coretest.Pepper(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	m, err := auth.Mint(coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func MustMint(t *testing.T, s *coretest.Service) auth.Minted {
 func TestForgetAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	a := auth.New(s.DB, s.Clock, coretest.Pepper())
+	a := auth.New(s.DB, s.Clock, coretest.Roots())
 	for range 300 {
 		m := MustMint(t, s)
 		var wg sync.WaitGroup

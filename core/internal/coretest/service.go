@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -101,7 +102,7 @@ func openOn(tb testing.TB, dir string, on *Database, peers *engine.Peers) *Servi
 	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
 		tb.Fatal(err)
 	}
-	key, err := auth.Create(tb.Context(), s.DB, s.IDs, pepper(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	key, err := auth.Create(tb.Context(), s.DB, s.IDs, Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -109,10 +110,18 @@ func openOn(tb testing.TB, dir string, on *Database, peers *engine.Peers) *Servi
 	return s
 }
 
-// Pepper is what API keys are hashed with.
-func Pepper() []byte { return pepper() }
+// Roots are the root secrets of the tests, the same for all.
+func Roots() *root.Ring { return roots() }
 
-func pepper() []byte { return []byte("the pepper of the tests, 32 bytes") }
+var roots = sync.OnceValue(func() *root.Ring {
+	set, err := root.New(Birth.Add(-time.Hour))
+	if err != nil {
+		panic(err)
+	}
+	return root.Of(set, clock.NewFake(Birth))
+})
+
+func lasting() []byte { return []byte("the lasting key of all the tests") }
 
 func (s *Service) open(tb testing.TB) {
 	tb.Helper()
@@ -131,14 +140,10 @@ func (s *Service) open(tb testing.TB) {
 		s.Peers.ID, s.Peers.Store, s.Peers.Log = s.IDs.Next(), db, log
 		db.WorkAs(s.Peers.ID)
 	}
-	sealer, err := seal.New(pepper()[:32])
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Pepper: pepper(), Sealer: sealer, Peers: s.Peers})
+	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Peers: s.Peers})
 	s.API = api.New(api.Config{
-		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, pepper()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
-		FingerprintKey: pepper(), IdempotencyKey: pepper(), ConfirmKey: pepper(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(pepper()),
+		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, Roots()), Clock: s.Clock, IDs: s.IDs, Log: log, Test: testMethods{},
+		FingerprintKey: lasting(), IdempotencyKey: lasting(), Roots: Roots(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(lasting()),
 	})
 	s.Inspect = s.Database.MustInspect(tb)
 }
@@ -146,7 +151,7 @@ func (s *Service) open(tb testing.TB) {
 // MustVault opens the service's vault once more, as another process would.
 func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	tb.Helper()
-	v, err := vault.Load(vault.File(filepath.Join(s.Dir, keysetFile)), pepper()[:vault.KEKSize])
+	v, err := vault.Load(vault.File(filepath.Join(s.Dir, keysetFile)), lasting()[:vault.KEKSize])
 	if err != nil {
 		tb.Fatal(err)
 	}

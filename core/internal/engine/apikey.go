@@ -176,7 +176,7 @@ func (e *Engine) RevokeKey(ctx context.Context, r Request, t payment.Tenant, key
 }
 
 func (e *Engine) mint(t payment.Tenant, n NewKey) (auth.Minted, error) {
-	return auth.Mint(e.Pepper, rand.Reader, auth.KeySpec{
+	return auth.Mint(e.Roots, rand.Reader, auth.KeySpec{
 		Merchant: t.Merchant, Live: t.Live, Kind: n.Kind, Scopes: n.Scopes, Name: n.Name, ExpiresAt: n.ExpiresAt,
 	})
 }

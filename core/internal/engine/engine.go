@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -119,7 +120,7 @@ type Config struct {
 	Present  Presenter
 	Log      *slog.Logger
 	Tracer   *telemetry.Tracer // nil for no spans
-	Pepper   []byte            // API keys are hashed with it
+	Roots    *root.Ring        // API keys are hashed under it
 	Sealer   *seal.Sealer      // for stored answers that show a secret
 	AuditKey []byte            // signs the audit records of operators' actions
 	Test     acquirer.Acquirer // serves test mode

@@ -33,8 +33,8 @@ func mustStock(t *testing.T, s *coretest.Service) {
 	for _, k := range [][4]int64{{goodToken, own, 0, now + 1}, {401, own, 0, now + 1}, {403, own, 0, now}, {405, 1, 0, now + 1}, {407, own, 1, now + 1}} {
 		s.MustExec(t, token, k[0], k[1], k[2], k[3])
 	}
-	const key = `INSERT INTO api_keys (id, merchant_id, live, kind, hash, hint, scopes, created_at, expires_at, revoked_at)
-		VALUES (?1, ?2, 0, 'secret', ?5, '', '', 0, NULLIF(?3, 0), NULLIF(?4, 0))`
+	const key = `INSERT INTO api_keys (id, merchant_id, live, kind, hash, root_version, hint, scopes, created_at, expires_at, revoked_at)
+		VALUES (?1, ?2, 0, 'secret', ?5, 1, '', '', 0, NULLIF(?3, 0), NULLIF(?4, 0))`
 	for _, k := range [][4]int64{{goodKey, own, now + 1, 0}, {501, own, 0, 1}, {503, own, now, 0}, {505, 3, 0, 0}} {
 		s.MustExec(t, key, k[0], k[1], k[2], k[3], []byte{byte(k[0] >> 8), byte(k[0])})
 	}

@@ -1,50 +1,78 @@
 package seal
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
+	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/root"
 )
 
-// mark is the first byte of everything sealed. No JSON text begins with it.
-const mark = 0x01
+// mark is the first byte of everything sealed. No JSON text begins with it. The version of the root secret follows, in versionSize bytes.
+const (
+	mark        = 0x02
+	versionSize = 8
+)
 
-// ErrBroken means that the sealed bytes were changed, belong to another place, or were sealed under another key.
+// ErrBroken means that the sealed bytes were changed, belong to another place, or were sealed under a key that is gone.
 var ErrBroken = errors.New("seal: broken")
 
-// Sealer seals under one key. It is safe for concurrent use.
-type Sealer struct{ aead cipher.AEAD }
+// Sealer seals under keys derived from the root secret. It is safe for concurrent use.
+type Sealer struct{ roots *root.Ring }
 
-// New returns a Sealer for a key of 32 bytes.
-func New(key []byte) (*Sealer, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+// New returns a Sealer under the keys of a ring.
+func New(roots *root.Ring) *Sealer { return &Sealer{roots} }
+
+// aead has a nonce drawn for each text: they are a few a minute at most, far from where random nonces repeat.
+func aead(key root.Key) cipher.AEAD {
+	block, err := aes.NewCipher(key.Bytes)
+	if err == nil {
+		var a cipher.AEAD
+		if a, err = cipher.NewGCMWithRandomNonce(block); err == nil {
+			return a
+		}
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block) // a few a minute at most, far from where random nonces repeat
-	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
-	}
-	return &Sealer{aead}, nil
+	panic(fmt.Sprintf("seal: internal error: a derived key is no key: %v", err))
 }
 
 // Seal encrypts plain for the place that context names; only there can it be opened.
 func (s *Sealer) Seal(plain, context []byte) []byte {
-	return s.aead.Seal([]byte{mark}, nil, plain, context) //nolint:gosec // no nonce is passed: this AEAD draws its own
+	key := s.roots.Keys(root.Responses)[0]
+	head := binary.BigEndian.AppendUint64([]byte{mark}, uint64(key.Version)) //nolint:gosec // versions are positive
+	return aead(key).Seal(head, nil, plain, context)                         //nolint:gosec // no nonce is passed: this AEAD draws its own
 }
 
 // Sealed reports whether Seal made b.
 func Sealed(b []byte) bool { return len(b) > 0 && b[0] == mark }
 
 // Open is the inverse of Seal. Its error is ErrBroken.
-func (s *Sealer) Open(sealed, context []byte) ([]byte, error) {
-	if !Sealed(sealed) {
+func (s *Sealer) Open(sealed, place []byte) ([]byte, error) {
+	if !Sealed(sealed) || len(sealed) < 1+versionSize {
 		return nil, ErrBroken
 	}
-	plain, err := s.aead.Open(nil, nil, sealed[1:], context)
+	version := int64(binary.BigEndian.Uint64(sealed[1:])) //nolint:gosec // one that overflows is of no key
+	key, ok := s.key(version)
+	if !ok && s.roots.Missed(context.Background()) {
+		key, ok = s.key(version)
+	}
+	if !ok {
+		return nil, ErrBroken
+	}
+	plain, err := aead(key).Open(nil, nil, sealed[1+versionSize:], place)
 	if err != nil {
 		return nil, ErrBroken
 	}
 	return plain, nil
+}
+
+func (s *Sealer) key(version int64) (root.Key, bool) {
+	for _, k := range s.roots.Keys(root.Responses) {
+		if k.Version == version {
+			return k, true
+		}
+	}
+	return root.Key{}, false
 }

@@ -26,6 +26,7 @@ type Key struct {
 	ExpiresAt  time.Time
 	RevokedAt  time.Time
 	LastUsedAt time.Time // to the minute, and some seconds late
+	Root       int64     // version of the root secret under which it is hashed; of a key that was read, 0
 	// MerchantDisabled says that the merchant is out of service, and with it all its keys.
 	MerchantDisabled bool
 }
@@ -78,9 +79,9 @@ func (tx *Tx) InsertKey(k *Key, hash []byte) error {
 		return fmt.Errorf("read merchant: %w", err)
 	}
 	k.CreatedAt = tx.Now
-	return tx.insert(`INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, hint, scopes, created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0))`,
-		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Hint, strings.Join(k.Scopes, " "), toMillis(tx.Now), toMillis(k.ExpiresAt))
+	return tx.insert(`INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0))`,
+		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Root, k.Hint, strings.Join(k.Scopes, " "), toMillis(tx.Now), toMillis(k.ExpiresAt))
 }
 
 // RollKey writes next, found by hash, in the place of the active key old, which stays valid until a time at most. ErrConflict when old is

@@ -22,6 +22,7 @@ CREATE TABLE api_keys (
     kind         TEXT    NOT NULL CHECK (kind IN ('secret', 'publishable')),
     name         TEXT    NOT NULL DEFAULT '',
     hash         BLOB    NOT NULL UNIQUE,
+    root_version INTEGER NOT NULL, -- of the root secret under which it is hashed
     hint         TEXT    NOT NULL,
     scopes       TEXT    NOT NULL,
     created_at   INTEGER NOT NULL,

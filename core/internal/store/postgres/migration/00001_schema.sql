@@ -20,6 +20,7 @@ CREATE TABLE api_keys (
     kind         TEXT     NOT NULL CHECK (kind IN ('secret', 'publishable')),
     name         TEXT     NOT NULL DEFAULT '',
     hash         BYTEA    NOT NULL UNIQUE,
+    root_version BIGINT   NOT NULL, -- of the root secret under which it is hashed
     hint         TEXT     NOT NULL,
     scopes       TEXT     NOT NULL,
     created_at   BIGINT   NOT NULL,

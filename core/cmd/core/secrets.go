@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core"
+)
+
+func (m *Main) secrets(ctx context.Context, args []string) (err error) {
+	f, at := m.flags("secrets")
+	words, err := m.parse(f, verbLast(args, "rotate", "drop-old"), 1)
+	if err != nil {
+		return err
+	}
+	change := map[string]func(*core.Admin) error{
+		"rotate":   func(a *core.Admin) error { return a.RotateRoot(ctx, m.Stderr) },
+		"drop-old": func(a *core.Admin) error { return a.DropOldRoots(ctx, m.Stderr) },
+	}[words[0]]
+	if change == nil {
+		return m.misused(fmt.Sprintf("secrets cannot %q", words[0]))
+	}
+	cfg, err := at.config()
+	if err != nil {
+		return err
+	}
+	a, err := core.OpenAdmin(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(change(a), a.Close())
+}

@@ -1,0 +1,117 @@
+package root
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// ReadEvery is how often a running core reads the set again.
+const ReadEvery = 10 * time.Second
+
+// missEvery bounds how often Missed reads the set.
+const missEvery = time.Second
+
+// Place is where a set is kept.
+type Place interface {
+	// Read returns the stored form, fs.ErrNotExist when there is none.
+	Read(ctx context.Context) ([]byte, error)
+	// String says where it is.
+	String() string
+}
+
+// Ring is the set that a process works with. It is safe for concurrent use.
+type Ring struct {
+	at    Place // nil: the set never changes
+	clock clock.Clock
+
+	mu     sync.RWMutex // guards what follows
+	set    *Set
+	kept   []byte    // as it was read
+	missed time.Time // when Missed read last
+}
+
+// Open reads the set of a place.
+func Open(ctx context.Context, at Place, c clock.Clock) (*Ring, error) {
+	r := &Ring{at: at, clock: c}
+	if _, err := r.Read(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Of is the ring of a set that is kept nowhere.
+func Of(s *Set, c clock.Clock) *Ring { return &Ring{set: s, clock: c} }
+
+// Read reads the set again, and reports whether it has changed.
+func (r *Ring) Read(ctx context.Context) (changed bool, err error) {
+	if r.at == nil {
+		return false, nil
+	}
+	kept, err := r.at.Read(ctx)
+	if err != nil {
+		return false, err
+	}
+	r.mu.RLock()
+	same := r.set != nil && bytes.Equal(kept, r.kept)
+	r.mu.RUnlock()
+	if same {
+		return false, nil
+	}
+	s, err := Parse(r.at.String(), kept)
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	r.set, r.kept = s, kept
+	r.mu.Unlock()
+	return true, nil
+}
+
+// Missed reads the set again if a value was made by no version that this process has, and reports whether it has changed. It reads at most
+// once a second: anybody can send values that were never made.
+func (r *Ring) Missed(ctx context.Context) bool {
+	now := r.clock.Now()
+	r.mu.Lock()
+	soon := now.Sub(r.missed).Abs() < missEvery
+	if !soon {
+		r.missed = now
+	}
+	r.mu.Unlock()
+	if soon {
+		return false
+	}
+	changed, err := r.Read(ctx)
+	return err == nil && changed
+}
+
+// Set is the set as it was read last.
+func (r *Ring) Set() *Set {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.set
+}
+
+// Keys returns the keys of a purpose: the one for new values first, then all others, newest first. Read only.
+func (r *Ring) Keys(p Purpose) []Key {
+	s := r.Set()
+	all := s.keys[p]
+	first := s.at(r.clock.Now())
+	if first == 0 {
+		return all
+	}
+	return slices.Concat(all[first:first+1], all[:first], all[first+1:])
+}
+
+// KeyAt returns the key of a purpose for values made at a time.
+func (r *Ring) KeyAt(p Purpose, t time.Time) Key {
+	s := r.Set()
+	return s.keys[p][s.at(t)]
+}
+
+// Lasting returns a lasting key. Read only.
+func (r *Ring) Lasting(l Lasting) []byte { return r.Set().Lasting(l) }
