@@ -2,98 +2,205 @@ package engine
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// task is one open step.
+const (
+	// openBatch is how many unfinished steps a page has, openPages how many pages of a source a pass reads.
+	openBatch, openPages = 500, 4
+	// aheadTolerance is how far another core's clock may be ahead. A later time was written by a clock that was wrong.
+	aheadTolerance = time.Minute
+)
+
+// task is one unfinished step.
 type task struct {
+	id        payment.StepID
 	tenant    payment.Tenant
 	step      Step
-	since     time.Time // when it went on last, of a reversal when it was due
-	id        int64
-	reference string // what the step is given up under; "" where no request works on it
+	since     time.Time // when it was changed last; of a reversal when it was due
+	reference string    // that a request gives the step up under; "" for a reversal
+	mine      bool      // no request works on it, and this core may take it up
 	do        func(context.Context) error
 }
 
-// collect hands every open step that nobody works on to add.
-func (r *Recovery) collect(ctx context.Context, add func(task)) error {
-	e, now, leads := r.e, r.e.Clock.Now(), r.e.Peers.Leads()
-	e.forgetGivenUp(now)
-	orphan := func(reference string, core int64, begun time.Time) bool {
-		_, left := e.givenUp.Load(reference)
-		if e.Peers != nil {
-			return e.Peers.mayTakeUp(core, left, now.Sub(begun))
-		}
-		return !r.serving || left || begun.Before(r.born) || now.Sub(begun) >= Patience
+// stepKey names a step among the attempts.
+type stepKey struct {
+	kind           payment.StepKind
+	object, number int64
+}
+
+func keyOf(s payment.StepID) stepKey {
+	object, number := s.Object()
+	return stepKey{s.Kind, object, number}
+}
+
+// source is a table of unfinished steps. It is read a page at a time, from behind the last page on and from the beginning again after the
+// last one, so that a step that cannot be finished keeps no later step from being read.
+type source struct {
+	kinds [2]payment.StepKind // of the steps in it
+	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
+
+	after int64 // the next page begins after this id
+	round looked
+	last  looked // of the last round that read the whole table
+}
+
+// looked is what a round found.
+type looked struct {
+	open   map[Step]int
+	oldest time.Time
+}
+
+func (l *looked) add(t task) {
+	if l.open == nil {
+		l.open = map[Step]int{}
 	}
-	cut := int64(math.MaxInt64)
-	if r.serving {
-		cut = now.Add(-takeUpAfter).UnixMilli() + 1
+	if l.open[t.step]++; l.oldest.IsZero() || t.since.Before(l.oldest) {
+		l.oldest = t.since
 	}
-	open, oldest := map[Step]int{}, time.Time{}
-	addOne := func(t task, free bool) {
-		if open[t.step]++; oldest.IsZero() || t.since.Before(oldest) {
-			oldest = t.since
+}
+
+// read hands the steps of the next pages to offer, and reports whether the end of the table was among them. A page is at most openBatch
+// rows of the table.
+func (s *source) read(ctx context.Context, db *store.DB, offer func(task, payment.StepAttempt)) (whole bool, err error) {
+	for range openPages {
+		rows, last, err := s.page(ctx, s.after)
+		if err != nil {
+			return false, fmt.Errorf("read unfinished steps: %w", err)
 		}
-		if _, err := e.acquirer(t.tenant); err == nil && free {
-			add(t)
-		}
-	}
-	err := errors.Join(
-		each(ctx, since(e.Store.OpenTransactions, cut), func(t *payment.Transaction) int64 {
-			step, reference := StepAuthorize, authorizationReference(t)
-			if t.Operation == payment.VoidOperation {
-				step, reference = StepVoid, voidReference(t)
+		if len(rows) > 0 {
+			if err := s.offer(ctx, db, rows, last, offer); err != nil {
+				return false, err
 			}
-			addOne(task{t.Tenant, step, t.UpdatedAt, t.ID, reference, func(ctx context.Context) error { return e.reconcileTransaction(ctx, t) }},
-				t.Status == payment.Unknown && leads || orphan(reference, t.Core, t.UpdatedAt))
-			return t.ID
-		}),
-		each(ctx, since(e.Store.OpenCaptures, cut), func(c *payment.Capture) int64 {
-			reference := captureReference(c)
-			addOne(task{c.Tenant, StepCapture, c.UpdatedAt, c.ID, reference, func(ctx context.Context) error { return e.reconcileCapture(ctx, c) }},
-				orphan(reference, c.Core, c.UpdatedAt))
-			return c.ID
-		}),
-		each(ctx, since(e.Store.OpenRefunds, cut), func(f *payment.Refund) int64 {
-			reference := refundReference(f)
-			addOne(task{f.Tenant, StepRefund, f.UpdatedAt, f.ID, reference, func(ctx context.Context) error { return e.reconcileRefund(ctx, f) }},
-				orphan(reference, f.Core, f.UpdatedAt))
-			return f.ID
-		}),
-		each(ctx, since(e.Store.DueReversals, now), func(o *payment.Reversal) int64 {
-			addOne(task{tenant: o.Tenant, step: StepReversal, since: o.DueAt, id: o.ID, do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) }}, leads)
-			return o.ID
-		}),
-	)
-	if err == nil && leads {
-		e.Observer.RecoveryLooked(open, oldest)
-	}
-	return err
-}
-
-// page reads what comes after a row, a bounded number of rows.
-type page[T any] func(ctx context.Context, after int64) ([]T, error)
-
-// since makes a list of the store's, of what is open since or due at a time, one of pages.
-func since[T, V any](list func(ctx context.Context, at V, after int64, limit int) ([]T, error), at V) page[T] {
-	return func(ctx context.Context, after int64) ([]T, error) { return list(ctx, at, after, openBatch) }
-}
-
-// each shows every row to one, which returns what the next page comes after.
-func each[T any](ctx context.Context, next page[T], one func(T) int64) error {
-	after := int64(0)
-	for {
-		rows, err := next(ctx, after)
-		if err != nil || len(rows) == 0 {
-			return err
 		}
+		if len(rows) < openBatch {
+			s.after, s.last, s.round = 0, s.round, looked{}
+			return true, nil
+		}
+		s.after = last
+	}
+	return false, nil
+}
+
+func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int64, offer func(task, payment.StepAttempt)) error {
+	found, err := db.StepAttempts(ctx, s.kinds[0], s.kinds[1], s.after, last)
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+	attempts := make(map[stepKey]payment.StepAttempt, len(found))
+	for _, a := range found {
+		attempts[keyOf(a.Step)] = a
+	}
+	for _, t := range rows {
+		s.round.add(t)
+		offer(t, attempts[keyOf(t.id)])
+	}
+	return nil
+}
+
+// sources returns the tables of unfinished steps. Reversals come first: they release money that a payer needs.
+func (r *Recovery) sources() []*source {
+	e := r.e
+	return []*source{
+		{kinds: [2]payment.StepKind{payment.ReversalStep, payment.ReversalStep}, page: pageOf(r.reversals, func(o *payment.Reversal) (int64, task) {
+			return o.ID, task{
+				id: payment.StepID{Kind: payment.ReversalStep, ID: o.ID}, tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: e.Peers.Leads(),
+				do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) },
+			}
+		})},
+		{kinds: [2]payment.StepKind{payment.RefundStep, payment.RefundStep}, page: pageOf(since(r, e.Store.OpenRefunds), func(f *payment.Refund) (int64, task) {
+			return f.ID, task{
+				id: payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
+				reference: refundReference(f), mine: r.orphan(refundReference(f), f.Core, f.UpdatedAt),
+				do: func(ctx context.Context) error { return e.reconcileRefund(ctx, f) },
+			}
+		})},
+		{kinds: [2]payment.StepKind{payment.CaptureStep, payment.CaptureStep}, page: pageOf(since(r, e.Store.OpenCaptures), func(c *payment.Capture) (int64, task) {
+			return c.ID, task{
+				id: payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
+				reference: captureReference(c), mine: r.orphan(captureReference(c), c.Core, c.UpdatedAt),
+				do: func(ctx context.Context) error { return e.reconcileCapture(ctx, c) },
+			}
+		})},
+		{kinds: [2]payment.StepKind{payment.AuthorizeStep, payment.VoidStep}, page: pageOf(since(r, e.Store.OpenTransactions), func(t *payment.Transaction) (int64, task) {
+			return t.ID, r.ofTransaction(t)
+		})},
+	}
+}
+
+// ofTransaction is the unfinished authorization or void of a transaction. It has one at a time.
+func (r *Recovery) ofTransaction(t *payment.Transaction) task {
+	out := task{
+		id: payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}, tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
+		reference: authorizationReference(t), do: func(ctx context.Context) error { return r.e.reconcileTransaction(ctx, t) },
+	}
+	if t.Operation == payment.VoidOperation {
+		out.id, out.step, out.reference = payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}, StepVoid, voidReference(t)
+	}
+	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.orphan(out.reference, t.Core, t.UpdatedAt)
+	return out
+}
+
+// orphan reports whether no request works on a step that a core began at a time, and this core may take it up.
+func (r *Recovery) orphan(reference string, core int64, begun time.Time) bool {
+	_, left := r.e.givenUp.Load(reference)
+	age := r.e.Clock.Now().Sub(begun)
+	if age < -aheadTolerance {
+		age = Patience
+	}
+	if r.e.Peers != nil {
+		return r.e.Peers.mayTakeUp(core, left, age)
+	}
+	return !r.serving || left || begun.Before(r.born) || age >= Patience
+}
+
+func (r *Recovery) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {
+	return r.e.Store.DueReversals(ctx, r.e.Clock.Now(), after, openBatch)
+}
+
+// since makes a list of steps one of pages: of all steps until the service serves, then of those that were not changed just now.
+func since[T any](r *Recovery, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) func(context.Context, int64) ([]T, error) {
+	return func(ctx context.Context, after int64) ([]T, error) {
+		cut := int64(math.MaxInt64 / 2)
+		if r.serving {
+			cut = r.e.Clock.Now().Add(-takeUpAfter).UnixMilli() + 1
+		}
+		return list(ctx, cut, after, openBatch)
+	}
+}
+
+// pageOf makes a list of rows one of tasks.
+func pageOf[T any](list func(ctx context.Context, after int64) ([]T, error), of func(T) (int64, task)) func(context.Context, int64) ([]task, int64, error) {
+	return func(ctx context.Context, after int64) ([]task, int64, error) {
+		rows, err := list(ctx, after)
+		out, last := make([]task, 0, len(rows)), after
 		for _, row := range rows {
-			after = one(row)
+			var t task
+			last, t = of(row)
+			out = append(out, t)
+		}
+		return out, last, err
+	}
+}
+
+// looked reports what the last whole round of each source found, if this core leads.
+func (r *Recovery) looked() {
+	if !r.e.Peers.Leads() {
+		return
+	}
+	all := looked{open: map[Step]int{}}
+	for _, s := range r.tables {
+		for step, n := range s.last.open {
+			all.open[step] += n
+		}
+		if o := s.last.oldest; !o.IsZero() && (all.oldest.IsZero() || o.Before(all.oldest)) {
+			all.oldest = o
 		}
 	}
+	r.e.Observer.RecoveryLooked(all.open, all.oldest)
 }

@@ -8,61 +8,66 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Patience is how old an open step must be before it is taken up while the service runs: longer than any request that may still be working
-// on it.
+// Patience is how old an unfinished step must be before recovery takes it up while the service runs: longer than any request that may
+// still be working on it.
 const Patience = callTimeout + 10*time.Second
 
 const (
-	// takeUpAfter is how old what its caller has given up is before it is taken up: the acquirer gets a moment to be done.
+	// takeUpAfter is how old a step must be that its request has given up: the acquirer gets a moment to finish.
 	takeUpAfter = 200 * time.Millisecond
-	// openBatch is how many open steps of a kind a pass reads at a time.
-	openBatch = 500
-	// laneTasks is how many open steps of one tenant a pass takes up, laneFailures after how many failures in a row it leaves the rest.
-	laneTasks, laneFailures = 200, 3
-	// acquirerSlots is how many tenants are worked for at one acquirer at a time, so that one that hangs holds up only its own.
-	acquirerSlots = 8
-	// firstPause and longestPause bound how long a tenant waits after a pass in which nothing went through.
-	firstPause, longestPause = 500 * time.Millisecond, time.Minute
+	// sweepEvery is how often the attempts at steps that have ended are removed.
+	sweepEvery = time.Minute
 )
 
-// Recovery finishes what is open, when the service starts and while it runs: it looks for the open steps (open.go) and takes them up, each
-// tenant's in a lane of its own (lane.go); what is done to one step is in reconcile.go, and in reversal.go for what is owed of a closed payment.
+// Recovery finishes the steps that no request works on, at the start of the service and while it runs. It reads them a page at a time
+// (open.go), queues them by tenant and kind (lane.go) and tries several of each queue at a time; what is done to one step is in
+// reconcile.go, and for a pending reversal in reversal.go.
 //
-// What nobody works on any more is taken up at once: `unknown` payments, steps whose caller has given up, and all that a dead process left.
-// What a request may still be working on is left alone for Patience. Where several cores share the store, what a dead process left is what is of a
-// core that is known to be gone, and one of them takes it up for all (Peers). Each tenant's lane has its own pauses, so that one acquirer that cannot be
-// reached delays nobody else.
+// A step that cannot be finished keeps no other waiting. Each attempt is written before it begins, with the time of the next one; the
+// pauses of a step double up to payment.RetryAfter's longest, and there is no last attempt. A queue whose steps fail one after the other
+// is tried a few steps a pass; an acquirer that finishes nothing for any tenant gets a few steps and then a pause.
+//
+// Taken up at once are payments in unknown, steps that a request has given up, and steps of a process that ended. A step that a request may
+// still work on is left alone for Patience. Where cores share a store, one takes up the steps of cores that have ended (Peers).
 type Recovery struct {
-	e     *Engine
-	born  time.Time
-	slots map[bool]chan struct{} // of the acquirer of live mode, and of test mode
-	lanes sync.WaitGroup
+	e      *Engine
+	born   time.Time
+	tables []*source // read by Pass alone
+	lanes  sync.WaitGroup
+	swept  time.Time // when Pass last removed the attempts at ended steps
 
-	serving bool // nothing of a dead process is left that was not tried once; only Pass's caller reads and writes it
+	serving bool // the start is over; only Pass's caller reads and writes it
 
-	mu    sync.Mutex
-	state map[payment.Tenant]*lane // guarded by mu
+	mu     sync.Mutex
+	queues map[laneKey]*lane // guarded by mu
+	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
+	tried  map[stepKey]bool  // guarded by mu: the steps that the start has tried, whatever pause they had; nil once it serves
+	gates  map[bool]*gate    // of the acquirer of live mode, and of test mode
+	queued int               // guarded by mu: in all queues
 }
 
-// NewRecovery returns the recovery of an engine that has not served yet: all that is open now was left by a dead process.
+// NewRecovery returns the recovery of an engine that has not served yet: every unfinished step now was left by a process that ended.
 func (e *Engine) NewRecovery() *Recovery {
-	return &Recovery{
-		e: e, born: e.Clock.Now(), state: map[payment.Tenant]*lane{},
-		slots: map[bool]chan struct{}{false: make(chan struct{}, acquirerSlots), true: make(chan struct{}, acquirerSlots)},
+	r := &Recovery{
+		e: e, born: e.Clock.Now(), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
+		gates: map[bool]*gate{false: newGate(), true: newGate()},
 	}
+	r.tables = r.sources()
+	return r
 }
 
-// CatchUp takes up all that can be, and returns when that is done, or after the given time of the machine's: what cannot be finished
-// must not keep the service from starting, and Run goes on with it. The error is the store's.
+// CatchUp tries every unfinished step once, and returns when that is done or after the given time of the machine's clock: a step that
+// cannot be finished must not keep the service from starting, and Run goes on with it. The error is the store's.
 func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	defer func() { r.serving = true }()
+	defer r.serve()
 	for {
-		started, err := r.Pass(ctx)
-		if err != nil || started == 0 {
+		started, whole, err := r.pass(ctx)
+		if err != nil || started == 0 && whole {
 			return err
 		}
 		idle := make(chan struct{})
@@ -75,7 +80,15 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// Run makes a pass at every tick until ctx ends, and returns when no lane runs any more.
+// serve ends the start: from now on each step has its pauses, and requests work beside recovery.
+func (r *Recovery) serve() {
+	r.serving = true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tried = nil
+}
+
+// Run makes a pass at every tick until ctx ends, and returns when no step is being tried any more.
 func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 	defer r.lanes.Wait()
 	tick := time.NewTicker(every)
@@ -92,21 +105,63 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Pass starts a lane for every tenant that has something to take up and is not pausing, and returns how many it started.
+// Pass reads the next pages of unfinished steps and queues those that are due. It returns how many queues it has added to.
 func (r *Recovery) Pass(ctx context.Context) (int, error) {
-	// Before the store is read: what a lane finishes meanwhile would still look open.
-	resting := r.resting()
-	ready := map[payment.Tenant][]task{}
-	if err := r.collect(ctx, func(t task) {
-		if tasks := ready[t.tenant]; len(tasks) < laneTasks && !resting[t.tenant] {
-			ready[t.tenant] = append(tasks, t)
+	started, _, err := r.pass(ctx)
+	return started, err
+}
+
+// pass is Pass. whole reports whether it read every table to its end.
+func (r *Recovery) pass(ctx context.Context) (started int, whole bool, err error) {
+	now := r.e.Clock.Now()
+	r.e.forgetGivenUp(now)
+	r.open(ctx, now)
+	whole = true
+	for _, s := range r.tables {
+		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.offer(t, a, now) })
+		if err != nil {
+			return 0, false, fmt.Errorf("reconcile: %w", err)
 		}
-	}); err != nil {
-		return 0, fmt.Errorf("reconcile: %w", err)
+		whole = whole && end
 	}
-	for tenant, tasks := range ready {
-		l := r.take(tenant, tasks)
-		r.lanes.Go(func() { r.work(ctx, tenant, l, tasks) })
+	r.looked()
+	if err := r.sweep(ctx, now); err != nil {
+		return 0, false, fmt.Errorf("reconcile: %w", err)
 	}
-	return len(ready), nil
+	return r.start(ctx), whole, nil
+}
+
+// sweep removes the attempts at steps that have ended, if this core leads.
+func (r *Recovery) sweep(ctx context.Context, now time.Time) error {
+	if since := now.Sub(r.swept); !r.e.Peers.Leads() || 0 <= since && since < sweepEvery {
+		return nil
+	}
+	r.swept = now
+	return r.e.Store.Update(ctx, (*store.Tx).RemoveEndedAttempts)
+}
+
+// try makes one attempt at a step. errSkipped if the step has ended, or another core is trying it.
+func (r *Recovery) try(ctx context.Context, t task) error {
+	patience := Patience
+	if r.e.Peers == nil {
+		patience = 0 // an attempt of an earlier process ended with it
+	}
+	err := r.e.Store.Update(ctx, func(tx *store.Tx) error {
+		return tx.BeginAttempt(t.id, patience, func(attempts int64) time.Duration { return payment.RetryAfter(t.id.Kind, attempts) })
+	})
+	if err != nil {
+		return skipped(err)
+	}
+	err = t.do(ctx)
+	r.e.Observer.RecoveryTookUp(t.step, err == nil)
+	end := func(tx *store.Tx) error { return tx.RemoveAttempt(t.id) }
+	if err != nil {
+		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
+	} else {
+		r.e.givenUp.Delete(t.reference)
+	}
+	if wrote := r.e.Store.Update(context.WithoutCancel(ctx), end); wrote != nil {
+		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written", slog.String("reference", t.reference), slog.Any("error", wrote))
+	}
+	return err
 }

@@ -94,11 +94,10 @@ func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction i
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 
-// OpenCaptures lists the captures of all tenants, oldest first, that wait for the acquirer's word since before the given time. Only
-// those with an id above after.
+// OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does of transactions.
 func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) ([]*payment.Capture, error) {
-	return collect(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE state = 'pending' AND updated_at < ? AND id > ?
-		ORDER BY id LIMIT ?`, scanCapture, before, after, limit)
+	return collect(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
+		ORDER BY id LIMIT ?`, scanCapture, before, before+clockSlack.Milliseconds(), after, limit)
 }
 
 func scanCapture(row Scanner) (*payment.Capture, error) {

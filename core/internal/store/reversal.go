@@ -35,11 +35,13 @@ func (tx *Tx) EndReversal(r *payment.Reversal) error {
 	return tx.change(`DELETE FROM reversals WHERE id = ? AND version = ?`, r.ID, r.Version)
 }
 
-// DueReversals lists the reversals of all tenants with an id above after that are due at a time, by id. A clock that was set back
-// holds none up: what is due later than two of the longest pauses is due now.
+// DueReversals returns a page of the pending reversals of all tenants that are due at a time, by id. The page begins after the id after. A
+// clock that was set back holds none up: what is due later than two of the longest pauses is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
-	return collect(ctx, db, `SELECT `+reversalColumns+` FROM reversals WHERE (due_at <= ? OR due_at > ?) AND id > ?
-		ORDER BY id LIMIT ?`, scanReversal, toMillis(at), toMillis(at.Add(2*payment.LongestPause)), after, limit)
+	return collect(ctx, db, `SELECT `+reversalColumns+` FROM (
+			SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?
+			UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ?
+		) due WHERE id > ? ORDER BY id LIMIT ?`, scanReversal, toMillis(at), toMillis(at.Add(2*payment.LongestPause)), after, limit)
 }
 
 func scanReversal(row Scanner) (*payment.Reversal, error) {

@@ -134,3 +134,12 @@ func scanNumber(row Scanner) (n int64, err error) {
 	}
 	return n, nil
 }
+
+// one reads the number in a row. ErrConflict if there is no row.
+func one(row Scanner) (int64, error) {
+	n, err := scanNumber(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, ErrConflict
+	}
+	return n, err
+}

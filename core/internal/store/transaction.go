@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
@@ -116,12 +117,15 @@ func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p Page) (
 		tenant.Merchant, tenant.Live)
 }
 
-// OpenTransactions lists the transactions of all tenants, oldest first, that wait for the acquirer's word since before the given time:
-// payments in processing or unknown, and voids. Only those with an id above after.
+// clockSlack is how far another process's clock may be ahead. A time beyond it was written by a clock that was wrong: such a row is old.
+const clockSlack = time.Minute
+
+// OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id. The page begins after the id after,
+// and has no row that was last changed between before and a minute later, in milliseconds: a request is still working on those.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]*payment.Transaction, error) {
 	return collect(ctx, db, `SELECT `+transactionColumns+` FROM transactions INDEXED BY transactions_open
-		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at < ? AND id > ?
-		ORDER BY id LIMIT ?`, scanTransaction, before, after, limit)
+		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at NOT BETWEEN ? AND ? AND id > ?
+		ORDER BY id LIMIT ?`, scanTransaction, before, before+clockSlack.Milliseconds(), after, limit)
 }
 
 func scanTransaction(row Scanner) (*payment.Transaction, error) {

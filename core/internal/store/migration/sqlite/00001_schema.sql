@@ -168,6 +168,19 @@ CREATE TABLE reversals (
 ) STRICT;
 CREATE INDEX reversals_due ON reversals (due_at);
 
+-- The last attempt of recovery at each unfinished step that it has tried. A step that ends has no row.
+CREATE TABLE step_attempts (
+    kind       TEXT    NOT NULL CHECK (kind = 'authorize' OR kind = 'void' OR kind = 'capture' OR kind = 'refund' OR kind = 'reversal'),
+    object_id  INTEGER NOT NULL, -- the transaction, capture, refund or reversal
+    number     INTEGER NOT NULL, -- authorize: transactions.attempt; void: transactions.operation_id; else 0
+    attempts   INTEGER NOT NULL,
+    running    INTEGER NOT NULL CHECK (running IN (0, 1)),
+    begun_at   INTEGER NOT NULL,
+    next_at    INTEGER NOT NULL,
+    last_error TEXT    NOT NULL,
+    PRIMARY KEY (kind, object_id, number)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
     id          INTEGER PRIMARY KEY,
     merchant_id INTEGER NOT NULL,

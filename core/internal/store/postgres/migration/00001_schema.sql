@@ -157,6 +157,18 @@ CREATE INDEX reversals_due ON reversals (due_at);
 -- events and webhook_deliveries are partitioned by id, that is by time: retention drops whole partitions. The first
 -- partition ends 28 to 56 days after the schema was made; the leading core creates further ones in time. A row that no
 -- partition covers goes to the one named _rest.
+CREATE TABLE step_attempts (
+    kind       TEXT     NOT NULL CHECK (kind IN ('authorize', 'void', 'capture', 'refund', 'reversal')),
+    object_id  BIGINT   NOT NULL,
+    number     BIGINT   NOT NULL,
+    attempts   BIGINT   NOT NULL,
+    running    SMALLINT NOT NULL CHECK (running IN (0, 1)),
+    begun_at   BIGINT   NOT NULL,
+    next_at    BIGINT   NOT NULL,
+    last_error TEXT     NOT NULL,
+    PRIMARY KEY (kind, object_id, number)
+);
+
 CREATE TABLE events (
     id          BIGINT   NOT NULL PRIMARY KEY,
     merchant_id BIGINT   NOT NULL,

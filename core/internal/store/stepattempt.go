@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+const attemptColumns = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
+
+// unfinished finds the object of a step, ?1, and the step, ?2, by its kind, if the step has not ended.
+var unfinished = map[payment.StepKind]string{
+	payment.AuthorizeStep: `SELECT id FROM transactions WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown')`,
+	payment.VoidStep:      `SELECT id FROM transactions WHERE id = ?1 AND operation_id = ?2 AND operation = 'void'`,
+	payment.CaptureStep:   `SELECT id FROM captures WHERE id = ?1 AND ?2 = 0 AND state = 'pending'`,
+	payment.RefundStep:    `SELECT id FROM refunds WHERE id = ?1 AND ?2 = 0 AND state = 'pending'`,
+	payment.ReversalStep:  `SELECT id FROM reversals WHERE id = ?1 AND ?2 = 0`,
+}
+
+// BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is the pause after so many attempts. An
+// attempt without a result counts as running for patience. ErrConflict if another attempt runs, or if the step has ended.
+func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
+	object, number := s.Object()
+	row, err := tx.row(`INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
+			VALUES (?1, ?2, ?3, 1, 1, ?4, ?4, '')
+		ON CONFLICT (kind, object_id, number) DO UPDATE SET attempts = step_attempts.attempts + 1, running = 1, begun_at = ?4
+			WHERE step_attempts.running = 0 OR step_attempts.begun_at NOT BETWEEN ?5 AND ?4
+		RETURNING attempts`, string(s.Kind), object, number, toMillis(tx.Now), toMillis(tx.Now.Add(-patience))+1)
+	if err != nil {
+		return err
+	}
+	attempts, err := one(row)
+	if err != nil {
+		return err
+	}
+	if err := tx.lockUnfinished(s); err != nil {
+		return err
+	}
+	return tx.change(`UPDATE step_attempts SET next_at = ? WHERE kind = ? AND object_id = ? AND number = ?`,
+		toMillis(tx.Now.Add(next(attempts))), string(s.Kind), object, number)
+}
+
+// lockUnfinished returns ErrConflict if a step has ended, and else keeps it as it is until the command has ended.
+func (tx *Tx) lockUnfinished(s payment.StepID) error {
+	object, number := s.Object()
+	row, err := tx.locked(unfinished[s.Kind], object, number)
+	if err != nil {
+		return err
+	}
+	_, err = one(row)
+	return err
+}
+
+// FailAttempt writes why the last attempt at a step failed.
+func (tx *Tx) FailAttempt(s payment.StepID, why string) error {
+	object, number := s.Object()
+	return tx.exec(`UPDATE step_attempts SET running = 0, last_error = ? WHERE kind = ? AND object_id = ? AND number = ?`,
+		why, string(s.Kind), object, number)
+}
+
+// RemoveAttempt removes what is known of the attempts at a step that has ended.
+func (tx *Tx) RemoveAttempt(s payment.StepID) error {
+	object, number := s.Object()
+	return tx.exec(`DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`, string(s.Kind), object, number)
+}
+
+// RemoveEndedAttempts removes the attempts at steps that ended in another way than by recovery.
+func (tx *Tx) RemoveEndedAttempts() error {
+	return tx.exec(`DELETE FROM step_attempts WHERE NOT EXISTS (
+			SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
+				AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
+			UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
+				AND t.operation_id = step_attempts.number AND t.operation = 'void'
+			UNION ALL SELECT 1 FROM captures c WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
+			UNION ALL SELECT 1 FROM refunds r WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
+			UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`)
+}
+
+// StepAttempts returns the attempts at the steps of two kinds, which may be the same, whose objects have ids from first to last.
+func (db *DB) StepAttempts(ctx context.Context, one, other payment.StepKind, first, last int64) ([]payment.StepAttempt, error) {
+	return collect(ctx, db, `SELECT `+attemptColumns+` FROM step_attempts WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
+		scanStepAttempt, string(one), string(other), first, last)
+}
+
+func scanStepAttempt(row Scanner) (payment.StepAttempt, error) {
+	var (
+		a                           payment.StepAttempt
+		object, number, begun, next int64
+	)
+	if err := row.Scan(&a.Step.Kind, &object, &number, &a.Attempts, &a.Running, &begun, &next, &a.LastError); err != nil {
+		return a, fmt.Errorf("read step attempt: %w", err)
+	}
+	switch a.Step.Kind {
+	case payment.AuthorizeStep:
+		a.Step.Transaction, a.Step.Attempt = object, number
+	case payment.VoidStep:
+		a.Step.Transaction, a.Step.ID = object, number
+	case payment.CaptureStep, payment.RefundStep, payment.ReversalStep: // named without the transaction
+		a.Step.ID = object
+	}
+	a.BegunAt, a.NextAt = fromMillis(begun), fromMillis(next)
+	return a, nil
+}
