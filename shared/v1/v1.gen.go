@@ -3806,6 +3806,10 @@ type ClientInterface interface {
 	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
+	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+	// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+	// it, with an event.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
@@ -3816,6 +3820,10 @@ type ClientInterface interface {
 	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
 	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+	//
+	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+	// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+	// it, with an event.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4805,6 +4813,10 @@ func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, req
 // money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 // `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
+// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+// it, with an event.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
@@ -4825,6 +4837,10 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, params *CreateRefundP
 // Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
 // money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 // `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+//
+// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+// it, with an event.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8877,6 +8893,10 @@ type ClientWithResponsesInterface interface {
 	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
+	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+	// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+	// it, with an event.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
@@ -8887,6 +8907,10 @@ type ClientWithResponsesInterface interface {
 	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
 	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+	//
+	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+	// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+	// it, with an event.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12482,6 +12506,10 @@ func (c *ClientWithResponses) ListRefundsWithResponse(ctx context.Context, param
 // money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 // `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
+// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+// it, with an event.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
@@ -12498,6 +12526,10 @@ func (c *ClientWithResponses) CreateRefundWithBodyWithResponse(ctx context.Conte
 // Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
 // money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
 // `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+//
+// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
+// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
+// it, with an event.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
