@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -21,6 +22,7 @@ type contradictions struct {
 }
 
 func (c *contradictions) AcquirerContradicted(step engine.Step, what engine.Contradiction) {
+	c.Observer.AcquirerContradicted(step, what)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = append(c.seen, string(step)+" "+string(what))
@@ -68,6 +70,7 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
+			series := scraped(s)
 			alerts := observed(s)
 			txn := st.MustPrepare(t, s)
 			first := true
@@ -87,6 +90,9 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 			lookUntilTheEnd(t, s)
 			st.wantDone(t, s)
 			alerts.want(t, st.metric()+" late_recorded")
+			if line := `causeway_acquirer_contradictions_total{kind="late_recorded",step="` + st.metric() + `"} 1`; !strings.Contains(series(), line) {
+				t.Errorf("%s is not counted", line)
+			}
 			st.wantAnswer(t, s, 402, true) // the first response stands
 			st.wantDone(t, s)
 		})
