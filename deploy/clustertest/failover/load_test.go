@@ -165,7 +165,7 @@ func (l *load) told(p *payment, begun time.Time, status int, body string) bool {
 		p.body, p.begun, p.told = body, begun, clock.System().Now()
 		l.payments = append(l.payments, p)
 		return true
-	case 0, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusConflict:
+	case 0, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusConflict, http.StatusBadGateway:
 		return false
 	}
 	l.strange = append(l.strange, fmt.Sprintf("%s: HTTP %d: %s", p.key, status, body))

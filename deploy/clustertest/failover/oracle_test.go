@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/deploy/clustertest/fleet"
+	"github.com/causeway-pay/causeway/deploy/standalone/crashtest"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -27,7 +30,7 @@ type shop struct {
 
 func openShop(t *testing.T, c *cluster, cores int) *shop {
 	t.Helper()
-	f := fleet.Start(t, fleet.Config{Cores: cores, Store: c.URL()})
+	f := fleet.Start(t, fleet.Config{Cores: cores, Store: c.URL(), CoreArgs: []string{"--simulator", hostileAcquirer(t)}})
 	// At the end of its day what was captured is settled, and is not as it was acknowledged any more.
 	f.Run(t, "merchants", "update", f.Merchant, "--cutoff", clock.System().Now().UTC().Add(12*time.Hour).Format("15:04"))
 	s := &shop{key: f.Secret, book: openBook(t)}
@@ -36,6 +39,21 @@ func openShop(t *testing.T, c *cluster, cores int) *shop {
 		s.cores = append(s.cores, core.URL())
 	}
 	return s
+}
+
+// hostileAcquirer returns the file of a simulator that is slow, late, flaky and contradictory at random.
+func hostileAcquirer(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hostile := crashtest.Catalogues(string(text))
+	path := filepath.Join(t.TempDir(), "simulator.yaml")
+	if err := os.WriteFile(path, []byte(hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // verdict is what became of the payments of a load.
@@ -61,8 +79,29 @@ func (v *verdict) Faults() (out []string) {
 	return out
 }
 
-// judge holds what the clients of some loads were told against what there is. since is before the first of them.
+// judge compares what the clients of some loads were told with the payments that exist. since is before the first of
+// them. A payment that the acquirer approved late is released within some looks of its pending reversal, so judge waits
+// for a verdict without a fault.
 func (s *shop) judge(t *testing.T, db *sql.DB, since time.Time, loads ...*load) *verdict {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		v := s.judgeOnce(t, db, since, loads...)
+		if len(v.Lost) > 0 || len(v.Faults()) == 0 {
+			return v
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return v
+		}
+	}
+}
+
+func (s *shop) judgeOnce(t *testing.T, db *sql.DB, since time.Time, loads ...*load) *verdict {
 	t.Helper()
 	waitFor(t, "nothing is open", func() bool {
 		var open int

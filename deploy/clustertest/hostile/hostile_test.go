@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,17 +20,6 @@ import (
 
 // rounds is how many rounds run unless CAUSEWAY_CRASH_ROUNDS sets another number.
 const rounds = 3
-
-// disturbances are those of the hostile acquirer: every fourth request meets one.
-const disturbances = `
-disturbances:
-  - {kind: slow, share: 60, delay_ms: 150}
-  - {kind: timeout_before, share: 40, delay_ms: 100}
-  - {kind: timeout_after, share: 40, delay_ms: 100}
-  - {kind: late, share: 40, delay_ms: 50, effect_ms: 700}
-  - {kind: unavailable, share: 40}
-  - {kind: not_found, share: 30}
-`
 
 // number reads an environment variable.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
@@ -65,9 +53,9 @@ func newRound(t *testing.T, binary string, seed uint64) *round {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calm := regexp.MustCompile(`(delay|effect)_ms: \d{4,}`).ReplaceAllString(string(catalogue), "${1}_ms: 100")
+	calm, hostile := crashtest.Catalogues(string(catalogue))
 	mustWrite(t, filepath.Join(r.folder, "calm.yaml"), calm)
-	mustWrite(t, filepath.Join(r.folder, "hostile.yaml"), calm+disturbances)
+	mustWrite(t, filepath.Join(r.folder, "hostile.yaml"), hostile)
 	merchant := r.run(t, "merchants", "create", "Harness")
 	r.run(t, "merchants", "update", merchant, "--unlinked-refunds", "on")
 	r.h, err = crashtest.New(seed, crashtest.Keys{
