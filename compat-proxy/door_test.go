@@ -14,6 +14,7 @@ import (
 	"time"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // saleXML is sale in the other notation.
@@ -196,7 +197,7 @@ func TestBombs(t *testing.T) {
 	s := &v1{}
 	upstream := httptest.NewServer(s)
 	t.Cleanup(upstream.Close)
-	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

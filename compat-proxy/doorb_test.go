@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 const (
@@ -200,7 +201,8 @@ func TestDoorB_panic(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	p, err := compatproxy.New(compatproxy.Config{
-		V1: "http://127.0.0.1:1", Transport: panicking{}, Log: slog.New(slog.NewJSONHandler(&log, nil)),
+		DeduplicationSecret: goldentest.Secret(),
+		V1:                  "http://127.0.0.1:1", Transport: panicking{}, Log: slog.New(slog.NewJSONHandler(&log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +226,7 @@ func TestDoorB_log(t *testing.T) {
 	var log bytes.Buffer
 	upstream := httptest.NewServer(&v1{})
 	t.Cleanup(upstream.Close)
-	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +249,7 @@ func TestDoorB_metrics(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(&v1{})
 	t.Cleanup(upstream.Close)
-	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +278,7 @@ func TestDoorB_http2(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(&v1{})
 	t.Cleanup(upstream.Close)
-	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL, DropInPaths: true})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, DropInPaths: true})
 	if err != nil {
 		t.Fatal(err)
 	}

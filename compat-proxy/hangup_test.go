@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // TestClientsThatHangUp: a request whose client went away is logged with status 499 and no error, also
@@ -21,7 +22,7 @@ func TestClientsThatHangUp(t *testing.T) {
 		want string
 	}{{true, `"status":499`}, {false, `"level":"ERROR","msg":"request"`}} {
 		var log bytes.Buffer
-		p, err := compatproxy.New(compatproxy.Config{V1: "http://127.0.0.1:1", Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1:1", Log: slog.New(slog.NewJSONHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // endless is a body that counts what is read of it.
@@ -45,7 +46,7 @@ func TestBodyTooLarge(t *testing.T) {
 
 func TestBodyIsNotReadPastItsLimit(t *testing.T) {
 	t.Parallel()
-	p, err := compatproxy.New(compatproxy.Config{V1: "http://127.0.0.1:1"})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}

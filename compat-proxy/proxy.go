@@ -34,7 +34,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Config says what a Proxy speaks to. Only V1 is required.
+// Config says what a Proxy speaks to. V1 and DeduplicationSecret are required.
 type Config struct {
 	// V1 is the base URL of v1, as "https://core.internal:8443"; its paths begin with /v1.
 	V1 string
@@ -43,6 +43,11 @@ type Config struct {
 	// Hop is the hop secret: the hop in front shows it with the client address, and v1 gets it with the
 	// address that goes on. Zero uses the peer's address and forwards none.
 	Hop secret.String
+	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes: the same for all proxies in front of one v1. It
+	// outlives API keys, so that a rolled key forgets no payment.
+	DeduplicationSecret secret.String
+	// DeduplicationSecretOther is the one before or after it while it is replaced. Zero means none.
+	DeduplicationSecretOther secret.String
 	// Credentials is the path of the file that maps legacy logins to API keys. Empty means none: clients log in with API keys.
 	Credentials string
 	// DropInPaths also serves the legacy providers' own paths, for clients that can change nothing but a host.
@@ -108,10 +113,12 @@ func New(cfg Config) (*Proxy, error) {
 	executor, err := command.New(command.Config{
 		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
 		Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
+		DeduplicationSecret: cfg.DeduplicationSecret, DeduplicationSecretOther: cfg.DeduplicationSecretOther,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
+	p.metrics.DeduplicationSecret(command.SecretFingerprint(cfg.DeduplicationSecret))
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -70,7 +71,7 @@ func mustProxy(t *testing.T, s *v1, change func(*compatproxy.Config)) *httptest.
 	t.Helper()
 	upstream := httptest.NewServer(s)
 	t.Cleanup(upstream.Close)
-	cfg := compatproxy.Config{V1: upstream.URL}
+	cfg := compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL}
 	if change != nil {
 		change(&cfg)
 	}
@@ -347,12 +348,13 @@ func TestNewRefuses(t *testing.T) {
 		cfg  compatproxy.Config
 		want string
 	}{
-		{"no v1", compatproxy.Config{}, "v1"},
-		{"a v1 with a path", compatproxy.Config{V1: "http://127.0.0.1/v1"}, "v1"},
-		{"a v1 of another scheme", compatproxy.Config{V1: "ftp://127.0.0.1"}, "v1"},
-		{"an unknown currency", compatproxy.Config{V1: "http://127.0.0.1", Currency: "USD"}, "currency"},
-		{"no credentials file", compatproxy.Config{V1: "http://127.0.0.1", Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
-		{"broken credentials", compatproxy.Config{V1: "http://127.0.0.1", Credentials: broken}, "transaction_keys"},
+		{"no v1", compatproxy.Config{DeduplicationSecret: goldentest.Secret()}, "v1"},
+		{"no deduplication secret", compatproxy.Config{V1: "http://127.0.0.1"}, "deduplication_secret"},
+		{"a v1 with a path", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1/v1"}, "v1"},
+		{"a v1 of another scheme", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "ftp://127.0.0.1"}, "v1"},
+		{"an unknown currency", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Currency: "USD"}, "currency"},
+		{"no credentials file", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
+		{"broken credentials", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Credentials: broken}, "transaction_keys"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -369,7 +371,7 @@ func TestTLSUpstream(t *testing.T) {
 	upstream := httptest.NewTLSServer(&v1{})
 	t.Cleanup(upstream.Close)
 	pool := upstream.Client().Transport
-	p, err := compatproxy.New(compatproxy.Config{V1: upstream.URL, Transport: pool})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Transport: pool})
 	if err != nil {
 		t.Fatal(err)
 	}

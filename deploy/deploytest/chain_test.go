@@ -55,7 +55,7 @@ func newMachine(t *testing.T) *machine {
 	for _, name := range []string{"compat-credentials", "compat-proxy", "edge", "envoy", "mle-filter"} {
 		write(t, m.path("/etc/causeway/"+name+".yaml"), []byte(m.here(string(mustRead(t, "deploy/systemd/config/"+name+".yaml")))))
 	}
-	for _, name := range []string{"vault-kek", "mle-kek", "filter-secret", "operator-token"} {
+	for _, name := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "operator-token"} {
 		m.secret(t, name, random())
 	}
 	m.authority = certtest.Root(t).Intermediate(t)
@@ -291,8 +291,10 @@ func TestChain(t *testing.T) {
 func TestPlaceholdersStartNothing(t *testing.T) {
 	t.Parallel()
 	secrets := mustBuild(t, filepath.Join(root, "deploy/kubernetes/base")).secrets
-	of := map[string]string{"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "operator token", "mle-kek": "key-encryption key"}
-	for secret, unit := range map[string]string{"vault-kek": "core", "filter-secret": "core", "operator-token": "core", "mle-kek": "mle-filter"} {
+	of := map[string]string{"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "operator token", "mle-kek": "key-encryption key",
+		"deduplication-secret": "deduplication_secret"}
+	for secret, unit := range map[string]string{"vault-kek": "core", "filter-secret": "core", "operator-token": "core", "mle-kek": "mle-filter",
+		"deduplication-secret": "compat-proxy"} {
 		t.Run(secret, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)

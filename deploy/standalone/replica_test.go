@@ -3,9 +3,13 @@ package main_test
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -47,6 +51,7 @@ func startReplica(tb testing.TB, v1Base, logins string) *replica {
 	r := &replica{stderr: &lockedBuffer{}}
 	r.cmd = exec.CommandContext(context.Background(), program,
 		"--listen", "127.0.0.1:0", "--v1", v1Base, "--credentials", logins, "--drop-in-paths")
+	r.cmd.Env = append(os.Environ(), "CAUSEWAY_DEDUPLICATION_SECRET="+deduplicationSecret(tb, filepath.Dir(logins)))
 	log, writer := io.Pipe()
 	r.cmd.Stderr = writer
 	if err := r.cmd.Start(); err != nil {
@@ -61,6 +66,20 @@ func startReplica(tb testing.TB, v1Base, logins string) *replica {
 	tb.Cleanup(r.kill)
 	r.await(tb, log)
 	return r
+}
+
+// deduplicationSecret is that of the standalone with that data folder, so that a replica recognises its requests; another one for a
+// replica that is beside no standalone.
+func deduplicationSecret(tb testing.TB, data string) string {
+	tb.Helper()
+	kept, err := os.ReadFile(filepath.Join(data, "deduplication.secret"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return rand.Text() + rand.Text()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.TrimSpace(string(kept))
 }
 
 // await reads the log until it tells the address, and goes on reading.

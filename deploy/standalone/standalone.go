@@ -195,9 +195,13 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 }
 
 func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
+	deduplication, err := keptSecret(filepath.Join(m.data, "deduplication.secret"))
+	if err != nil {
+		return nil, fmt.Errorf("open the proxy: %w", err)
+	}
 	p, err := compatproxy.New(compatproxy.Config{
 		V1: base, Credentials: logins, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
-		Tracer: m.traces.Tracer("compat-proxy"), Hop: m.hopSecret,
+		Tracer: m.traces.Tracer("compat-proxy"), Hop: m.hopSecret, DeduplicationSecret: deduplication,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy: %w", err)

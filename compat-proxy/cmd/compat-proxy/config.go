@@ -1,9 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/program"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// The variables of the secrets that the configuration file does not name; with _FILE behind them, they name files.
+const (
+	secretVariable = "CAUSEWAY_DEDUPLICATION_SECRET"
+	otherVariable  = "CAUSEWAY_DEDUPLICATION_SECRET_OTHER"
 )
 
 // Config is the configuration file; configs/compat-proxy.yaml says what each key means. Flags that are given win over it.
@@ -18,6 +28,9 @@ type Config struct {
 	CallTimeout  time.Duration `yaml:"call_timeout"`
 	TotalTimeout time.Duration `yaml:"total_timeout"`
 	Concurrency  int           `yaml:"concurrency"`
+
+	DeduplicationSecret      config.Secret `yaml:"deduplication_secret"`
+	DeduplicationSecretOther config.Secret `yaml:"deduplication_secret_other"`
 
 	SignatureAge   time.Duration `yaml:"signature_age"`
 	SignatureHosts []string      `yaml:"signature_hosts"`
@@ -36,7 +49,7 @@ Usage:
   compat-proxy version
 
 Examples:
-  compat-proxy --v1 http://127.0.0.1:8080
+  CAUSEWAY_DEDUPLICATION_SECRET_FILE=secret compat-proxy --v1 http://127.0.0.1:8080
         clients log in with a v1 API key as their transaction key
   compat-proxy --config configs/compat-proxy.yaml --listen :9090
         settings from the file, but this address
@@ -48,6 +61,10 @@ Examples:
 Environment:
   CAUSEWAY_HOP_SECRET  authenticates the client address between the programs, the same for all of them (none);
                    CAUSEWAY_HOP_SECRET_FILE names a file that holds it
+  CAUSEWAY_DEDUPLICATION_SECRET        what the proxy derives the names of requests under, by which a retry is recognised: the same for all
+                                       proxies in front of one v1 (openssl rand -base64 32). Required
+  CAUSEWAY_DEDUPLICATION_SECRET_OTHER  while that is replaced: the new one, then the old one (none)
+  Each may be given as a file: CAUSEWAY_DEDUPLICATION_SECRET_FILE, CAUSEWAY_DEDUPLICATION_SECRET_OTHER_FILE.
   SSL_CERT_FILE    a PEM file of the authorities that an https v1 is trusted by, in place of the machine's own
 
 Signals:
@@ -76,4 +93,19 @@ func (m *Main) ParseFlags(args []string) error {
 		return err
 	}
 	return program.LoadConfig(fs, *file, c)
+}
+
+// secrets resolves the deduplication secrets.
+func (c *Config) secrets(getenv func(string) string) (current, other secret.String, err error) {
+	if current, err = c.DeduplicationSecret.ResolveOr(getenv, secretVariable); err != nil {
+		return current, other, fmt.Errorf("deduplication_secret: %w", err)
+	}
+	if current.IsZero() {
+		return current, other, errors.New("no deduplication secret: set " + secretVariable + " or " + secretVariable +
+			config.FileSuffix + ", the same for all proxies in front of one v1 (openssl rand -base64 32)")
+	}
+	if other, err = c.DeduplicationSecretOther.ResolveOr(getenv, otherVariable); err != nil {
+		return current, other, fmt.Errorf("deduplication_secret_other: %w", err)
+	}
+	return current, other, nil
 }

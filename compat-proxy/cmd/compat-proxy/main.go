@@ -71,7 +71,12 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
+	current, other, err := m.Config.secrets(os.Getenv)
+	if err != nil {
+		return err
+	}
 	proxy, err := compatproxy.New(compatproxy.Config{
+		DeduplicationSecret: current, DeduplicationSecretOther: other,
 		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
 		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,
 		SignatureAge: m.Config.SignatureAge, SignatureHosts: m.Config.SignatureHosts,

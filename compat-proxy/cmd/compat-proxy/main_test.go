@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/program"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 const configs = "../../../configs/"
@@ -36,6 +38,7 @@ func TestShippedConfiguration(t *testing.T) {
 		t.Errorf("got %+v, want %+v", m.Config, want)
 	}
 
+	m.Config.DeduplicationSecret = config.Literal(secret.New(deduplicationSecret))
 	ctx, stop := context.WithCancel(t.Context())
 	ready := make(chan net.Addr, 1)
 	operators := make(chan net.Addr, 1)
@@ -119,15 +122,52 @@ func TestHelpIsNoError(t *testing.T) {
 	}
 }
 
+const deduplicationSecret = "a deduplication secret for tests only"
+
+// The secrets come from the file, or else from the environment. None of several proxies starts without one: it would recognise no
+// retry of a request that came to another.
+func TestDeduplicationSecrets(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("of the file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := config.Literal(secret.New("of the configuration"))
+	for name, tt := range map[string]struct {
+		config         Config
+		env            map[string]string
+		current, other string
+		fault          string
+	}{
+		"none":          {Config{}, nil, "", "", secretVariable},
+		"other alone":   {Config{}, map[string]string{otherVariable: "b"}, "", "", secretVariable},
+		"environment":   {Config{}, map[string]string{secretVariable: "a", otherVariable: "b"}, "a", "b", ""},
+		"files":         {Config{}, map[string]string{secretVariable + "_FILE": file, otherVariable + "_FILE": file}, "of the file", "of the file", ""},
+		"configuration": {Config{DeduplicationSecret: written, DeduplicationSecretOther: written}, map[string]string{secretVariable: "a"}, "of the configuration", "of the configuration", ""},
+		"no such file":  {Config{}, map[string]string{secretVariable + "_FILE": file + "x"}, "", "", "deduplication_secret"},
+		"no other file": {Config{}, map[string]string{secretVariable: "a", otherVariable + "_FILE": file + "x"}, "", "", "deduplication_secret_other"},
+	} {
+		current, other, err := tt.config.secrets(func(name string) string { return tt.env[name] })
+		if (err != nil) != (tt.fault != "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.fault)
+		}
+		if err == nil && (current.Reveal() != tt.current || other.Reveal() != tt.other) {
+			t.Errorf("%s: got %q and %q, want %q and %q", name, current.Reveal(), other.Reveal(), tt.current, tt.other)
+		}
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
+	given := config.Literal(secret.New(deduplicationSecret))
 	for name, c := range map[string]Config{
-		"no v1":      {Listen: "127.0.0.1:0"},
-		"no address": {Listen: "nowhere:port", V1: "http://127.0.0.1:1"},
+		"v1":                            {Listen: "127.0.0.1:0", DeduplicationSecret: given},
+		"listen":                        {Listen: "nowhere:port", V1: "http://127.0.0.1:1", DeduplicationSecret: given},
+		"CAUSEWAY_DEDUPLICATION_SECRET": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1"},
 	} {
 		m := &Main{Stderr: io.Discard, Config: c}
-		if err := m.Run(t.Context()); err == nil {
-			t.Errorf("%s: got no error, want one", name)
+		if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want an error that names %s", err, name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // A connection that was kept breaks under the request, and v1 is overloaded from then on: that nothing was done the second time says
@@ -16,7 +17,7 @@ import (
 func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the fake takes anything
 		switch requests.Add(1) {
 		case 1:
@@ -28,9 +29,12 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = io.WriteString(w, refusal("service_overloaded"))
 		}
-	}))
+	})))
 	t.Cleanup(server.Close)
-	x, err := command.New(command.Config{V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond})
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+		FollowPause: time.Microsecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

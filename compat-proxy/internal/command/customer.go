@@ -85,7 +85,7 @@ func text(s *string) string {
 
 // createCustomer makes the customer whole, or finds the one that there is.
 func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
-	identity := s.identify([]string{string(c.Kind()), text(c.Body.Reference), text(c.Body.Description), text(c.Body.Email)})
+	apart := []string{string(c.Kind()), text(c.Body.Reference), text(c.Body.Description), text(c.Body.Email)}
 	c.Body = findable(c.Body)
 	same, failed := s.customersLike(ctx, c.Body)
 	if failed != nil {
@@ -100,9 +100,14 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 	if err != nil {
 		return unencodable()
 	}
-	content := s.identify([]string{string(all)})
+	first := func(n naming) string { return "customer-" + n.derive(apart) + "-" }
+	names, failed := s.chosen(ctx, func(n naming) string { return first(n) + "0" })
+	if failed != nil {
+		return *failed
+	}
+	content := names.derive([]string{string(all)})
 	for n := range maxOpenings {
-		key := "customer-" + identity + "-" + strconv.Itoa(n)
+		key := first(names) + strconv.Itoa(n)
 		m := maker{session: s, command: c, key: key, own: key + "-" + content}
 		r, again := m.make(ctx)
 		if again {

@@ -18,7 +18,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Config is what an Executor needs. Every zero value but V1 has a meaning.
+// Config is what an Executor needs. Every zero value has a meaning but those of V1 and DeduplicationSecret.
 type Config struct {
 	// V1 is the base URL of v1, scheme and host, without a path that ends in /v1.
 	V1 string
@@ -45,6 +45,10 @@ type Config struct {
 	Log *slog.Logger
 	// Clock tells when what is known of a key is stale. Nil means the system's.
 	Clock clock.Clock
+	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes. Proxies that have the same one share names.
+	DeduplicationSecret secret.String
+	// DeduplicationSecretOther is the one before or after it while it is replaced: names are looked up under it too. Zero means none.
+	DeduplicationSecretOther secret.String
 	// NewKey makes an Idempotency-Key that was never used before. Nil means 128 random bits.
 	NewKey func() string
 }
@@ -63,8 +67,12 @@ type Executor struct {
 	unsaid     atomic.Int64 // how many were left out since
 }
 
-// New returns an executor; nothing is opened or called yet. The error is for a V1 address that is none.
+// New returns an executor; nothing is opened or called yet. It returns an error for a V1 address that is none, and for deduplication
+// secrets that are missing or too short.
 func New(cfg Config) (*Executor, error) {
+	if err := checkSecrets(cfg.DeduplicationSecret, cfg.DeduplicationSecretOther); err != nil {
+		return nil, err
+	}
 	if cfg.Transport == nil {
 		cfg.Transport = http.DefaultTransport
 	}
@@ -91,7 +99,10 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
-	return &Executor{cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions", keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}}, nil
+	return &Executor{
+		cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions",
+		keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}},
+	}, nil
 }
 
 // doer is an http.Client that follows no redirect, for that would carry a card number to an address nobody configured, and keeps no cookies.
@@ -120,6 +131,9 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.TotalTimeout)
 	defer cancel()
 	s := session{x: x, key: key}
+	if failed := s.prepare(ctx, c); failed != nil {
+		return *failed
+	}
 	if named, ok := c.(Named); ok {
 		return s.runNamed(ctx, named)
 	}
@@ -172,6 +186,9 @@ type session struct {
 	patient        bool // waits for another operation on the same payment to end
 	// posted is told what v1 says of the key of a Named command; nil for any other.
 	posted *posting
+	// names derives what the request is remembered under, otherNames what it may be known by already; nil without another secret.
+	names      naming
+	otherNames *naming
 	// nonce makes what v1 is asked for another thing than any other request's, if it is set; see apart.
 	nonce string
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -72,6 +73,14 @@ func (f *fakeV1) seen() []ask {
 	return slices.Clone(f.asked)
 }
 
+// identified is f behind a v1 that identifies API keys, unless f has responses to that of its own.
+func (f *fakeV1) identified() http.Handler {
+	if f.answers[current] != nil {
+		return f
+	}
+	return goldentest.Identified(f)
+}
+
 // posts are the requests that could have moved money.
 func (f *fakeV1) posts() []ask {
 	return slices.DeleteFunc(f.seen(), func(a ask) bool { return !strings.HasPrefix(a.route, "POST ") })
@@ -119,10 +128,11 @@ func transaction(status string, more ...string) string {
 func setup(t *testing.T, answers map[string][]answer) (*command.Executor, *fakeV1) {
 	t.Helper()
 	f := &fakeV1{answers: answers}
-	server := httptest.NewServer(f)
+	server := httptest.NewServer(f.identified())
 	t.Cleanup(server.Close)
 	x, err := command.New(command.Config{
-		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
+		DeduplicationSecret: goldentest.Secret(),
+		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
 		Clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)),
 	})
 	if err != nil {
@@ -299,9 +309,9 @@ func TestHangUpDoesNotStopAPayment(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	f := &fakeV1{answers: map[string][]answer{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
-	server := httptest.NewServer(f)
+	server := httptest.NewServer(goldentest.Identified(f))
 	t.Cleanup(server.Close)
-	x, err := command.New(command.Config{V1: server.URL, TotalTimeout: 5 * time.Minute})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, TotalTimeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +330,7 @@ func TestUnreachable(t *testing.T) {
 	unreachable := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", nobody)
 	}}
-	x, err := command.New(command.Config{V1: "http://v1", Transport: unreachable, Backoff: time.Millisecond})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://v1", Transport: unreachable, Backoff: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

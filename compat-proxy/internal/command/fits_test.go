@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -156,7 +157,7 @@ func TestCreateCustomerEnds(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	var calls atomic.Int64
-	x, err := command.New(command.Config{V1: server.URL, Observe: func(command.Call) { calls.Add(1) }})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Observe: func(command.Call) { calls.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,8 @@ func TestComplaint(t *testing.T) {
 	var log bytes.Buffer
 	kept, now := &closing{RoundTripper: server.Client().Transport}, clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 	x, err := command.New(command.Config{
-		V1: server.URL, Transport: kept, Observe: func(command.Call) {}, Backoff: time.Microsecond, Clock: now,
+		DeduplicationSecret: goldentest.Secret(),
+		V1:                  server.URL, Transport: kept, Observe: func(command.Call) {}, Backoff: time.Microsecond, Clock: now,
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {

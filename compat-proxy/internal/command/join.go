@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,23 +22,27 @@ const (
 // join makes a further payment of an order. Its Idempotency-Key is that of its place among the order's payments: of several that are asked for
 // at once one has the place, and the others look at the order again. That also shows them what they are the repetition of.
 func (s session) join(ctx context.Context, c Authorize) Result {
-	digest := ""
+	var digests []string // the first one is put down
 	if len(c.Once.Same) > 0 {
-		digest = s.identify(c.unnumbered().identity(), c.Once.Same)
+		for _, names := range s.allNames() {
+			digests = append(digests, names.derive(c.unnumbered().identity(), c.Once.Same))
+		}
 	}
-	window, repeats := c.Once.window(), digest
+	body := c.Body
+	if len(digests) > 0 {
+		body.Metadata = joined(body.Metadata, digests[0])
+	}
+	window := c.Once.window()
 	if window == 0 {
-		s.nonce, repeats = s.x.cfg.NewKey(), "" // as in apart
+		s.nonce, digests = s.x.cfg.NewKey(), nil // as in apart
 	}
 	recent := s.x.cfg.Clock.Now().Add(-window)
-	body := c.Body
-	body.Metadata = joined(body.Metadata, digest)
 	for tries, waits := 0, 0; ; {
 		g, r := s.group(ctx, c.Joins)
 		if g == nil {
 			return r
 		}
-		r, again := g.admits(c.Body.Currency, repeats, recent)
+		r, again := g.admits(c.Body.Currency, digests, recent)
 		if again && waits < joinWaits && wait(ctx, s.x.cfg.FollowPause<<waits) {
 			waits++
 			continue
@@ -65,11 +70,11 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 }
 
 // admits is Done when the order may have a further payment now, and else the result to give. It reports true when that may change, because
-// of a payment that is under way. One with the digest that was made after recent is what the further one repeats; "" is no digest.
-func (g *group) admits(currency, digest string, recent time.Time) (Result, bool) {
-	for i := len(g.payments) - 1; digest != "" && i > 0; i-- {
+// of a payment that is under way. One with one of the digests that was made after recent is what the further one repeats.
+func (g *group) admits(currency string, digests []string, recent time.Time) (Result, bool) {
+	for i := len(g.payments) - 1; len(digests) > 0 && i > 0; i-- {
 		t := &g.payments[i]
-		if t.Metadata[digestKey] != digest || t.Status == v1.TransactionStatusFailed {
+		if !slices.Contains(digests, t.Metadata[digestKey]) || t.Status == v1.TransactionStatusFailed {
 			continue
 		}
 		u := use{found: true, running: authorized(t).Outcome == Uncertain, effect: true, made: t.CreatedAt.Time}
@@ -89,11 +94,8 @@ func (g *group) admits(currency, digest string, recent time.Time) (Result, bool)
 	return Result{Outcome: Done}, false
 }
 
-// joined is m with the digest, if there is one. The map itself is the command's, and stays as it is.
+// joined is m with the digest. The map itself is the command's, and stays as it is.
 func joined(m *v1.Metadata, digest string) *v1.Metadata {
-	if digest == "" {
-		return m
-	}
 	out := v1.Metadata{}
 	if m != nil {
 		maps.Copy(out, *m)

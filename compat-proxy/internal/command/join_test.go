@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -154,10 +155,11 @@ func (f *orderV1) taken() (payments int, amount int64) {
 func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	tb.Helper()
 	f := &orderV1{clock: clock.NewFake(noon)}
-	server := httptest.NewServer(f)
+	server := httptest.NewServer(goldentest.Identified(f))
 	tb.Cleanup(server.Close)
 	x, err := command.New(command.Config{
-		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: f.clock,
+		DeduplicationSecret: goldentest.Secret(),
+		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: f.clock,
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -47,11 +47,35 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 		return x.client.GetCurrentAPIKey(ctx, s.authorized)
 	})
 	var info v1.APIKey
-	if r, ok := a.read(&info, func() bool { return info.Merchant != "" }); !ok {
+	if r, ok := a.read(&info, func() bool { return info.Merchant != "" && info.Mode != "" }); !ok {
 		return v1.APIKey{}, r
 	}
 	x.keys.put(hash, keyEntry{info: info, until: x.cfg.Clock.Now().Add(keyTTL)})
 	return info, Result{Outcome: Done, Status: a.status}
+}
+
+// tenant returns the merchant and mode of a key, which no later response changes: what was once seen needs no call. Without it, it
+// returns the result to give.
+func (x *Executor) tenant(ctx context.Context, key secret.String) (tenant, *Result) {
+	info, seen := x.keys.seen(sha256.Sum256([]byte(key.Reveal())))
+	if !seen {
+		var r Result
+		if info, r = x.Inspect(ctx, key); r.Outcome != Done {
+			if r.Outcome == NotFound { // of something that is not v1
+				r.Outcome = Unavailable
+			}
+			return tenant{}, &r
+		}
+	}
+	return tenant{info.Merchant, string(info.Mode)}, nil
+}
+
+// seen returns what is remembered of a key, however old.
+func (c *keyCache) seen(h keyHash) (v1.APIKey, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[h]
+	return e.info, ok
 }
 
 func (c *keyCache) get(h keyHash, now time.Time) (v1.APIKey, bool) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -17,14 +18,14 @@ const current = "GET /v1/api_keys/current"
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	f := &fakeV1{answers: map[string][]answer{current: {
-		{status: 200, body: `{"merchant":"mer_1","scopes":["compat:use"]}`},
-		{status: 200, body: `{"merchant":"mer_1","scopes":[]}`},
+		{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":["compat:use"]}`},
+		{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":[]}`},
 		{status: 401, body: refusal("invalid_api_key")},
 	}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
-	x, err := command.New(command.Config{V1: server.URL, Clock: now})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Clock: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestInspect(t *testing.T) {
 
 func TestInspectKeepsFewKeys(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{current: {{status: 200, body: `{"merchant":"mer_1","scopes":[]}`}}})
+	x, f := setup(t, map[string][]answer{current: {{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":[]}`}}})
 	const keys = 1100
 	for round := range 2 {
 		for i := range keys {

@@ -15,7 +15,7 @@ import (
 // another operation on the same payment is under way it waits for that a moment.
 type Named struct {
 	Command Command `json:"command"`
-	// Name is told apart by the caller's API key; it may hold anything, as only a hash of it leaves the proxy.
+	// Name is one of the caller's merchant and mode, whatever API key it uses. It may hold anything: only a keyed hash leaves the proxy.
 	Name string `json:"name"`
 	// Final tells that a refusal uses the name up as well, for what follows from it must not come out otherwise when it is asked again.
 	Final bool `json:"final,omitzero"`
@@ -32,22 +32,26 @@ const (
 	namedFor = time.Hour
 )
 
-// named is the key of the Named command of that kind and name in the nth place.
-func (s session) named(kind Kind, name string, n int) string {
+// key returns the nth Idempotency-Key of the Named command of that kind and name.
+func (n naming) key(kind Kind, name string, nth int) string {
 	parts := []string{string(kind), name}
-	if n > 0 {
-		parts = append(parts, strconv.Itoa(n))
+	if nth > 0 {
+		parts = append(parts, strconv.Itoa(nth))
 	}
-	return "named-" + s.identify(parts)
+	return "named-" + n.derive(parts)
 }
 
 // runNamed runs a command under the first key of its name that nothing but a refusal stands under. v1 decides for each key who has it, and a
 // key that was refused stays so: of all that come under a name, at once or after a proxy died, one has an effect.
 func (s session) runNamed(ctx context.Context, c Named) Result {
 	s.patient = true
+	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
+	if failed != nil {
+		return *failed
+	}
 	n, began := 0, time.Time{}
 	for try := 1; ; try++ {
-		s.idempotencyKey, s.posted = s.named(c.Kind(), c.Name, n), &posting{}
+		s.idempotencyKey, s.posted = names.key(c.Kind(), c.Name, n), &posting{}
 		r := s.run(ctx, c.Command)
 		r.Fresh = s.posted.fresh
 		if !s.posted.taken || c.Final {
@@ -104,8 +108,19 @@ func refusal(status int) bool { return status/100 == 4 && !effective(status) }
 // NotFound when v1 knows of no such command or it made nothing, Uncertain while that is not known.
 func (s session) made(ctx context.Context, kind Kind, name string) (string, Result) {
 	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
+	for _, names := range s.allNames() {
+		if made, r := s.madeUnder(ctx, names, kind, name); made != "" || r.Outcome != NotFound {
+			return made, r
+		}
+	}
+	return "", none
+}
+
+// madeUnder is made for the names of one secret.
+func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name string) (string, Result) {
+	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
 	for n := range namedKeys {
-		found, r, ok := s.ended(ctx, s.named(kind, name, n))
+		found, r, ok := s.ended(ctx, names.key(kind, name, n))
 		switch {
 		case !ok:
 			return "", r

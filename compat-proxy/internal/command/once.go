@@ -16,7 +16,7 @@ type Once struct {
 	// Window is for how many seconds after an equal request this one still is its repetition; at most MaxWindow counts. With 0 it is nobody's,
 	// but later ones may be its.
 	Window int `json:"window,omitempty"`
-	// Same is what makes two requests equal, besides the caller's API key, the kind of command, its amount and whom it charges.
+	// Same is what makes two requests equal, besides the caller's merchant and mode, the kind of command, its amount and what it charges.
 	Same []string `json:"same,omitempty"`
 }
 
@@ -47,14 +47,14 @@ func (s session) once(ctx context.Context, o Once, identity []string, do func(se
 		return do(s)
 	}
 	now := s.x.cfg.Clock.Now()
-	row := chain{s.identify(identity, o.Same), now.UnixNano() / int64(slot)}
+	row := chain{s.names.derive(identity, o.Same), now.UnixNano() / int64(slot)}
 	window := o.window()
 	if window == 0 {
 		return s.apart(ctx, row, do)
 	}
 	recent := now.Add(-window)
-	if began := time.Unix(0, row.slot*int64(slot)); recent.Before(began) {
-		if r, ended := s.pass(ctx, &chainEnd{chain: chain{row.identity, row.slot - 1}, n: -1}, recent); ended {
+	for _, earlier := range s.earlier(row, recent, identity, o.Same) {
+		if r, ended := s.pass(ctx, &chainEnd{chain: earlier, n: -1}, recent); ended {
 			return r
 		}
 	}
@@ -80,6 +80,24 @@ func (s session) once(ctx context.Context, o Once, identity []string, do func(se
 		}
 		end.n++
 	}
+}
+
+// earlier returns the chains besides row that an equal request made after recent may be in: that of the slot before, and those under
+// the other secret.
+func (s session) earlier(row chain, recent time.Time, identity ...[]string) []chain {
+	var chains []chain
+	before := recent.Before(time.Unix(0, row.slot*int64(slot)))
+	if before {
+		chains = append(chains, chain{row.identity, row.slot - 1})
+	}
+	if s.otherNames == nil {
+		return chains
+	}
+	other := s.otherNames.derive(identity...)
+	if before {
+		chains = append(chains, chain{other, row.slot - 1})
+	}
+	return append(chains, chain{other, row.slot})
 }
 
 // chainEnd is the last key of a chain that is known to be in use; -1 for none.

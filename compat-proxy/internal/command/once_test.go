@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -30,6 +31,7 @@ type keyedV1 struct {
 	mute   int  // so many answers are lost after their effect
 	atIt   int  // so many repetitions are told that the first is still under way
 	blind  bool // the caller may not read keys
+	down   bool // API keys are not identified
 
 	mu      sync.Mutex
 	uses    map[string]*keyUse // guarded by mu
@@ -51,11 +53,19 @@ type keyUse struct {
 func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if r.URL.Path == "/v1/api_keys/current" {
+		f.identify(w, r)
+		return
+	}
 	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
 		f.look(w, key)
 		return
 	}
-	if n, one := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); one {
+	if n, one := strings.CutPrefix(r.URL.Path, "/v1/captures/"); one {
+		_, _ = fmt.Fprintf(w, `{"id":%q,"transaction":%q,"status":"succeeded","amount":100,"currency":"usd"}`, n, txnID)
+		return
+	}
+	if n, one := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); one && r.Method == http.MethodGet {
 		f.reads++
 		_, _ = fmt.Fprintf(w, `{"id":%q,"status":"captured","currency":"usd","card":{"last4":"4242","brand":"visa"}}`, n)
 		return
@@ -87,7 +97,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case used:
 		w.Header().Set("Idempotent-Replayed", "true")
 	default:
-		u = f.pay(string(body))
+		u = f.pay(r.URL.Path, string(body))
 		f.uses[key] = u
 	}
 	if f.mute > 0 {
@@ -98,8 +108,18 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, u.answer)
 }
 
-// pay is a new payment. The caller holds mu.
-func (f *keyedV1) pay(body string) *keyUse {
+// identify tells the merchant and mode of an API key by its parts: sk_MODE_MERCHANT_REST.
+func (f *keyedV1) identify(w http.ResponseWriter, r *http.Request) {
+	if f.down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	parts := strings.Split(r.Header.Get("Authorization"), "_")
+	_, _ = fmt.Fprintf(w, `{"merchant":"mer_%s","mode":%q,"scopes":[]}`, parts[2], parts[1])
+}
+
+// pay is a new payment, or what the path asks for. The caller holds mu.
+func (f *keyedV1) pay(path, body string) *keyUse {
 	now := f.clock.Now()
 	f.effects = append(f.effects, now)
 	var asked struct {
@@ -116,7 +136,12 @@ func (f *keyedV1) pay(body string) *keyUse {
 		fields += fmt.Sprintf(`,"reference":%q`, *asked.Reference)
 	}
 	made := fmt.Sprintf(`{"id":%q,%s}`, txn, fields)
-	if asked.Transaction != "" {
+	if payment, ok := strings.CutSuffix(path, "/captures"); ok {
+		txn = id.Format(id.Capture, int64(len(f.effects)))
+		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, payment[strings.LastIndexByte(payment, '/')+1:],
+			strings.Replace(fields, "captured", "succeeded", 1))
+	}
+	if path == "/v1/refunds" {
 		txn = id.Format(id.Refund, int64(len(f.effects)))
 		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction, strings.Replace(fields, "captured", "pending", 1))
 	}
@@ -158,6 +183,7 @@ func (f *keyedV1) paid() int {
 type onceBundle struct {
 	v1      *keyedV1
 	clock   *clock.Fake
+	server  *httptest.Server
 	proxies []*command.Executor
 }
 
@@ -167,17 +193,24 @@ func setupOnce(tb testing.TB, at time.Time) onceBundle {
 	f := &keyedV1{clock: c, answer: http.StatusCreated, uses: map[string]*keyUse{}}
 	server := httptest.NewServer(f)
 	tb.Cleanup(server.Close)
-	b := onceBundle{v1: f, clock: c}
+	b := onceBundle{v1: f, clock: c, server: server}
 	for range 2 {
-		x, err := command.New(command.Config{
-			V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: c,
-		})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		b.proxies = append(b.proxies, x)
+		b.proxies = append(b.proxies, b.proxy(tb, goldentest.Secret(), secret.String{}))
 	}
 	return b
+}
+
+// proxy is a further one in front of the same v1.
+func (b onceBundle) proxy(tb testing.TB, current, other secret.String) *command.Executor {
+	tb.Helper()
+	x, err := command.New(command.Config{
+		DeduplicationSecret: current, DeduplicationSecretOther: other, V1: b.server.URL, Transport: b.server.Client().Transport,
+		Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return x
 }
 
 // noon is far from where a slot begins; midnight is where one does.
@@ -380,17 +413,17 @@ func TestOnce_property(t *testing.T) {
 	})
 }
 
-// A key tells nothing of the card: it is no hash that could be computed without the caller's API key.
-func TestOnce_keyDependsOnTheCaller(t *testing.T) {
+// A key shows nothing of the card: without the deduplication secret the hash cannot be computed.
+func TestOnce_keyDependsOnTheSecret(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
-	for _, caller := range []string{"sk_test_one", "sk_test_two"} {
-		if got, want := b.proxies[0].Execute(t.Context(), secret.New(caller), []command.Command{sale(120)})[0].Outcome, command.Done; got != want {
-			t.Errorf("%s: got %s, want %s", caller, got, want)
+	for _, x := range []*command.Executor{b.proxies[0], b.proxy(t, otherSecret, secret.String{})} {
+		if got, want := b.at(t, x, key, sale(120)).Outcome, command.Done; got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	if b.v1.keys[0] == b.v1.keys[1] {
-		t.Error("two callers have the same key")
+		t.Error("under two secrets the key is the same")
 	}
 	for _, k := range b.v1.keys {
 		if len(k) > 255 || strings.Contains(k, "4111111111111111") {

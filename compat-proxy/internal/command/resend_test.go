@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
@@ -38,7 +39,7 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		f.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	x, err := command.New(command.Config{V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"net/http"
 	"strconv"
 	"time"
@@ -97,21 +93,6 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 		u.refused = refusal(*found.HTTPStatus)
 	}
 	return u, nil
-}
-
-// identify is a short name for all that makes requests equal. Card numbers are among it, so it is a hash that only who holds the
-// caller's API key can compute.
-func (s session) identify(parts ...[]string) string {
-	text := make([]byte, 0, 512)
-	for _, list := range parts {
-		for _, part := range list {
-			text = binary.BigEndian.AppendUint64(text, uint64(len(part))) // so that no two lists run together
-			text = append(text, part...)
-		}
-	}
-	mac := hmac.New(sha256.New, []byte(s.key.Reveal()))
-	mac.Write(text) // at once: to a hash, each small piece costs more than its bytes
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(text[:0]))
 }
 
 // identity is the payment itself: how much is asked of whom, and whether it is taken at once.

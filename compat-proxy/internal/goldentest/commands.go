@@ -60,7 +60,7 @@ func MustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
 	t.Cleanup(server.Close)
 	x, err := command.New(command.Config{
 		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
-		Clock: clock.NewFake(Today),
+		Clock: clock.NewFake(Today), DeduplicationSecret: Secret(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Exchange is one thing that v1 is asked and what it answers. Ids may be written as "txn:123".
@@ -23,6 +25,20 @@ type Exchange struct {
 
 // APIKey is the one key that the scripted v1 knows.
 const APIKey = "sk_test_0123456789abcdef"
+
+// Secret is the deduplication secret of proxies in tests.
+func Secret() secret.String { return secret.New("a deduplication secret for tests only") }
+
+// Identified has next asked for nothing but effects: each API key is one of the same merchant, in test mode.
+func Identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/api_keys/current" {
+			_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":`+FullScopes+`}`)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // Script plays v1: it answers what the case says, in order, and fails the test for anything else.
 type Script struct {

@@ -19,6 +19,7 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	calls    *prometheus.HistogramVec
 	reads    *prometheus.CounterVec
+	secret   *prometheus.GaugeVec
 }
 
 // New returns metrics.
@@ -36,10 +37,19 @@ func New() *Metrics {
 			Name: "causeway_compat_credentials_reloads_total", Help: "Attempts to read the credentials file again: ok, or failed, which keeps the last good one.",
 		}, []string{"outcome"}),
 	}
+	m.secret = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "causeway_compat_deduplication_secret_info",
+		Help: "1, with the fingerprint of the deduplication secret: proxies that show different ones recognise no retry of each other's requests.",
+	}, []string{"fingerprint"})
 	m.reads.WithLabelValues("ok")
 	m.reads.WithLabelValues("failed")
-	m.Register(m.requests, m.calls, m.reads)
+	m.Register(m.requests, m.calls, m.reads, m.secret)
 	return m
+}
+
+// DeduplicationSecret shows the fingerprint of the secret that names are derived under.
+func (m *Metrics) DeduplicationSecret(fingerprint string) {
+	m.secret.WithLabelValues(fingerprint).Set(1)
 }
 
 // Request counts a legacy request.

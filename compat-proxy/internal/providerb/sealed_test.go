@@ -33,7 +33,7 @@ type desk struct {
 
 // letIn is a v1 that knows the merchant's key.
 func letIn(w http.ResponseWriter, _ *http.Request) {
-	_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","scopes":["compat:use","payments:authorize"]}`))
+	_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","mode":"test","scopes":["compat:use","payments:authorize"]}`))
 }
 
 func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {

@@ -53,6 +53,7 @@ func Start(tb testing.TB, c Config) *Fleet {
 	}
 	f := &Fleet{config: c, dir: tb.TempDir(), env: append([]string{
 		"CAUSEWAY_STORE=" + c.Store, "CAUSEWAY_VAULT_KEK=" + random(), "CAUSEWAY_MLE_KEK=" + random(),
+		"CAUSEWAY_DEDUPLICATION_SECRET=" + random(),
 	}, c.CoreEnv...)}
 	f.Run(tb, "migrate")
 	f.enroll(tb)

@@ -39,7 +39,7 @@ func StartFilter(ctx context.Context, program, folder, v1 string) (*Filter, erro
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		return nil, errors.Join(fmt.Errorf("mle-filter: %w", err), os.RemoveAll(sockets))
 	}
-	listening, err := listen(ctx, folder+".log", program, "--config", config, "--v1", "http://"+v1, "--keys", filepath.Join(folder, "mle.db"),
+	listening, err := listen(ctx, nil, folder+".log", program, "--config", config, "--v1", "http://"+v1, "--keys", filepath.Join(folder, "mle.db"),
 		"--extproc", f.Socket, "--listen")
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(sockets))

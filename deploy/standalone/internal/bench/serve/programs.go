@@ -140,28 +140,29 @@ type Listening struct {
 	Addr string // host:port
 }
 
-// StartProxy starts compat-proxy in front of v1 (host:port), with the logins of a file. It may take a moment until it accepts connections.
+// StartProxy starts compat-proxy in front of v1 (host:port), with the logins of a file in a standalone's data folder. It may take a moment until it accepts connections.
 func StartProxy(ctx context.Context, program, logFile, v1, logins string) (*Listening, error) {
-	return listen(ctx, logFile, program, "--v1", "http://"+v1, "--credentials", logins, "--listen")
+	kept := "CAUSEWAY_DEDUPLICATION_SECRET_FILE=" + filepath.Join(filepath.Dir(logins), "deduplication.secret")
+	return listen(ctx, []string{kept}, logFile, program, "--v1", "http://"+v1, "--credentials", logins, "--listen")
 }
 
 // StartPassthrough starts the reverse proxy that does nothing in front of v1 (host:port). It may take a moment, too.
 func StartPassthrough(ctx context.Context, program, logFile, v1 string) (*Listening, error) {
-	return listen(ctx, logFile, program, "-to", "http://"+v1, "-listen")
+	return listen(ctx, nil, logFile, program, "-to", "http://"+v1, "-listen")
 }
 
 // StartMock starts the other server. It may take a moment, too.
 func StartMock(ctx context.Context, program, logFile string) (*Listening, error) {
-	return listen(ctx, logFile, program, "-http-addr")
+	return listen(ctx, nil, logFile, program, "-http-addr")
 }
 
 // listen starts a program whose last argument is an address to listen on, on a free one.
-func listen(ctx context.Context, logFile, program string, args ...string) (*Listening, error) {
+func listen(ctx context.Context, env []string, logFile, program string, args ...string) (*Listening, error) {
 	addr, err := FreeAddr(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := Start(ctx, logFile, program, append(args, addr)...)
+	p, err := startWith(ctx, env, logFile, program, append(args, addr)...)
 	if err != nil {
 		return nil, err
 	}

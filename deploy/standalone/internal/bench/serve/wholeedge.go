@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -45,7 +46,8 @@ func StartWholeEdge(ctx context.Context, programs Programs, root, folder string,
 		return nil, err
 	}
 	w.add(filter.Process, filter.Stop)
-	compat, err := listen(ctx, filepath.Join(folder, "compat.log"), programs.Proxy, "--v1", "http://"+filter.Addr, "--listen")
+	env := []string{"CAUSEWAY_DEDUPLICATION_SECRET=" + rand.Text() + rand.Text()}
+	compat, err := listen(ctx, env, filepath.Join(folder, "compat.log"), programs.Proxy, "--v1", "http://"+filter.Addr, "--listen")
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func (w *WholeEdge) startCore(ctx context.Context, program, folder string) error
 	if w.Key, err = printed(ctx, program, "keys", "create", "--merchant", merchant, "--data", data); err != nil {
 		return err
 	}
-	core, err := listen(ctx, filepath.Join(folder, "core.log"), program, "serve", "--data", data, "--rate-limit", "0", "--listen")
+	core, err := listen(ctx, nil, filepath.Join(folder, "core.log"), program, "serve", "--data", data, "--rate-limit", "0", "--listen")
 	if err != nil {
 		return err
 	}

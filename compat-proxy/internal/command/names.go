@@ -1,0 +1,133 @@
+package command
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// minSecret is the shortest deduplication secret, in bytes. 32 random bytes in base64 have 44.
+const minSecret = 32
+
+// The faults of deduplication secrets.
+var (
+	errNoSecret = errors.New("deduplication_secret: missing; give every proxy the same 32 random bytes, as `openssl rand -base64 32` makes them")
+	errShort    = errors.New("deduplication_secret: shorter than 32 characters; `openssl rand -base64 32` makes one")
+	errOther    = errors.New("deduplication_secret_other: shorter than 32 characters, or the same as deduplication_secret")
+)
+
+// checkSecrets rejects secrets under which names could be guessed.
+func checkSecrets(current, other secret.String) error {
+	switch {
+	case current.IsZero():
+		return errNoSecret
+	case len(current.Reveal()) < minSecret:
+		return errShort
+	case !other.IsZero() && (len(other.Reveal()) < minSecret || other.Reveal() == current.Reveal()):
+		return errOther
+	}
+	return nil
+}
+
+// SecretFingerprint shows whether proxies have the same deduplication secret: 16 hexadecimal digits that reveal nothing of it.
+func SecretFingerprint(s secret.String) string {
+	mac := hmac.New(sha256.New, []byte(s.Reveal()))
+	mac.Write([]byte("fingerprint"))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// tenant is the merchant and the mode of an API key. Both outlive the key: every key that replaces it has the same.
+type tenant struct{ merchant, mode string }
+
+// naming derives the names under which v1 remembers requests: Idempotency-Keys and digests. One secret and tenant give the same
+// names at every proxy and under every API key of the tenant.
+type naming struct {
+	secret secret.String
+	tenant tenant
+}
+
+// derive returns a short name for all parts that make requests equal. Card numbers are among the parts: without the secret the name
+// confirms no guess of one.
+func (n naming) derive(parts ...[]string) string {
+	text := appendList(make([]byte, 0, 512), []string{"name", n.tenant.merchant, n.tenant.mode})
+	for _, list := range parts {
+		text = appendList(text, list)
+	}
+	mac := hmac.New(sha256.New, []byte(n.secret.Reveal()))
+	mac.Write(text) // at once: to a hash, each small piece costs more than its bytes
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(text[:0]))
+}
+
+// appendList appends each part behind its length, so that no two lists give the same bytes.
+func appendList(text []byte, list []string) []byte {
+	for _, part := range list {
+		text = binary.BigEndian.AppendUint64(text, uint64(len(part)))
+		text = append(text, part...)
+	}
+	return text
+}
+
+// prepare has the session derive names, if the command needs any. It returns the result to give if v1 does not identify the API key.
+func (s *session) prepare(ctx context.Context, c Command) *Result {
+	if !needsNames(c) {
+		return nil
+	}
+	of, failed := s.x.tenant(ctx, s.key)
+	if failed != nil {
+		return failed
+	}
+	s.names = naming{s.x.cfg.DeduplicationSecret, of}
+	if other := s.x.cfg.DeduplicationSecretOther; !other.IsZero() {
+		s.otherNames = &naming{other, of}
+	}
+	return nil
+}
+
+// needsNames reports whether a command is remembered, or looked up, under a derived name.
+func needsNames(c Command) bool {
+	switch c := c.(type) {
+	case Named, CreateCustomer:
+		return true
+	case Authorize:
+		return len(c.Once.Same) > 0
+	case Refund:
+		return len(c.Once.Same) > 0
+	case Credit:
+		return len(c.Once.Same) > 0
+	case Reverse:
+		return c.Target == ""
+	case CancelCapture:
+		return c.Target == ""
+	}
+	return false
+}
+
+// chosen returns the names to run a request under: the other secret's if its first key, which first returns, is in use at v1, and
+// else the current ones. Without another secret it calls nothing.
+func (s session) chosen(ctx context.Context, first func(naming) string) (naming, *Result) {
+	if s.otherNames == nil {
+		return s.names, nil
+	}
+	u, failed := s.peek(ctx, first(*s.otherNames))
+	if failed != nil {
+		return naming{}, failed
+	}
+	if u.found {
+		return *s.otherNames, nil
+	}
+	return s.names, nil
+}
+
+// allNames returns the current names, then those of the other secret.
+func (s session) allNames() []naming {
+	if s.otherNames == nil {
+		return []naming{s.names}
+	}
+	return []naming{s.names, *s.otherNames}
+}
