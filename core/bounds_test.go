@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"crypto/rand"
 	"maps"
 	"net/http"
 	"slices"
@@ -270,7 +271,7 @@ func (b *bundle) probe(t *testing.T, method, path string, fresh func(*testing.T,
 		t.Fatal(err)
 	}
 	path = strings.Replace(path, "{id}", where, 1)
-	a := b.do(t, method, path, string(sent))
+	a := b.do(t, method, path, string(sent), keyed(rand.Text()))
 	b.tidy(t, path, a)
 	var e v1.ErrorBody
 	if a.status >= 400 {

@@ -81,6 +81,9 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 		t.Helper()
 		return MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`), 201).ID, map[string]any{}
 	},
+	"reserveIdempotencyKey": func(_ *testing.T, _ *bundle, _ probe) (string, map[string]any) {
+		return "", map[string]any{"purpose": "a nonce"}
+	},
 	"redeliverEvent": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
 		t.Helper()
 		b.MustCreate(t, 100, "")

@@ -214,6 +214,7 @@ func (w *replayWorld) settings(t *testing.T) []keyedCall {
 	endpoint := "/v1/webhook_endpoints/" + w.endpoint
 	return []keyedCall{
 		{"API key", "createAPIKey", "POST", "/v1/api_keys", `{"kind":"secret","expires_at":"2026-12-01T00:00:00Z"}`, nil, 201},
+		{"reservation", "reserveIdempotencyKey", "POST", "/v1/idempotency_keys", `{"purpose":"a nonce"}`, nil, 201},
 		{"API key: roll", "rollAPIKey", "POST", "/v1/api_keys/" + rolled.ID + "/roll", `{"expires_in":60}`, nil, 201},
 		{
 			"redelivery", "redeliverEvent", "POST", "/v1/events/" + event + "/redeliver", `{"endpoint":"` + w.endpoint + `"}`, nil, 201,

@@ -549,6 +549,21 @@ func (e IdempotencyKeyRecordStatus) Valid() bool {
 	}
 }
 
+// Defines values for IdempotencyKeyReservationObject.
+const (
+	IdempotencyKeyReservationObjectIdempotencyKeyReservation IdempotencyKeyReservationObject = "idempotency_key_reservation"
+)
+
+// Valid indicates whether the value is a known member of the IdempotencyKeyReservationObject enum.
+func (e IdempotencyKeyReservationObject) Valid() bool {
+	switch e {
+	case IdempotencyKeyReservationObjectIdempotencyKeyReservation:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for InitiatorType.
 const (
 	InitiatorTypeCustomer InitiatorType = "customer"
@@ -1863,6 +1878,31 @@ type IdempotencyKeyRecordObject string
 // IdempotencyKeyRecordStatus In progress until the outcome is known, which may take longer than the answer did.
 type IdempotencyKeyRecordStatus string
 
+// IdempotencyKeyReservation defines model for IdempotencyKeyReservation.
+type IdempotencyKeyReservation struct {
+	Object  IdempotencyKeyReservationObject `json:"object"`
+	Purpose string                          `json:"purpose"`
+
+	// CreatedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ExpiresAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	ExpiresAt Timestamp `json:"expires_at"`
+}
+
+// IdempotencyKeyReservationObject defines model for IdempotencyKeyReservation.Object.
+type IdempotencyKeyReservationObject string
+
+// IdempotencyKeyReserve defines model for IdempotencyKeyReserve.
+type IdempotencyKeyReserve struct {
+	// Purpose What the key is reserved for.
+	Purpose string `json:"purpose"`
+}
+
 // Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
 type Initiator struct {
 	// Type A payment that the merchant asks for while the customer is away needs a reason.
@@ -3160,6 +3200,13 @@ type RedeliverEventParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ReserveIdempotencyKeyParams defines parameters for ReserveIdempotencyKey.
+type ReserveIdempotencyKeyParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetCurrentMLEKeyParams defines parameters for GetCurrentMLEKey.
 type GetCurrentMLEKeyParams struct {
 	// Alg The kind of key. RSA is for those who have nothing else.
@@ -3376,6 +3423,9 @@ type AttachPaymentMethodJSONRequestBody = PaymentMethodCreate
 
 // RedeliverEventJSONRequestBody defines body for RedeliverEvent for application/json ContentType.
 type RedeliverEventJSONRequestBody = EventRedeliver
+
+// ReserveIdempotencyKeyJSONRequestBody defines body for ReserveIdempotencyKey for application/json ContentType.
+type ReserveIdempotencyKeyJSONRequestBody = IdempotencyKeyReserve
 
 // RotateMLEKeyJSONRequestBody defines body for RotateMLEKey for application/json ContentType.
 type RotateMLEKeyJSONRequestBody = MLEKeyRotate
@@ -3675,6 +3725,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
+	//
+	// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+	// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+	ReserveIdempotencyKeyWithBody(ctx context.Context, params *ReserveIdempotencyKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReserveIdempotencyKey Reserve an Idempotency-Key without any effect
+	//
+	// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+	// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+	ReserveIdempotencyKey(ctx context.Context, params *ReserveIdempotencyKeyParams, body ReserveIdempotencyKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetIdempotencyKey What became of the request that was sent under a key
 	//
@@ -4533,6 +4603,46 @@ func (c *Client) RedeliverEvent(ctx context.Context, id ID, params *RedeliverEve
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
+//
+// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+func (c *Client) ReserveIdempotencyKeyWithBody(ctx context.Context, params *ReserveIdempotencyKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReserveIdempotencyKeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReserveIdempotencyKey Reserve an Idempotency-Key without any effect
+//
+// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+func (c *Client) ReserveIdempotencyKey(ctx context.Context, params *ReserveIdempotencyKeyParams, body ReserveIdempotencyKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReserveIdempotencyKeyRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6562,6 +6672,61 @@ func NewGetHealthRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReserveIdempotencyKeyRequest calls the generic ReserveIdempotencyKey builder with application/json body
+func NewReserveIdempotencyKeyRequest(server string, params *ReserveIdempotencyKeyParams, body ReserveIdempotencyKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReserveIdempotencyKeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewReserveIdempotencyKeyRequestWithBody constructs an http.Request for the ReserveIdempotencyKey method, with any body, and a specified content type
+func NewReserveIdempotencyKeyRequestWithBody(server string, params *ReserveIdempotencyKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/idempotency_keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -8747,6 +8912,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHealthResponse, error)
 
+	// ReserveIdempotencyKeyWithBodyWithResponse Reserve an Idempotency-Key without any effect
+	//
+	// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+	// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+	ReserveIdempotencyKeyWithBodyWithResponse(ctx context.Context, params *ReserveIdempotencyKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReserveIdempotencyKeyResponse, error)
+
+	// ReserveIdempotencyKeyWithResponse Reserve an Idempotency-Key without any effect
+	//
+	// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+	// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+	ReserveIdempotencyKeyWithResponse(ctx context.Context, params *ReserveIdempotencyKeyParams, body ReserveIdempotencyKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*ReserveIdempotencyKeyResponse, error)
+
 	// GetIdempotencyKeyWithResponse What became of the request that was sent under a key
 	//
 	// A key that was never used, whose request was refused without being kept, or that has expired is 404.
@@ -10139,6 +10324,54 @@ func (r GetHealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReserveIdempotencyKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *IdempotencyKeyReservation
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Refusal
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ReserveIdempotencyKeyResponse) GetJSON201() *IdempotencyKeyReservation {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ReserveIdempotencyKeyResponse) GetJSONDefault() *Refusal {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReserveIdempotencyKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReserveIdempotencyKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReserveIdempotencyKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReserveIdempotencyKeyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12276,6 +12509,38 @@ func (c *ClientWithResponses) GetHealthWithResponse(ctx context.Context, reqEdit
 	return ParseGetHealthResponse(rsp)
 }
 
+// ReserveIdempotencyKeyWithBodyWithResponse Reserve an Idempotency-Key without any effect
+//
+// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+func (c *ClientWithResponses) ReserveIdempotencyKeyWithBodyWithResponse(ctx context.Context, params *ReserveIdempotencyKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReserveIdempotencyKeyResponse, error) {
+	rsp, err := c.ReserveIdempotencyKeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReserveIdempotencyKeyResponse(rsp)
+}
+
+// ReserveIdempotencyKeyWithResponse Reserve an Idempotency-Key without any effect
+//
+// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
+// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
+func (c *ClientWithResponses) ReserveIdempotencyKeyWithResponse(ctx context.Context, params *ReserveIdempotencyKeyParams, body ReserveIdempotencyKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*ReserveIdempotencyKeyResponse, error) {
+	rsp, err := c.ReserveIdempotencyKey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReserveIdempotencyKeyResponse(rsp)
+}
+
 // GetIdempotencyKeyWithResponse What became of the request that was sent under a key
 //
 // A key that was never used, whose request was refused without being kept, or that has expired is 404.
@@ -13675,6 +13940,39 @@ func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 			return nil, err
 		}
 		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReserveIdempotencyKeyResponse parses an HTTP response from a ReserveIdempotencyKeyWithResponse call
+func ParseReserveIdempotencyKeyResponse(rsp *http.Response) (*ReserveIdempotencyKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReserveIdempotencyKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest IdempotencyKeyReservation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal

@@ -2,10 +2,12 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
@@ -18,6 +20,7 @@ const idempotencyKeyPath = "/v1/idempotency_keys/{key}"
 func (a *API) idempotencyRoutes() []route {
 	return []route{
 		{http.MethodGet, idempotencyKeyPath, apikey.ScopeTransactionsRead, a.getIdempotencyKey},
+		{http.MethodPost, "/v1/idempotency_keys", "", a.changing(a.reserveKey)},
 	}
 }
 
@@ -44,6 +47,30 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 	}
 	a.write(w, r, http.StatusOK, encode(&out))
 	return nil
+}
+
+// reserveKey stores the request's key with a response and no effect. Its purpose is part of the request's fingerprint, so the key
+// serves no other one.
+func (a *API) reserveKey(c *call) (engine.Answer, error) {
+	var in v1.IdempotencyKeyReserve
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
+	}
+	switch {
+	case in.Purpose == "":
+		return engine.Answer{}, &fault{code: codeMissingField, param: "purpose"}
+	case c.request.Key == "":
+		return engine.Answer{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key."}
+	}
+	if f := lengthFault(field{"purpose", &in.Purpose, 255}); f != nil {
+		return engine.Answer{}, f
+	}
+	return a.Engine.ReserveKey(c.Context(), c.request, func(now time.Time) engine.Answer {
+		return engine.Answer{Status: http.StatusCreated, Body: encode(&v1.IdempotencyKeyReservation{
+			Object: v1.IdempotencyKeyReservationObjectIdempotencyKeyReservation, Purpose: in.Purpose,
+			CreatedAt: v1.Time{Time: now}, ExpiresAt: v1.Time{Time: now.Add(store.KeyLifetime)},
+		})}
+	})
 }
 
 // resourceOf is the id of the object that a stored answer shows, "" when it shows none. It is read out here, when somebody asks, so that
