@@ -56,8 +56,8 @@ type Config struct {
 	Currency string
 	// LenientOrder takes the elements of a provider-a request in any order.
 	LenientOrder bool
-	// SignatureAge is how far from now the date of a provider-b client's signature may be, either way. Zero means 11 and
-	// a half hours: then none is taken for longer than v1 knows a repetition. Less than zero means any.
+	// SignatureAge is how far from now the date of a provider-b client's signature may be, either way, at most 11 and a half hours: v1
+	// remembers what a signature named for longer. Zero means 15 minutes, less than zero any date. A login may have its own.
 	SignatureAge time.Duration
 	// SignatureHosts are names that provider-b clients sign as their host, beside that of the Host header and the provider's own.
 	SignatureHosts []string
@@ -88,6 +88,7 @@ type Proxy struct {
 
 var (
 	errV1       = errors.New("is not an absolute http or https URL without a path")
+	errAge      = errors.New("is longer than 11h30m; v1 remembers a signature for 24 hours")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
 )
 
@@ -238,6 +239,9 @@ func (c Config) check() error {
 	u, err := url.Parse(c.V1)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
 		return fmt.Errorf("compat-proxy: v1 %w", errV1)
+	}
+	if c.SignatureAge > credentials.MaxSignatureAge {
+		return fmt.Errorf("compat-proxy: signature_age %s %w", c.SignatureAge, errAge)
 	}
 	if _, known := money.Lookup(c.Currency); !known {
 		return fmt.Errorf("compat-proxy: currency %w", errCurrency)

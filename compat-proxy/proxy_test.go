@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -352,6 +353,7 @@ func TestNewRefuses(t *testing.T) {
 		{"no deduplication secret", compatproxy.Config{V1: "http://127.0.0.1"}, "deduplication_secret"},
 		{"a v1 with a path", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1/v1"}, "v1"},
 		{"a v1 of another scheme", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "ftp://127.0.0.1"}, "v1"},
+		{"a signature age beyond v1's", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", SignatureAge: 12 * time.Hour}, "signature_age"},
 		{"an unknown currency", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Currency: "USD"}, "currency"},
 		{"no credentials file", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
 		{"broken credentials", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Credentials: broken}, "transaction_keys"},

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 )
 
-// signatureAge is the default. From the first moment in which a signature is taken to the last pass 23 hours, and v1 knows a repetition for 24.
-const signatureAge = 11*time.Hour + 30*time.Minute
+// signatureAge is the default: a recorded signature is good for half an hour.
+const signatureAge = 15 * time.Minute
 
 // providerBHosts are the names of the provider's own hosts, which clients go on to sign when they are only told to send elsewhere.
 var providerBHosts = []string{

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -95,36 +94,46 @@ func sendAndLeave(tb testing.TB, p *process, r *http.Request) {
 	}
 }
 
-// Of two requests that are equal to the byte and signed in the same second, the second counts for itself when the first was answered, and is
-// the same when its client never got the answer: nothing but the delivery tells them apart.
-func TestEqualSignedRefunds(t *testing.T) {
+// A recorded request is sent again: at once, after its response was delivered or lost, at another proxy, at one that was started since, and
+// under headers that nobody signed. It moves money once.
+func TestRecordedSignedRequest(t *testing.T) {
 	t.Parallel()
-	p := start(t, t.TempDir(), "--log", "error")
+	dir := t.TempDir()
+	p := start(t, dir, "--log", "error")
 	client, m := patientClient(t), merchantOf(t, p)
 	sale := sendSigned(t, client, signedRequest(t, p, p.HTTP, restPayments, restPayment("20.00", "USD", true, "")), "AUTHORIZED")
-	refund := signedRequest(t, p, p.HTTP, restPayments+"/"+sale.ID+"/refunds", `{"orderInformation":{"amountDetails":{"totalAmount":"2.00"}}}`)
-	first := sendSigned(t, client, refund, "PENDING")
-	second := sendSigned(t, client, refund, "PENDING")
-	if first.ID == second.ID {
-		t.Errorf("two refunds share the id %s", first.ID)
-	}
-	before := books(t, m, sale.ID).AmountRefunded
-	if before != 400 {
-		t.Errorf("refunded %d, want 400", before)
-	}
-
-	lost := signedRequest(t, p, p.HTTP, restPayments+"/"+sale.ID+"/refunds", `{"orderInformation":{"amountDetails":{"totalAmount":"3.00"}}}`)
-	sendAndLeave(t, p, lost)
-	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	for books(t, m, sale.ID).AmountRefunded == before { // it is executed though nobody waits for its answer
-		if soon.Err() != nil {
-			t.Fatal("the refund was not executed")
+	refunds := restPayments + "/" + sale.ID + "/refunds"
+	const body = `{"orderInformation":{"amountDetails":{"totalAmount":"2.00"}}}`
+	for _, first := range []string{"", "K-1"} {
+		before := books(t, m, sale.ID).AmountRefunded
+		recorded := signedRequest(t, p, p.HTTP, refunds, strings.Replace(body, "{", `{"clientReferenceInformation":{"code":"of `+first+`"},`, 1))
+		under := func(header string, base *replica) *http.Request {
+			r := recorded.Clone(t.Context())
+			if header != "" {
+				r.Header.Set("v-c-idempotency-id", header)
+			}
+			if base != nil { // the host stays as it was signed
+				r.URL.Host = strings.TrimPrefix(base.base, "http://")
+				r.Host = recorded.URL.Host
+			}
+			return r
 		}
-	}
-	sendSigned(t, client, lost, "PENDING")
-	if got := books(t, m, sale.ID); got.AmountRefunded != before+300 {
-		t.Errorf("refunded %d, want %d: a repetition moved money", got.AmountRefunded, before+300)
+		sendAndLeave(t, p, under(first, nil))
+		one := sendSigned(t, client, under(first, nil), "PENDING")
+		for range 3 {
+			other := startReplica(t, p.HTTP, logins(dir))
+			if again := sendSigned(t, client, under(first, other), "PENDING"); again.ID != one.ID {
+				t.Errorf("a recorded refund made another one: %s and %s", one.ID, again.ID)
+			}
+			for _, header := range []string{"K-1", "K-2", ""} {
+				if header != first {
+					sendSigned(t, client, under(header, other), "INVALID_DATA")
+				}
+			}
+		}
+		if got := books(t, m, sale.ID).AmountRefunded; got != before+200 {
+			t.Errorf("first under %q: refunded %d, want %d", first, got-before, 200)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -15,6 +16,7 @@ import (
 type loginB struct {
 	keyID, secretEnv, secretFile, certificateFile, p12, portfolio string
 	noReview, anyDate                                             bool
+	age                                                           time.Duration
 }
 
 func (b *loginB) set(fs *flag.FlagSet) {
@@ -25,6 +27,7 @@ func (b *loginB) set(fs *flag.FlagSet) {
 	fs.StringVar(&b.p12, "p12", "", "provider-b, issue: `file` to make, with a key and a certificate for the client")
 	fs.StringVar(&b.portfolio, "portfolio", "", "provider-b: merchant `ids` that it may act for, with commas between; it needs no API key then")
 	fs.BoolVar(&b.noReview, "no-review", false, "provider-b: capture payments whatever the bank says of address and card code")
+	fs.DurationVar(&b.age, "signature-age", 0, "provider-b: how far from now the dates of its signatures may be, at most 11h30m (default that of the proxy)")
 	fs.BoolVar(&b.anyDate, "any-date", false, "provider-b: take its signatures whatever their date")
 }
 
@@ -32,7 +35,7 @@ func (b *loginB) set(fs *flag.FlagSet) {
 func (m *Main) addCredentialsB(command string, f credentialsFlags) error {
 	e := credentials.EntryB{
 		MerchantID: f.entry.Name, APIKeyEnv: f.entry.APIKeyEnv, APIKeyFile: f.entry.APIKeyFile, Currency: f.entry.Currency,
-		UnlinkedCredits: f.entry.UnlinkedRefunds, NoReview: f.b.noReview, AnyDate: f.b.anyDate,
+		UnlinkedCredits: f.entry.UnlinkedRefunds, NoReview: f.b.noReview, AnyDate: f.b.anyDate, SignatureAge: f.b.age,
 	}
 	if f.b.portfolio != "" {
 		e.Portfolio = strings.Split(f.b.portfolio, ",")

@@ -87,12 +87,15 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 		t.Errorf("again: got error %v, want that the secret's file is there", err)
 	}
 
-	_, complaint, err = run(t, file, append(append([]string{"map"}, b...), "group", "--key-id", "theirs", "--secret-file", filepath.Join(dir, "secret"), "--portfolio", "shop")...)
+	_, complaint, err = run(t, file, append(append([]string{"map"}, b...), "group", "--key-id", "theirs", "--secret-file", filepath.Join(dir, "secret"), "--portfolio", "shop", "--signature-age", "11h30m")...)
 	if err != nil {
 		t.Fatalf("map: %v, %s", err, complaint)
 	}
 	if got, own := openedB(t, file, "theirs", "shop"), openedB(t, file, "theirs", "group"); got != "sk_test_new" || own != "" {
 		t.Errorf("the portfolio's key stands for %q and %q, want the member's and none", got, own)
+	}
+	if !strings.Contains(mustRead(t, file), "signature_age: 11h30m") {
+		t.Errorf("the file has no signature_age:\n%s", mustRead(t, file))
 	}
 	if names, _, err := run(t, file, "list", "--provider", "provider-b"); err != nil || !strings.Contains(names, "shop\n") || !strings.Contains(names, "group\n") {
 		t.Errorf("list: %q, %v, want both", names, err)
@@ -121,6 +124,7 @@ func TestCredentials_providerBRefused(t *testing.T) {
 		"issue with a key":       {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--key-id", "k"},
 		"a name with a space":    {"issue", "--name", "a b", "--api-key-env", "A", "--secret-file", secret},
 		"a currency of none":     {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--currency", "zzz"},
+		"an age beyond v1's":     {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--signature-age", "12h"},
 		"map without either":     {"map", "--name", "a", "--api-key-env", "A"},
 		"map without a secret":   {"map", "--name", "a", "--api-key-env", "A", "--key-id", "k"},
 		"map without a key id":   {"map", "--name", "a", "--api-key-env", "A", "--secret-env", "S"},

@@ -32,7 +32,7 @@ func TestShippedConfiguration(t *testing.T) {
 	want := Config{
 		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Credentials: configs + "compat-credentials.yaml", DropInPaths: true,
 		Currency: "usd", CallTimeout: 30 * time.Second, TotalTimeout: 50 * time.Second, Concurrency: 512, Drain: 10 * time.Second,
-		SignatureAge: 11*time.Hour + 30*time.Minute, SignatureHosts: []string{},
+		SignatureAge: 15 * time.Minute, SignatureHosts: []string{},
 	}
 	if !reflect.DeepEqual(m.Config, want) {
 		t.Errorf("got %+v, want %+v", m.Config, want)

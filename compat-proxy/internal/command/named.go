@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -17,8 +18,19 @@ type Named struct {
 	Command Command `json:"command"`
 	// Name is one of the caller's merchant and mode, whatever API key it uses. It may hold anything: only a keyed hash leaves the proxy.
 	Name string `json:"name"`
+	// Bound ties what the request logged in with to Name, if the login does not cover it; the zero Binding ties nothing.
+	Bound Binding `json:"bound,omitzero"`
 	// Final tells that a refusal uses the name up as well, for what follows from it must not come out otherwise when it is asked again.
 	Final bool `json:"final,omitzero"`
+}
+
+// Binding is what a request logged in with, which v1 remembers with the first Name that came with it, for 24 hours. The same evidence
+// with another Name is Refused with CodeNameSpent, and so is a Named command whose Name is the evidence itself.
+type Binding struct {
+	Evidence string `json:"evidence,omitempty"`
+	// Witness is the API key under whose merchant the evidence is remembered, where Name may be one of several merchants. The zero Witness
+	// stands for the caller's.
+	Witness secret.String `json:"-"`
 }
 
 // Kind implements Command.
@@ -48,6 +60,9 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
 	if failed != nil {
 		return *failed
+	}
+	if r := s.bind(ctx, c); r != nil {
+		return *r
 	}
 	n, began := 0, time.Time{}
 	for try := 1; ; try++ {

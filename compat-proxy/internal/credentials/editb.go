@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -26,6 +27,7 @@ type EntryB struct {
 	Currency    string
 
 	UnlinkedCredits, NoReview, AnyDate bool
+	SignatureAge                       time.Duration // zero means the proxy's
 }
 
 var errNoLoginKey = errors.New("credentials: a login needs a key or a certificate")
@@ -47,6 +49,9 @@ func (e EntryB) check() error {
 		if _, err := certificate(config.Literal(secret.New(e.Certificate))); err != nil {
 			return fmt.Errorf("credentials: certificates[0] %w", err)
 		}
+	}
+	if e.SignatureAge < 0 || e.SignatureAge > MaxSignatureAge {
+		return fmt.Errorf("credentials: signature_age %w", errAge)
 	}
 	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
 		return fmt.Errorf("credentials: currency %w", errCurrency)
@@ -89,6 +94,7 @@ func (e EntryB) yaml() (string, error) {
 		{"currency", e.Currency, e.Currency != ""},
 		{"unlinked_credits", true, e.UnlinkedCredits},
 		{"review", "off", e.NoReview},
+		{"signature_age", e.SignatureAge.String(), e.SignatureAge > 0},
 		{"any_date", true, e.AnyDate},
 	} {
 		if v.given {

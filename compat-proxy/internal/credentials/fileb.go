@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/causeway-pay/causeway/shared/config"
@@ -35,6 +36,7 @@ type entryB struct {
 	UnlinkedCredits bool          `yaml:"unlinked_credits"`
 	Review          string        `yaml:"review"`
 	AnyDate         bool          `yaml:"any_date"`
+	SignatureAge    time.Duration `yaml:"signature_age"`
 }
 
 type keyEntryB struct {
@@ -54,6 +56,10 @@ type encryptionB struct {
 	Certificate config.Secret `yaml:"certificate"`
 }
 
+// MaxSignatureAge is how far from now the date of a signature may be at most, either way. From the first moment in which a signature is taken
+// to the last pass 23 hours, and v1 remembers what it named for 24.
+const MaxSignatureAge = 11*time.Hour + 30*time.Minute
+
 // The faults of a provider-b entry, as those of provider-a.
 var (
 	errNoKeys      = errors.New("or certificates is required")
@@ -61,6 +67,7 @@ var (
 	errKeyTwice    = errors.New("is the id of a key that stands earlier in the file")
 	errNoMember    = errors.New("is the merchant_id of no entry with an api_key")
 	errReview      = errors.New("is neither on nor off")
+	errAge         = errors.New("is not between 0s and 11h30m; any_date takes every date")
 	errPrintable   = errors.New("has characters other than letters, digits and . _ -")
 	errKeyMismatch = errors.New("is of another key")
 )
@@ -105,7 +112,10 @@ func (e entryB) login(t *tableB) (*LoginB, error) {
 	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
 		return nil, err
 	}
-	l := &LoginB{ID: e.MerchantID, AnyDate: e.AnyDate, grants: map[string]Grant{}, responses: map[string]*rsa.PublicKey{}}
+	l := &LoginB{ID: e.MerchantID, AnyDate: e.AnyDate, Age: e.SignatureAge, grants: map[string]Grant{}, responses: map[string]*rsa.PublicKey{}}
+	if e.SignatureAge < 0 || e.SignatureAge > MaxSignatureAge {
+		return nil, fmt.Errorf("signature_age %w", errAge)
+	}
 	if err := e.grant(l); err != nil {
 		return nil, err
 	}

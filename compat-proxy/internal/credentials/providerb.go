@@ -5,6 +5,9 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -15,6 +18,8 @@ type LoginB struct {
 	ID string
 	// AnyDate takes its signatures whatever their date says.
 	AnyDate bool
+	// Age is how far from now the dates of its signatures may be, either way. Zero means the proxy's.
+	Age time.Duration
 
 	grants    map[string]Grant // by merchant id
 	responses map[string]*rsa.PublicKey
@@ -24,6 +29,15 @@ type LoginB struct {
 func (l *LoginB) Grant(merchant string) (Grant, bool) {
 	g, ok := l.grants[merchant]
 	return g, ok
+}
+
+// Witness returns the API key of the first merchant that the login acts for, in the order of their ids: one that all proxies agree on.
+func (l *LoginB) Witness() secret.String {
+	merchants := slices.Sorted(maps.Keys(l.grants))
+	if len(merchants) == 0 {
+		return secret.String{}
+	}
+	return l.grants[merchants[0]].APIKey
 }
 
 // ResponseKey returns the key that answers to the login are encrypted to when it asks for kid.

@@ -54,6 +54,7 @@ func TestProviderB(t *testing.T) {
     currency: eur
     unlinked_credits: true
     review: off
+    signature_age: 2h
   - {merchant_id: member, api_key: sk_test_member, review: on}
   - {merchant_id: group, keys: [{id: two, shared_secret: `+secretB+`}], portfolio: [member, shop], any_date: true}
 provider_b_encryption:
@@ -64,13 +65,16 @@ provider_b_encryption:
 		t.Fatalf("the key: %v, %v, want a secret alone", one, known)
 	}
 	g, _ := one.Login.Grant("shop")
-	if g.APIKey.Reveal() != "sk_test_shop" || g.Currency != "eur" || !g.UnlinkedRefunds || !g.NoReview || one.Login.AnyDate {
+	if g.APIKey.Reveal() != "sk_test_shop" || g.Currency != "eur" || !g.UnlinkedRefunds || !g.NoReview || one.Login.AnyDate || one.Login.Age != 2*time.Hour {
 		t.Errorf("grant = %+v, any date %v, want all that the entry says", g, one.Login.AnyDate)
 	}
 	if _, ok := one.Login.Grant("member"); ok {
 		t.Error("a merchant may act for another")
 	}
 	two, _ := s.ProviderBKey(t.Context(), "two")
+	if one, two := one.Login.Witness(), two.Login.Witness(); one.Reveal() != "sk_test_shop" || two.Reveal() != "sk_test_member" {
+		t.Errorf("witnesses %q and %q, want the API keys of the first merchants by id", one.Reveal(), two.Reveal())
+	}
 	for merchant, want := range map[string]string{"member": "sk_test_member", "shop": "sk_test_shop", "group": "", "nobody": ""} {
 		if got, _ := two.Login.Grant(merchant); got.APIKey.Reveal() != want {
 			t.Errorf("the portfolio as %s: %q, want %q", merchant, got.APIKey.Reveal(), want)
@@ -136,6 +140,8 @@ func TestOpenNamesTheKeyAtFaultB(t *testing.T) {
 		"publishable key":      {"provider_b: [{merchant_id: a, api_key: pk_test_planted}]", "provider_b[0].api_key"},
 		"currency":             {"provider_b: [{merchant_id: a, " + good + ", currency: EUR}]", "provider_b[0].currency"},
 		"review":               {"provider_b: [{merchant_id: a, " + good + ", review: maybe}]", "provider_b[0].review"},
+		"age":                  {"provider_b: [{merchant_id: a, " + good + ", signature_age: 12h}]", "provider_b[0].signature_age"},
+		"negative age":         {"provider_b: [{merchant_id: a, " + good + ", signature_age: -1s}]", "provider_b[0].signature_age"},
 		"unknown key":          {"provider_b: [{merchant_id: a, " + good + ", colour: red}]", "colour"},
 		"no certificate":       {"provider_b: [{merchant_id: a, " + good + ", certificates: [planted]}]", "provider_b[0].certificates[0]"},
 		"certificate missing":  {"provider_b: [{merchant_id: a, " + good + ", certificates: [{file: nowhere.pem}]}]", "nowhere.pem"},

@@ -14,8 +14,6 @@ type answer struct {
 	outcome string // for the log
 	// seal encrypts the body to the client; nil for a plain one.
 	seal func(text []byte) ([]byte, error)
-	// delivered is called when the answer has reached its client; nil when nobody needs to know.
-	delivered func()
 }
 
 // The statuses and reasons that are used in more than one place.

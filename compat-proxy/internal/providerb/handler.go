@@ -50,9 +50,7 @@ const OperationNone = "none"
 
 // Handler answers the dialect over HTTP.
 type Handler struct {
-	cfg       Config
-	delivered *delivered
-	bound     *bound
+	cfg Config
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -62,10 +60,10 @@ func New(cfg Config) *Handler {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string, time.Duration) {}
 	}
-	return &Handler{cfg: cfg, delivered: newDelivered(cfg.Clock), bound: newBound()}
+	return &Handler{cfg: cfg}
 }
 
-// At is the same handler at another path. What answers have been delivered is known to both.
+// At is the same handler at another path.
 func (h *Handler) At(prefix string) *Handler {
 	other := *h
 	other.cfg.Prefix = prefix
@@ -80,19 +78,7 @@ type call struct {
 	caller auth.Caller
 	scopes []string
 	name   name
-	use    *use
 	now    time.Time
-}
-
-// use is what v1 said of the request's name.
-type use struct {
-	asked bool
-	first bool // what was asked first had not been done before
-}
-
-func (u *use) note(fresh bool) {
-	u.first = u.first || !u.asked && fresh
-	u.asked = true
 }
 
 // ServeHTTP answers one request. Who asks is judged before anything else of it.
@@ -116,7 +102,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	class = out.class()
 	httpx.EventFrom(r.Context()).SetOutcome(out.outcome)
-	h.write(w, r, out)
+	write(w, h.numbered(out))
 }
 
 // answer is everything between the body and its answer. It also returns the operation's name.
@@ -166,26 +152,9 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
-	from.now = c.now
 	from.target = op.path[len(op.path)-1] + "/" + c.id // not by the operation's name: there are two for what refunds, or voids
-	if c.caller.Evidence != "" && !c.caller.Nonce {
-		from.earlier = h.delivered.before(from.evidence())
-	}
-	if op.httpMethod == http.MethodPost {
-		from.bound = h.bound
-	}
-	c.req, c.name, c.use = req, from.name(req), &use{}
-	out := op.run(h, c)
-	if !c.name.counted {
-		return out
-	}
-	if c.use.first && from.earlier == 0 {
-		h.delivered.begin(from.evidence(), c.name.used)
-	}
-	if out.status < http.StatusInternalServerError { // else it told nothing, and who sends it again asks what became of it
-		out.delivered = func() { h.delivered.add(from.evidence(), from.earlier) }
-	}
-	return out
+	c.req, c.name = req, from.name(req)
+	return op.run(h, c)
 }
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"
@@ -210,11 +179,4 @@ func (h *Handler) numbered(a answer) answer {
 		a.body = body
 	}
 	return a
-}
-
-// write sends an answer, and tells who wants to know that it arrived.
-func (h *Handler) write(w http.ResponseWriter, r *http.Request, a answer) {
-	if write(w, h.numbered(a)) && a.delivered != nil && http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
-		a.delivered()
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -21,12 +19,10 @@ type name struct {
 	text string
 	// reused is the refusal to another request under the same name.
 	reused problem
-	// counted is set when the name counts the answers that reached their client.
-	counted bool
 	// final is set when a refusal uses the name up too. What the client did not choose names one sending, whatever came of it.
 	final bool
-	// used is when the login was first used, where the name counts.
-	used time.Time
+	// bound ties what the request logged in with to text, where that names it by something that nobody signed.
+	bound command.Binding
 }
 
 // transactionName is the name of a request that the client gave a transaction id of its own. Timeout reversals find the payment by it.
@@ -42,39 +38,40 @@ type origin struct {
 	target string
 	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
 	place string
-	// bound knows when logins were first used, and the headers they came with.
-	bound *bound
-	now   time.Time
-	// earlier is how many answers to a login that may be repeated in earnest have reached their client.
-	earlier int
 }
 
-// name finds the request's name: by the client's transaction id, else a header of the client's, else what it logged in with.
+// name returns the request's name, and binds what it logged in with to the name where the login signs neither the header that gives
+// the name nor the merchant: a recorded request cannot be sent again under another one.
 func (o origin) name(req *wire.Request) name {
-	caller := o.caller
+	n := o.chosen(req)
+	switch {
+	case o.caller.Evidence == "" || n.text == "":
+	case !o.caller.Witness.IsZero():
+		n.bound = command.Binding{Evidence: o.evidence("portfolio/" + o.caller.Login), Witness: o.caller.Witness}
+	case o.inHeader(req):
+		n.bound = command.Binding{Evidence: o.evidence("evidence/" + o.caller.Merchant)}
+	}
+	return n
+}
+
+// chosen returns the name by the client's transaction id, else by its header, else by what it logged in with.
+func (o origin) chosen(req *wire.Request) name {
 	if id := string(req.ClientReference.TransactionID); id != "" {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
-		return name{text: transactionName(caller, id), reused: taken}
+		return name{text: transactionName(o.caller, id), reused: taken}
 	}
-	header, used := o.headerName(), o.now
-	if caller.Evidence != "" && o.bound != nil {
-		first := o.bound.first(o.evidence()+o.place, sight{header, o.now})
-		used = first.at
-		// For as long as equal signatures may be requests in earnest, their headers tell them apart.
-		if caller.Nonce || o.now.Sub(used) >= deliveredFor {
-			header = first.header
-		}
-	}
-	switch {
+	switch header := o.headerName(); {
 	case header != "":
 		return name{text: header, reused: invalid()}
-	case caller.Evidence == "":
-		return name{}
-	case caller.Nonce:
-		return name{text: o.evidence() + o.place, reused: invalid(), final: true}
+	case o.caller.Evidence != "":
+		return name{text: o.evidence("evidence/" + o.caller.Merchant), reused: invalid(), final: true}
 	}
-	text := o.evidence() + o.place + "#" + strconv.Itoa(o.earlier)
-	return name{text: text, reused: invalid(), counted: true, final: true, used: used}
+	return name{}
+}
+
+// inHeader reports whether the request is named by a header.
+func (o origin) inHeader(req *wire.Request) bool {
+	return req.ClientReference.TransactionID == "" && o.headerName() != ""
 }
 
 // headerName is the name by the client's header; "" when there is none.
@@ -93,13 +90,13 @@ func (o origin) headerName() string {
 	return ""
 }
 
-// evidence is what the caller logged in with, told apart by who it is; where that may cover no path, by what is asked for too, since
-// then equal requests on different payments log in alike.
-func (o origin) evidence() string {
-	if o.caller.Nonce {
-		return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
+// evidence returns what the caller logged in with, for the login or merchant in of. A login that may cover no path is told apart by
+// what is asked for, since equal requests on different payments then log in alike.
+func (o origin) evidence(of string) string {
+	if !o.caller.Nonce {
+		of += "/" + o.target
 	}
-	return "evidence/" + o.caller.Merchant + "/" + o.target + "/" + o.caller.Evidence
+	return of + "/" + o.caller.Evidence + o.place
 }
 
 // named puts a command under the request's name.
@@ -107,11 +104,11 @@ func (c call) named(do command.Command) command.Command {
 	if c.name.text == "" {
 		return do
 	}
-	return command.Named{Command: do, Name: c.name.text, Final: c.name.final}
+	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound}
 }
 
 // reused is the answer to a request that differs from an earlier one under its name. Some clients take the duplicate for done, so that is only
-// for a name under which something was.
+// for a name under which something was done.
 func (c call) reused(r command.Result) answer {
 	if r.Code == command.CodeNameSpent {
 		return invalid(c.name.reused.Fields...).answer(c.now)

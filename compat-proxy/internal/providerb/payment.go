@@ -49,7 +49,6 @@ func (c call) maySteps() bool {
 // one executes one command under the request's name.
 func (h *Handler) one(c call, do command.Command) command.Result {
 	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{c.named(do)})[0]
-	c.use.note(r.Fresh)
 	return r
 }
 

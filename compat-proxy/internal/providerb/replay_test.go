@@ -63,39 +63,83 @@ func tokened(t *testing.T, path, body, authorization string) *http.Request {
 	return r
 }
 
-// Nobody signs the header that names a request, so it names the login's first request only, and every later one of that login.
-func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
-	t.Parallel()
-	logins := map[string]func(*testing.T, *signer) *http.Request{
-		"signature": func(t *testing.T, s *signer) *http.Request { t.Helper(); return s.request(t.Context(), signedBody) },
-		"token": func(t *testing.T, s *signer) *http.Request {
+// logins are the ways to log in that leave evidence, each with a request by it.
+func (s *signer) logins() map[string]func(*testing.T) *http.Request {
+	return map[string]func(*testing.T) *http.Request{
+		"signature": func(t *testing.T) *http.Request { t.Helper(); return s.request(t.Context(), signedBody) },
+		"nonce": func(t *testing.T) *http.Request {
 			t.Helper()
 			return tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, "n-1"))
 		},
+		"token without a nonce": func(t *testing.T) *http.Request {
+			t.Helper()
+			return tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, ""))
+		},
 	}
-	for name, request := range logins {
+}
+
+// A recorded request is sent again, at once and later, at this proxy and at another one: it has one effect, for its client gets no second
+// one by it, however often it comes and whatever response was delivered.
+func TestRecordedRequest(t *testing.T) {
+	t.Parallel()
+	for name := range (*signer)(nil).logins() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustSigner(t)
+			request := s.logins()[name]
+			for i := range 4 {
+				s.handler = s.replicas[i%2]
+				s.take(t, request(t))
+				s.clock.Advance(61 * time.Second)
+			}
+			if got := s.distinct(); got != 1 {
+				t.Errorf("got %d payments: %q", got, s.names)
+			}
+		})
+	}
+}
+
+// Nobody signs the header that names a request. What was recorded under one, or under none, is refused under every other one and moves
+// nothing, at a proxy that never saw the first one too.
+func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
+	t.Parallel()
+	for name := range (*signer)(nil).logins() {
 		for _, first := range []string{"", "K-1"} {
 			t.Run(name+" first under "+first, func(t *testing.T) {
 				t.Parallel()
 				s := mustSigner(t)
-				for _, header := range []string{first, "K-1", "K-2", "", "K-3"} {
-					r := request(t, s)
+				request := s.logins()[name]
+				for i, header := range []string{first, "K-1", "K-2", "", "K-3"} {
+					r := request(t)
 					if header != "" {
 						r.Header.Set("v-c-idempotency-id", header)
 					}
-					s.take(t, r)
-					s.clock.Advance(61 * time.Second) // beyond the count of a signature's answers
+					w := httptest.NewRecorder()
+					s.replicas[i%2].ServeHTTP(w, r)
+					want := http.StatusBadRequest
+					if header == first {
+						want = http.StatusCreated
+					}
+					if w.Code != want {
+						t.Errorf("under %q: got %d %s, want %d", header, w.Code, w.Body, want)
+					}
 				}
-				if got := s.distinct(); first != "" && got != 1 || name == "token" && got != 1 || got > 2 {
+				if got := s.distinct(); got != 1 {
 					t.Errorf("got %d payments: %q", got, s.names)
 				}
 			})
 		}
 	}
+}
+
+// An application that retries signs anew, under the same header: the retry is the same request.
+func TestRetryUnderItsHeader(t *testing.T) {
+	t.Parallel()
 	s := mustSigner(t)
-	for _, nonce := range []string{"n-1", "n-2"} { // an application's own repetition signs anew
+	for i, nonce := range []string{"n-1", "n-2", "n-1"} {
 		r := tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, nonce))
 		r.Header.Set("v-c-idempotency-id", "K-1")
+		s.handler = s.replicas[i%2]
 		s.take(t, r)
 	}
 	if got := s.distinct(); got != 1 {
@@ -103,19 +147,33 @@ func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	}
 }
 
-// Equal signatures may be requests in earnest for two minutes: that long a header names each as its client meant it.
-func TestEqualSignaturesUnderHeaders(t *testing.T) {
+// A portfolio's client signs the portfolio's id, so nobody signs the merchant. A recorded request is not accepted for another merchant.
+func TestRecordedRequestForAnotherMerchant(t *testing.T) {
 	t.Parallel()
-	s := mustSigner(t)
-	for _, header := range []string{"", "K-1", "K-2", "K-1"} {
-		r := s.request(t.Context(), signedBody)
-		if header != "" {
-			r.Header.Set("v-c-idempotency-id", header)
-		}
-		s.take(t, r)
-	}
-	if got := s.distinct(); got != 3 {
-		t.Errorf("got %d payments, want 3: %q", got, s.names)
+	for name, named := range map[string]string{"by evidence": "", "by header": "K-1", "by transaction": "T-1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustSigner(t)
+			body := signedBody
+			if name == "by transaction" {
+				body = strings.Replace(signedBody, `"code":"A"`, `"code":"A","transactionId":"T-1"`, 1)
+			}
+			for i, merchant := range []string{"shop", "other", "shop"} {
+				r := s.signedAs(t.Context(), "meta", "group", "/pts/v2/payments", body)
+				r.Header.Set("V-C-Merchant-Id", merchant)
+				if name == "by header" {
+					r.Header.Set("v-c-idempotency-id", named)
+				}
+				w := httptest.NewRecorder()
+				s.replicas[i%2].ServeHTTP(w, r)
+				if want := map[string]int{"shop": http.StatusCreated, "other": http.StatusBadRequest}[merchant]; w.Code != want {
+					t.Errorf("for %s: got %d %s, want %d", merchant, w.Code, w.Body, want)
+				}
+			}
+			if got := s.distinct(); got != 1 {
+				t.Errorf("got %d payments: %q", got, s.names)
+			}
+		})
 	}
 }
 
@@ -162,8 +220,8 @@ func TestRecordedRefusal(t *testing.T) {
 
 const followBody = `{"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
 
-// What was recorded and is sent when the two minutes are over has one effect for good, however often and whatever it is.
-func TestRecordedRequestAfterItsTime(t *testing.T) {
+// Whatever is recorded has one effect, however often it comes.
+func TestRecordedRequestOfEachKind(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
 		"/pts/v2/payments": signedBody, "/pts/v2/payments/5/captures": followBody, "/pts/v2/payments/5/refunds": followBody,
@@ -197,7 +255,7 @@ func TestTokenAtAnotherPath(t *testing.T) {
 		"/pts/v2/payments/5/refunds", "/pts/v2/payments/5/refunds/", "/pts/v2/payments/5/refunds?a=b", "/pts/v2/payments/%35/refunds",
 		"/pts/v2/captures/5/refunds",
 	} {
-		s.handler.ServeHTTP(deaf{http.Header{}}, tokened(t, path, followBody, s.token(t, followBody, "")))
+		s.handler.ServeHTTP(httptest.NewRecorder(), tokened(t, path, followBody, s.token(t, followBody, "")))
 	}
 	if got := s.distinct(); got != 1 {
 		t.Errorf("got %d refunds, want 1: %q", got, s.names)

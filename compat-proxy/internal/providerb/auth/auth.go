@@ -25,7 +25,7 @@ var (
 	errUnknown  = errors.New("no such key")
 	errMAC      = errors.New("the signature is not of this request")
 	errDigest   = errors.New("the digest is not of this body")
-	errDate     = errors.New("the date is too far from now")
+	errDate     = errors.New("the date is missing, cannot be read or is too far from now")
 	errMerchant = errors.New("the key may not act for this merchant")
 )
 
@@ -45,12 +45,17 @@ type Caller struct {
 	// Merchant is the legacy merchant id; empty for one that came with a v1 API key.
 	Merchant string
 	Grant    credentials.Grant
+	// Login is the id of the login whose key signed the request: Merchant, or a portfolio that acts for it.
+	Login string
 	// Evidence is the same for two sendings of one request: the nonce of a JWT, the whole of what was signed. Empty when the way of logging
 	// in has none.
 	Evidence string
 	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it; that
 	// of a token without a nonce covers no path.
 	Nonce bool
+	// Witness is the API key under which Evidence is bound to Merchant, where nobody signed that: another merchant of the same portfolio
+	// could be put in its place. Zero where Merchant is signed.
+	Witness secret.String
 	// MayEncrypt reports that the request may be an encrypted one: it came with a JWT.
 	MayEncrypt bool
 	// SealKID and SealKey are what the answer is to be encrypted to; nil for a plain one.
@@ -70,7 +75,7 @@ type Keys interface {
 type Config struct {
 	Keys  Keys
 	Clock clock.Clock
-	// Age is how far from now the date of a signature may be, either way; zero means any. A date in no form we know is not judged.
+	// Age is how far from now the date of a signature may be, either way, unless its login has another age. Zero means any.
 	Age time.Duration
 	// Hosts are names that clients sign in place of that of the Host header, which may have been another on their side.
 	Hosts []string
@@ -126,10 +131,26 @@ func (v *Verifier) bearer(ctx context.Context, r Request, carried string) (Calle
 }
 
 // actsFor returns the merchant of a request that key has signed, and what the key's login stands for when it acts for that merchant.
-func actsFor(key credentials.KeyB, merchant string) (Caller, error) {
+// signed reports whether the request's signature covers the merchant.
+func actsFor(key credentials.KeyB, merchant string, signed bool) (Caller, error) {
 	granted, ok := key.Login.Grant(merchant)
 	if !ok {
 		return Caller{}, errMerchant
 	}
-	return Caller{Merchant: merchant, Grant: granted}, nil
+	c := Caller{Merchant: merchant, Grant: granted, Login: key.Login.ID}
+	if !signed {
+		c.Witness = key.Login.Witness()
+	}
+	return c, nil
+}
+
+// ageOf returns how far from now the dates of a login's requests may be; zero means any.
+func (v *Verifier) ageOf(l *credentials.LoginB) time.Duration {
+	switch {
+	case l.AnyDate:
+		return 0
+	case l.Age > 0 && v.cfg.Age > 0:
+		return l.Age
+	}
+	return v.cfg.Age
 }

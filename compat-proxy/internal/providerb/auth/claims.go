@@ -56,7 +56,7 @@ func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) e
 	switch {
 	case !c.digests(r.Body):
 		return errDigest
-	case !v.timely(c, key.Login.AnyDate, first):
+	case !v.timely(c, v.ageOf(key.Login), first):
 		return errExpired
 	case c.Issuer != "" && string(c.Issuer) != key.Login.ID:
 		return errMerchant
@@ -81,36 +81,35 @@ func (c claims) digests(body []byte) bool {
 	return sameDigest(body, string(c.Digest))
 }
 
-// timely reports whether a token may be used now. One without an end counts from when it was made, if that can be read.
-func (v *Verifier) timely(c claims, anyDate, first bool) bool {
-	now := v.cfg.Clock.Now()
-	if c.Expires == "" && !first {
+// timely reports whether a token may be used now: it has not ended, its end is not beyond age, it was made no further from now than age,
+// and its start is not ahead. A time that cannot be read is refused, and so is a token without an end; one of the first generation may say
+// when it was made in place of that. With the age zero, when it was made and its start are not judged.
+func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
+	if c.Expires == "" && (!first || c.IssuedAt == "") {
 		return false
 	}
+	now := v.cfg.Clock.Now()
 	if c.Expires != "" {
 		end, ok := parseEpoch(string(c.Expires))
-		if !ok || now.After(end.Add(tokenSkew)) {
+		if !ok || now.After(end.Add(tokenSkew)) || age > 0 && end.After(now.Add(age+tokenSkew)) {
 			return false
 		}
-		if v.cfg.Age > 0 && end.After(now.Add(v.cfg.Age+tokenSkew)) {
-			return false // one that lives longer than we can know it for the same
-		}
 	}
-	if !anyDate && (ahead(c.NotBefore, now) || ahead(c.IssuedAt, now)) {
-		return false
-	}
-	if v.cfg.Age <= 0 || anyDate {
+	if age <= 0 {
 		return true
 	}
-	made, ok := parseMade(string(c.IssuedAt))
-	return !ok || v.within(made, v.cfg.Age)
+	return v.nearToken(c.IssuedAt, age) && v.nearToken(c.NotBefore, age)
 }
 
-// ahead reports whether a time lies further in the future than clocks may differ. One that is not a number is not judged: some clients write
-// their local time.
-func ahead(text wire.Text, now time.Time) bool {
-	at, ok := parseEpoch(string(text))
-	return ok && at.After(now.Add(tokenSkew))
+// nearToken reports whether a time of a token is no further from now than age, and not ahead of now by more than clocks may differ. One that
+// is written out may be ahead by age: some clients write their local time. No time is near.
+func (v *Verifier) nearToken(text wire.Text, age time.Duration) bool {
+	if text == "" {
+		return true
+	}
+	at, ok := parseMade(string(text))
+	_, number := parseEpoch(string(text))
+	return ok && v.within(at, age) && !(number && at.After(v.cfg.Clock.Now().Add(tokenSkew)))
 }
 
 // parseEpoch reads seconds since 1970.
@@ -155,11 +154,11 @@ func (v *Verifier) knows(r Request, host string) bool {
 
 // caller is who asks by a token that was found good.
 func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact string) (Caller, error) {
-	merchant := cmp.Or(string(c.Merchant), h.Merchant, key.Login.ID)
+	merchant, signed := cmp.Or(string(c.Merchant), h.Merchant, key.Login.ID), true
 	if _, own := key.Login.Grant(merchant); !own && merchant == key.Login.ID { // a portfolio, whose clients name the merchant in the header
-		merchant = r.Header.Get("V-C-Merchant-Id")
+		merchant, signed = r.Header.Get("V-C-Merchant-Id"), false
 	}
-	out, err := actsFor(key, merchant)
+	out, err := actsFor(key, merchant, signed)
 	if err != nil {
 		return Caller{}, err
 	}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"net/http"
+	"net/mail"
 	"strings"
 	"time"
 )
@@ -13,10 +14,10 @@ var dateLayouts = []string{
 	"2006-01-02 15:04:05.999999999 -0700 MST",
 }
 
-// near reports whether the dates that were signed are close enough to now. One in no form that we know is not judged; with none at all, a
-// signature would be good forever.
-func (v *Verifier) near(fields map[string]string) bool {
-	if v.cfg.Age <= 0 {
+// near reports whether a date was signed, and each that was can be read and is no further from now than age. Zero is any age: then
+// nothing is judged.
+func (v *Verifier) near(fields map[string]string, age time.Duration) bool {
+	if age <= 0 {
 		return true
 	}
 	dated := false
@@ -26,7 +27,7 @@ func (v *Verifier) near(fields map[string]string) bool {
 			continue
 		}
 		dated = true
-		if at, known := parseDate(text); known && !v.within(at, v.cfg.Age) {
+		if at, known := parseDate(text); !known || !v.within(at, age) {
 			return false
 		}
 	}
@@ -41,6 +42,9 @@ func (v *Verifier) within(at time.Time, age time.Duration) bool {
 // parseDate reads a date in any form we know.
 func parseDate(text string) (time.Time, bool) {
 	if t, err := http.ParseTime(text); err == nil {
+		return t, true
+	}
+	if t, err := mail.ParseDate(text); err == nil { // RFC 5322, whose zone may be a number
 		return t, true
 	}
 	text, _, _ = strings.Cut(text, " m=") // a monotonic clock's reading

@@ -33,16 +33,17 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	if key.Certificate != nil || !known {
 		key, known = credentials.KeyB{Login: &credentials.LoginB{}}, false
 	}
-	content, same := s.search(v.views(r, fields, key.Login.ID), []byte(key.Secret.Reveal()), fields)
+	seen, content, same := s.search(v.views(r, fields, key.Login), []byte(key.Secret.Reveal()), fields)
 	switch {
 	case !known:
 		return Caller{}, errUnknown
 	case !same:
 		return Caller{}, errMAC
-	case !key.Login.AnyDate && !v.near(fields):
+	case !v.near(fields, v.ageOf(key.Login)):
 		return Caller{}, errDate
 	}
-	c, err := actsFor(key, fields["v-c-merchant-id"])
+	merchant := fields["v-c-merchant-id"]
+	c, err := actsFor(key, merchant, seen.merchant == merchant)
 	c.Evidence = s.keyID + "\n" + content
 	return c, err
 }
@@ -88,13 +89,17 @@ type candidate struct {
 // bind the request in each.
 type views struct{ hosts, targets, merchants []string }
 
-func (v *Verifier) views(r Request, fields map[string]string, owner string) views {
+func (v *Verifier) views(r Request, fields map[string]string, owner *credentials.LoginB) views {
 	method := strings.ToLower(r.Method) + " "
 	targets := []string{method + r.Target}
 	if cut, ok := strings.CutPrefix(r.Target, r.Prefix); ok {
 		targets = distinct(method+cut, targets[0])
 	}
-	return views{hostsOf(r.Host, v.cfg.Hosts), targets, distinct(fields["v-c-merchant-id"], owner)}
+	merchants := []string{fields["v-c-merchant-id"]}
+	if _, own := owner.Grant(owner.ID); !own {
+		merchants = distinct(merchants[0], owner.ID) // what a portfolio signs for itself, where it acts for itself, is for no other merchant
+	}
+	return views{hostsOf(r.Host, v.cfg.Hosts), targets, merchants}
 }
 
 // count is how many candidates there are.
@@ -129,20 +134,21 @@ func distinct(list ...string) []string {
 	return out
 }
 
-// search finds the candidate that was signed, and returns what was signed.
-func (s signature) search(among views, key []byte, fields map[string]string) (content string, same bool) {
+// search finds the candidate that was signed, and returns it with what was signed.
+func (s signature) search(among views, key []byte, fields map[string]string) (seen candidate, content string, same bool) {
 	for i := range among.count() {
-		content, ok := s.content(among.at(i), fields)
+		seen = among.at(i)
+		content, ok := s.content(seen, fields)
 		if !ok {
 			continue
 		}
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(content))
 		if hmac.Equal(mac.Sum(nil), s.mac) {
-			return content, true
+			return seen, content, true
 		}
 	}
-	return "", false
+	return candidate{}, "", false
 }
 
 // content is the text that is signed when the client saw the request as c; false when there is no such text.

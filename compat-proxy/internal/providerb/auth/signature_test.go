@@ -64,7 +64,8 @@ func TestSignatureAccepted(t *testing.T) {
 		"short hour":            func(m *message) { m.Header.Set("Date", "Mon, 01 Dec 2025 5:04:23 GMT") },
 		"date of Rust":          func(m *message) { m.Header.Set("Date", "2025-12-01 5:04:23.123 +00:00:00") },
 		"date of Go":            func(m *message) { m.Header.Set("Date", "2025-12-01 07:04:23.123456789 +0200 EET m=+0.001") },
-		"date of nobody":        func(m *message) { m.Header.Set("Date", "yesterday") },
+		"date of RFC 5322":      func(m *message) { m.Header.Set("Date", "Mon, 01 Dec 2025 07:04:23 +0200") },
+		"the same, no weekday":  func(m *message) { m.Header.Set("Date", "1 Dec 2025 05:04:23 +0000") },
 		"date at the edge":      func(m *message) { m.Header.Set("Date", now.Add(-age).Format(http.TimeFormat)) },
 		"no digest, no body":    func(m *message) { m.Body, m.list = nil, "host date request-target v-c-merchant-id" },
 		"digest label in lower": func(m *message) { m.Header.Set("Digest", "sha-256="+strings.TrimPrefix(digest(body), "SHA-256=")) },
@@ -126,6 +127,13 @@ func TestSignatureRefused(t *testing.T) {
 		"listed twice":       func(m *message) { m.list += " date" },
 		"nothing listed":     func(m *message) { m.list = "" },
 		"sent twice":         func(m *message) { m.Header.Add("Digest", digest("{}")) },
+		"stale, of RFC 5322": func(m *message) { m.Header.Set("Date", "Sat, 01 Jan 2000 00:00:00 +0000") },
+		"date of nobody":     func(m *message) { m.Header.Set("Date", "yesterday") },
+		"empty date":         func(m *message) { m.Header.Set("Date", "") },
+		"one date unread": func(m *message) {
+			m.list += " v-c-date"
+			m.Header.Set("V-C-Date", "yesterday")
+		},
 		"another path":       func(m *message) { m.signAs["request-target"] = "post /pts/v2/payments/1/refunds" },
 		"another method":     func(m *message) { m.signAs["request-target"] = "get /pts/v2/payments" },
 		"another host":       func(m *message) { m.signAs["host"] = "pay.example" },
@@ -214,6 +222,67 @@ func TestDatesWhoseClientsAreTrustedWithThem(t *testing.T) {
 	stale.id = relaxedKey
 	stale.Header.Set("V-C-Merchant-Id", "any_date")
 	accepted(t, setup(t, age), stale.signed(t), "any_date")
+}
+
+// A login with any_date also has its dates missing or in no known form; one with an age of its own has that.
+func TestDatesOfLogins(t *testing.T) {
+	t.Parallel()
+	v := setupWith(t, logins+"    signature_age: 1h\n", age)
+	unread, missing := vector(), vector()
+	unread.Header.Set("Date", "yesterday")
+	missing.list = "host request-target digest v-c-merchant-id"
+	for _, m := range []message{unread, missing} {
+		refused(t, v, m.signed(t))
+		m.id = relaxedKey
+		m.Header.Set("V-C-Merchant-Id", "any_date")
+		accepted(t, v, m.signed(t), "any_date")
+	}
+	const aged = `provider_b:
+  - merchant_id: demo_merchant_1
+    keys: [{id: ` + keyID + `, shared_secret: ` + sharedSecret + `}]
+    api_key: sk_test_one
+    signature_age: 11h30m
+`
+	v = setupWith(t, aged, age)
+	m := vector()
+	m.Header.Set("Date", now.Add(-11*time.Hour).Format(http.TimeFormat)) // a client that writes its local time for GMT
+	accepted(t, v, m.signed(t), "demo_merchant_1")
+	refused(t, setup(t, age), m.signed(t))
+	m.Header.Set("Date", now.Add(-11*time.Hour-30*time.Minute-time.Second).Format(http.TimeFormat))
+	refused(t, v, m.signed(t))
+	m.Header.Set("Date", "yesterday")
+	refused(t, v, m.signed(t))
+}
+
+// What a portfolio signs for itself is for itself: another merchant in the header is refused. A portfolio that has no API key of its own
+// signs for merchants that nobody signed, and then v1 binds the request to the first one.
+func TestMerchantOfAPortfolioIsBound(t *testing.T) {
+	t.Parallel()
+	v := setupWith(t, logins+`  - merchant_id: demo_group
+    keys: [{id: group, shared_secret: `+sharedSecret+`}]
+    portfolio: [demo_merchant_2, demo_merchant_1]
+    api_key: sk_test_group
+`, age)
+	m := vector()
+	m.id = "group"
+	m.Header.Set("V-C-Merchant-Id", "demo_group")
+	own := m.signed(t)
+	if c := accepted(t, v, own, "demo_group"); !c.Witness.IsZero() {
+		t.Error("a signed merchant has a witness")
+	}
+	own.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
+	refused(t, v, own)
+	m.Header.Set("V-C-Merchant-Id", "demo_merchant_2")
+	if c := accepted(t, v, m.signed(t), "demo_merchant_2"); !c.Witness.IsZero() || c.Login != "demo_group" {
+		t.Errorf("caller = %+v, want no witness, and the login", c)
+	}
+
+	m.id = portfolioKey
+	m.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
+	m.signAs["v-c-merchant-id"] = "demo_portfolio"
+	if c := accepted(t, v, m.signed(t), "demo_merchant_1"); c.Witness.Reveal() != "sk_test_one" {
+		t.Errorf("witness = %q, want the API key of the first merchant", c.Witness.Reveal())
+	}
 }
 
 func TestEvidence(t *testing.T) {

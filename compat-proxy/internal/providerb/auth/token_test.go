@@ -210,15 +210,19 @@ func TestTokenAccepted(t *testing.T) {
 			j.Host, j.Prefix, j.Target = "pay.example", "/compat/provider-b", "/compat/provider-b/pts/v2/payments"
 			j.claims = set(j.claims, "request-host", "pay.example/compat/provider-b")
 		},
-		"query":              func(j *jwt) { j.Target += "?a=1"; j.claims = set(j.claims, "request-resource-path", j.Target) },
-		"query left out":     func(j *jwt) { j.Target += "?a=1" },
-		"no body":            func(j *jwt) { j.Body, j.claims = nil, set(j.claims, "digest", nil) },
-		"unknown claim":      func(j *jwt) { j.claims = set(j.claims, "colour", []int{1}) },
-		"legacy, date":       func(j *jwt) { legacy(j, p[0], date) },
-		"legacy, number":     func(j *jwt) { legacy(j, p[0], 1764565463) },
-		"legacy, text":       func(j *jwt) { legacy(j, p[0], "1764565463") },
-		"legacy, minutes":    func(j *jwt) { legacy(j, p[0], "2025-12-01T05:04Z") },
-		"legacy, anything":   func(j *jwt) { legacy(j, p[0], "today") },
+		"query":            func(j *jwt) { j.Target += "?a=1"; j.claims = set(j.claims, "request-resource-path", j.Target) },
+		"query left out":   func(j *jwt) { j.Target += "?a=1" },
+		"no body":          func(j *jwt) { j.Body, j.claims = nil, set(j.claims, "digest", nil) },
+		"unknown claim":    func(j *jwt) { j.claims = set(j.claims, "colour", []int{1}) },
+		"legacy, date":     func(j *jwt) { legacy(j, p[0], date) },
+		"legacy, number":   func(j *jwt) { legacy(j, p[0], 1764565463) },
+		"legacy, text":     func(j *jwt) { legacy(j, p[0], "1764565463") },
+		"legacy, minutes":  func(j *jwt) { legacy(j, p[0], "2025-12-01T05:04Z") },
+		"legacy, RFC 5322": func(j *jwt) { legacy(j, p[0], "Mon, 01 Dec 2025 05:04:23 +0000") },
+		"legacy, exp alone": func(j *jwt) {
+			legacy(j, p[0], date)
+			j.claims = append(set(j.claims, "iat", nil), member{"exp", now.Add(time.Minute).Unix()})
+		},
 		"legacy, no name":    func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "v-c-merchant-id", nil) },
 		"legacy, with a kid": func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "kid", "whatever") },
 		"X.509 serial":       func(j *jwt) { by("RS256", "11259376", p[1])(j); j.claims = set(j.claims, "iss", "demo_merchant_2") },
@@ -276,6 +280,10 @@ func TestTokenRefused(t *testing.T) {
 		"expires at a word":      func(j *jwt) { j.claims = set(j.claims, "exp", "tomorrow") },
 		"stale":                  func(j *jwt) { j.claims = set(j.claims, "iat", now.Add(-age-time.Second).Unix()) },
 		"legacy, stale":          func(j *jwt) { legacy(j, p[0], now.Add(-age-time.Second).Format(http.TimeFormat)) },
+		"legacy, undated":        func(j *jwt) { legacy(j, p[0], date); j.claims = set(j.claims, "iat", nil) },
+		"legacy, anything":       func(j *jwt) { legacy(j, p[0], "today") },
+		"made at a word":         func(j *jwt) { j.claims = set(j.claims, "iat", "today") },
+		"starts at a word":       func(j *jwt) { j.claims = set(j.claims, "nbf", "in a while") },
 		"another path":           func(j *jwt) { j.claims = set(j.claims, "request-resource-path", "/pts/v2/credits") },
 		"another method":         func(j *jwt) { j.claims = set(j.claims, "request-method", "GET") },
 		"another host":           func(j *jwt) { j.claims = set(j.claims, "request-host", "other.example") },
@@ -397,4 +405,37 @@ func TestTokenOfAnExpiredCertificate(t *testing.T) {
 	legacy(&j, p[0], date)
 	accepted(t, v, j.signed(t), "demo_merchant_1")
 	refused(t, setupAt(t, certified(), 0, now.Add(2*time.Hour)), j.signed(t))
+}
+
+// A token that says neither when it was made nor when it ends would be good for ever: no login has it.
+func TestTokenWithoutAnyTime(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), 0), pairs()
+	for _, first := range []bool{true, false} {
+		j := tokenVector()
+		if first {
+			legacy(&j, p[0], date)
+		}
+		j.claims = set(set(j.claims, "iat", nil), "exp", nil)
+		refused(t, v, j.signed(t))
+	}
+}
+
+// A portfolio's token that names no merchant is for the one in the header, which nobody signed.
+func TestTokenOfAPortfolioIsBound(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(certified(), "  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n", "  - merchant_id: demo_merchant_2\n", 1)
+	v, p := setupWith(t, text, age), pairs()
+	j := tokenVector()
+	j.header, j.signer = []member{{"alg", "RS256"}, {"kid", "11259376"}}, p[1].sign
+	j.claims = set(j.claims, "iss", "demo_merchant_2")
+	if c := accepted(t, v, j.signed(t), "demo_merchant_1"); !c.Witness.IsZero() {
+		t.Error("a merchant that the token names has a witness")
+	}
+	j.claims = set(j.claims, "v-c-merchant-id", nil)
+	r := j.signed(t)
+	r.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
+	if c := accepted(t, v, r, "demo_merchant_1"); c.Witness.Reveal() != "sk_test_one" || c.Login != "demo_merchant_2" {
+		t.Errorf("caller = %+v, want a witness and the login", c)
+	}
 }

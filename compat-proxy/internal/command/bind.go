@@ -1,0 +1,48 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name. Without a witness that is the key under which
+// a command is carried out whose name is the evidence. It returns the result to give if the evidence came with another name before,
+// or v1 does not tell. A reservation has no effect, so a lost response to it is Unavailable: the retry goes on.
+func (s session) bind(ctx context.Context, c Named) *Result {
+	if c.Bound.Evidence == "" {
+		return nil
+	}
+	evidence := c.Bound.Evidence
+	if !c.Bound.Witness.IsZero() {
+		s.key, evidence = c.Bound.Witness, "witness/"+evidence
+		if failed := s.prepare(ctx, c); failed != nil {
+			return failed
+		}
+	}
+	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), evidence, 0) })
+	if failed != nil {
+		return failed
+	}
+	params := v1.ReserveIdempotencyKeyParams{IdempotencyKey: new(names.key(c.Kind(), evidence, 0))}
+	body := v1.IdempotencyKeyReserve{Purpose: names.derive([]string{"bound", c.Name})}
+	a, ok := s.post(ctx, body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
+	})
+	switch {
+	case !ok:
+		r := unencodable()
+		return &r
+	case a.status == http.StatusCreated:
+		return nil
+	case a.err.Code == CodeKeyReused:
+		return &Result{Outcome: Refused, Status: a.status, Code: CodeNameSpent}
+	}
+	r := a.result()
+	if a.err.Code != CodeKeyInUse && (r.Outcome == Uncertain || r.Outcome == NotFound) {
+		r.Outcome = Unavailable
+	}
+	return &r
+}

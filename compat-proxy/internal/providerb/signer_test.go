@@ -1,0 +1,193 @@
+package providerb_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// signer sends requests with an HTTP signature, all in the same second, and keeps the names that their commands had. It executes them as v1
+// does: what is bound to a name comes with no other one.
+type signer struct {
+	content
+
+	handler *providerb.Handler
+	clock   *clock.Fake
+	secret  []byte
+	// replicas are further proxies in front of the same v1, each with no memory of the others.
+	replicas []*providerb.Handler
+
+	mu      sync.Mutex
+	bound   map[string]string // guarded by mu: evidence to the name that came with it
+	names   []string          // guarded by mu
+	finals  []bool            // whether a refusal would have used up each name
+	refuses bool              // as long as v1 refuses, and remembers nothing of it
+}
+
+func (s *signer) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := ""
+	if named, ok := commands[0].(command.Named); ok {
+		name, commands = named.Name, []command.Command{named.Command}
+		s.finals = append(s.finals, named.Final)
+		if !s.binds(named) {
+			return []command.Result{{Outcome: command.Refused, Status: http.StatusUnprocessableEntity, Code: command.CodeNameSpent}}
+		}
+	}
+	if s.refuses {
+		return []command.Result{{Outcome: command.Refused, Status: http.StatusForbidden, Code: "insufficient_scope"}}
+	}
+	name = string(commands[0].Kind()) + " " + name
+	fresh := !slices.Contains(s.names, name)
+	s.names = append(s.names, name)
+	results := s.content.Execute(ctx, key, commands)
+	results[0].Fresh = fresh
+	results[0].Capture = &v1.Capture{ID: id.Format(id.Capture, 60410000124), Currency: "usd"}
+	results[0].Refund = &v1.Refund{ID: id.Format(id.Refund, 60410000125), Currency: "usd"}
+	return results
+}
+
+// binds keeps what a name is bound to, as v1 does: evidence belongs to the first name that came with it, or is a name itself. The caller
+// holds mu.
+func (s *signer) binds(n command.Named) bool {
+	if s.bound == nil {
+		s.bound = map[string]string{}
+	}
+	for _, evidence := range []string{n.Bound.Evidence, n.Name} {
+		if of, known := s.bound[evidence]; known && of != n.Name {
+			return false
+		}
+	}
+	s.bound[n.Name] = n.Name
+	if n.Bound.Evidence != "" {
+		s.bound[n.Bound.Evidence] = n.Name
+	}
+	return true
+}
+
+// distinct is how many different payments v1 would have made.
+func (s *signer) distinct() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.Compact(slices.Sorted(slices.Values(s.names))))
+}
+
+func mustSigner(t *testing.T) *signer {
+	t.Helper()
+	s := &signer{clock: clock.NewFake(goldentest.Today), secret: []byte("a shared secret of thirty-two by")}
+	path := filepath.Join(t.TempDir(), "credentials.yaml")
+	text := fmt.Sprintf(`provider_b:
+  - {merchant_id: shop, unlinked_credits: true, api_key: %[1]s, keys: [{id: key, shared_secret: %[2]s}]}
+  - {merchant_id: other, api_key: %[1]s_other}
+  - {merchant_id: group, portfolio: [shop, other], keys: [{id: meta, shared_secret: %[2]s}]}
+`, goldentest.APIKey, base64.StdEncoding.EncodeToString(s.secret))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := credentials.Open(path, s.clock, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.replicas = append(s.replicas, providerb.New(providerb.Config{
+			Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10,
+			NewNumber: func() string { return "1" },
+		}))
+	}
+	s.handler = s.replicas[0]
+	return s
+}
+
+// request is a signed one; whatever else is equal, its body makes it another.
+func (s *signer) request(ctx context.Context, body string) *http.Request {
+	return s.requestTo(ctx, "/pts/v2/payments", body)
+}
+
+func (s *signer) requestTo(ctx context.Context, path, body string) *http.Request {
+	return s.signedAs(ctx, "key", "shop", path, body)
+}
+
+// signedAs is a request that the key signs for that merchant, or portfolio.
+func (s *signer) signedAs(ctx context.Context, key, merchant, path, body string) *http.Request {
+	const host, date = "apitest.cybersource.com", "Sat, 21 Nov 2026 09:30:00 GMT"
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+	sum := sha256.Sum256([]byte(body))
+	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post " + path + "\ndigest: " + digest + "\nv-c-merchant-id: " + merchant))
+	r.Host = host
+	r.Header.Set("Date", date)
+	r.Header.Set("Digest", digest)
+	r.Header.Set("V-C-Merchant-Id", merchant)
+	r.Header.Set("Signature", `keyid="`+key+`", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="`+
+		base64.StdEncoding.EncodeToString(mac.Sum(nil))+`"`)
+	return r
+}
+
+const signedBody = `{"clientReferenceInformation":{"code":"A"},"paymentInformation":{"card":{"number":"4111111111111111",` +
+	`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
+
+// send sends the body; the answer must be an approval.
+func (s *signer) send(t *testing.T, body string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, s.request(t.Context(), body))
+	if w.Code != http.StatusCreated {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+}
+
+// A name of the client's own goes before what it logged in with: the first, by transactionId, whatever else differs.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	withID := strings.Replace(signedBody, `"code":"A"`, `"code":"A","transactionId":"T-1"`, 1)
+	s := mustSigner(t)
+	s.send(t, withID)
+	s.send(t, withID)
+	if got := s.distinct(); got != 1 {
+		t.Errorf("by transactionId: got %d payments, want 1: %q", got, s.names)
+	}
+	for _, header := range []string{"v-c-idempotency-id", "v-c-idempotency-key"} {
+		s := mustSigner(t)
+		for range 2 {
+			r := s.request(t.Context(), signedBody)
+			r.Header.Set(header, "K-1")
+			s.handler.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		if got := s.distinct(); got != 1 {
+			t.Errorf("by %s: got %d payments, want 1: %q", header, got, s.names)
+		}
+	}
+	bearer := &signer{}
+	h := mustHandler(t, bearer)
+	for range 2 {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", strings.NewReader(signedBody))
+		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if got := bearer.names; !slices.Equal(got, []string{"payment.authorize ", "payment.authorize "}) {
+		t.Errorf("by a key alone: got names %q, want none", got)
+	}
+}
