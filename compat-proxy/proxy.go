@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
@@ -123,12 +124,15 @@ func New(cfg Config) (*Proxy, error) {
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
+	tried := attempts.New(attempts.Config{Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(), Observe: p.metrics.LoginAttempt})
 	p.providerA = providera.New(providera.Config{
+		Attempts: tried,
 		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody, LenientOrder: cfg.LenientOrder,
 		Observe: p.metrics.Request,
 	})
 	numbers := id.NewGenerator(cfg.Clock)
 	p.providerB = providerb.New(providerb.Config{
+		Attempts: tried,
 		Executor: executor, Verifier: cfg.verifier(p.logins), Openers: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
 		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
 	})

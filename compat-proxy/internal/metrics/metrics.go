@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/shared/metrics"
@@ -20,6 +21,7 @@ type Metrics struct {
 	calls    *prometheus.HistogramVec
 	reads    *prometheus.CounterVec
 	secret   *prometheus.GaugeVec
+	attempts *prometheus.CounterVec
 }
 
 // New returns metrics.
@@ -41,9 +43,16 @@ func New() *Metrics {
 		Name: "causeway_compat_deduplication_secret_info",
 		Help: "1, with the fingerprint of the deduplication secret: proxies that show different ones recognise no retry of each other's requests.",
 	}, []string{"fingerprint"})
+	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "causeway_compat_login_attempts_total",
+		Help: "Legacy logins by outcome: accepted, refused, or blocked without being judged after too many refusals.",
+	}, []string{"outcome"})
+	for _, outcome := range []string{attempts.Accepted, attempts.Refused, attempts.Blocked} {
+		m.attempts.WithLabelValues(outcome)
+	}
 	m.reads.WithLabelValues("ok")
 	m.reads.WithLabelValues("failed")
-	m.Register(m.requests, m.calls, m.reads, m.secret)
+	m.Register(m.requests, m.calls, m.reads, m.secret, m.attempts)
 	return m
 }
 
@@ -51,6 +60,9 @@ func New() *Metrics {
 func (m *Metrics) DeduplicationSecret(fingerprint string) {
 	m.secret.WithLabelValues(fingerprint).Set(1)
 }
+
+// LoginAttempt counts an attempt to log in.
+func (m *Metrics) LoginAttempt(outcome string) { m.attempts.WithLabelValues(outcome).Inc() }
 
 // Request counts a legacy request.
 func (m *Metrics) Request(method, class string, took time.Duration) {

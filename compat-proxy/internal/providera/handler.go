@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -39,6 +41,8 @@ type Config struct {
 	MaxBytes int
 	// LenientOrder takes children in any order.
 	LenientOrder bool
+	// Attempts bounds how often logins can be tried. Nil bounds nothing.
+	Attempts *attempts.Limiter
 	// Observe is told of every request when it has been answered: the method's name, MethodNone when it has none of ours, and the class of
 	// what came of it. Nil means nobody is told.
 	Observe func(method, class string, took time.Duration)
@@ -162,11 +166,7 @@ func (h *Handler) answer(
 	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
-	granted, p := authenticate(ctx, h.cfg.Logins, authorization, req.Root.Child("merchantAuthentication"))
-	if !p.none() {
-		return refusal(root, req.RefID, p), p
-	}
-	holder, p := permit(ctx, h.cfg.Executor, granted.APIKey, m)
+	granted, holder, p := h.admit(ctx, req, m, authorization)
 	httpx.EventFrom(ctx).SetTenant(holder.Merchant)
 	if !p.none() {
 		return refusal(root, req.RefID, p), p
@@ -178,6 +178,30 @@ func (h *Handler) answer(
 	return serving[m.Name](h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
 		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
 	}})
+}
+
+// admit returns what the request's login stands for and what its API key is, or the refusal. A login that is wrong counts as a refused
+// attempt; one that was tried too often is refused in the same words, without being judged.
+func (h *Handler) admit(
+	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
+) (credentials.Grant, v1.APIKey, problem) {
+	login := req.Root.Child("merchantAuthentication")
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"))
+	if !allowed {
+		return credentials.Grant{}, v1.APIKey{}, refuse(apiBadLogin)
+	}
+	granted, p := authenticate(ctx, h.cfg.Logins, authorization, login)
+	var holder v1.APIKey
+	if p.none() {
+		holder, p = permit(ctx, h.cfg.Executor, granted.APIKey, m)
+	}
+	switch p.API {
+	case apiBadLogin:
+		attempt.Refused(ctx)
+	case apiOK, "":
+		attempt.Accepted()
+	}
+	return granted, holder, p
 }
 
 func (h *Handler) fault(w http.ResponseWriter, r *http.Request, f *wire.Fault) {

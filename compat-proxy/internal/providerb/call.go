@@ -36,14 +36,10 @@ func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, 
 // called is an operation that was called by its name.
 func (h *Handler) called(ctx context.Context, op operation, params jsontext.Value, asked rpc.Asked) answer {
 	now := h.cfg.Clock.Now()
-	caller, err := h.cfg.Verifier.Verify(ctx, auth.Request{
+	caller, holder, refusal, admitted := h.admit(ctx, auth.Request{
 		Method: asked.Method, Host: asked.Host, Target: asked.Target, Header: asked.Header, Body: asked.Body,
-	})
-	if err != nil {
-		return unauthenticated()
-	}
-	holder, refusal, taken := h.inspect(ctx, caller, now)
-	if !taken {
+	}, now)
+	if !admitted {
 		return refusal
 	}
 	var path struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
@@ -40,6 +41,8 @@ type Config struct {
 	MaxBytes int64
 	// Prefix is the path that the handler is mounted at, without a slash at its end; "" at the root.
 	Prefix string
+	// Attempts bounds how often logins can be tried. Nil bounds nothing.
+	Attempts *attempts.Limiter
 	// Observe is told of every request when it has been answered: the operation's name, OperationNone when there is none, and the class of
 	// what came of it.
 	Observe func(method, class string, took time.Duration)
@@ -111,24 +114,44 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
 	}
-	caller, err := h.cfg.Verifier.Verify(r.Context(), auth.Request{
+	caller, holder, refusal, admitted := h.admit(r.Context(), auth.Request{
 		Method: r.Method, Host: r.Host, Target: target, Prefix: h.cfg.Prefix, Header: r.Header, Body: body,
-	})
-	if err != nil {
-		out := unauthenticated()
-		out.outcome = "unauthenticated: " + auth.Reason(err)
-		return OperationNone, out
+	}, now)
+	if !admitted {
+		return OperationNone, sealed(refusal, caller, now)
 	}
-	operation, out := h.known(r, body, caller, now)
+	operation, out := h.known(r, body, caller, holder, now)
 	return operation, sealed(out, caller, now)
 }
 
-// known is the answer to a caller who has said who it is.
-func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, now time.Time) (string, answer) {
-	holder, refusal, taken := h.inspect(r.Context(), caller, now)
-	if !taken {
-		return OperationNone, refusal
+// admit returns the request's caller and what its API key is, or the refusal. A login that is wrong counts as a refused attempt; one that was
+// tried too often is refused in the same words, without being judged.
+func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, answer, bool) {
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"))
+	if !allowed {
+		out := unauthenticated()
+		out.outcome = "unauthenticated: too many attempts"
+		return auth.Caller{}, v1.APIKey{}, out, false
 	}
+	caller, err := h.cfg.Verifier.Verify(ctx, r)
+	if err != nil {
+		attempt.Refused(ctx)
+		out := unauthenticated()
+		out.outcome = "unauthenticated: " + auth.Reason(err)
+		return auth.Caller{}, v1.APIKey{}, out, false
+	}
+	holder, refusal, taken := h.inspect(ctx, caller, now)
+	switch {
+	case taken:
+		attempt.Accepted()
+	case refusal.status == http.StatusUnauthorized:
+		attempt.Refused(ctx)
+	}
+	return caller, holder, refusal, taken
+}
+
+// known is the answer to a caller who has said who it is.
+func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time) (string, answer) {
 	op, id, found := find(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix))
 	if found != http.StatusOK {
 		return OperationNone, lost(found)

@@ -1,0 +1,106 @@
+package compatproxy_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// syncBuffer is a log that may be read while it is written.
+type syncBuffer struct {
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.String()
+}
+
+// knowing is v1 that refuses an API key which is wrong.
+func knowing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("Authorization"), "sk_test_wrong") {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"","status":401,"request_id":""}}`)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A login is tried from one address until that is blocked, by every way to log in, and its client is served at another one all the while.
+// The address is in the log and the attempts are counted.
+func TestLoginAttempts(t *testing.T) {
+	t.Parallel()
+	const hop = "0123456789012345678901234567890123456789abc="
+	file := filepath.Join(t.TempDir(), "credentials.yaml")
+	text := "provider_a: [{name: shop, transaction_key: theRightKey12345, api_key: " + apiKey + "}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	xml := func(key string) string {
+		return `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>shop</name><transactionKey>` + key +
+			`</transactionKey></merchantAuthentication></authenticateTestRequest>`
+	}
+	for name, try := range map[string]struct {
+		path, body string
+		headers    map[string]string
+		refused    string
+	}{
+		"provider-a":         {"/compat/provider-a/xml", xml("aWrongKey1234567"), nil, "E00007"},
+		"provider-b":         {"/compat/provider-b/pts/v2/payments", "{}", map[string]string{"Signature": `keyid="k"`, "V-C-Merchant-Id": "shop"}, "Authentication Failed"},
+		"provider-b, by key": {"/compat/provider-b/pts/v2/payments", "{}", map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed"},
+		"RPC": {
+			"/compat/rpc", `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":{}}`,
+			map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log syncBuffer
+			o := mustOperate(t, knowing(&v1{}), func(c *compatproxy.Config) {
+				c.Hop, c.Credentials, c.Log = secret.New(hop), file, slog.New(slog.NewTextHandler(&log, nil))
+			})
+			from := func(address string, headers map[string]string) func(*http.Request) {
+				return func(r *http.Request) {
+					r.Header.Set(httpx.HopField, hop)
+					r.Header.Set(httpx.ClientAddressField, address)
+					for name, value := range headers {
+						r.Header.Set(name, value)
+					}
+				}
+			}
+			for range 15 {
+				if _, got := send(t, http.MethodPost, o.url+try.path, strings.NewReader(try.body), from("203.0.113.7", try.headers)); !strings.Contains(got, try.refused) {
+					t.Fatalf("got %s, want %s", got, try.refused)
+				}
+			}
+			if _, got := send(t, http.MethodPost, o.url+"/compat/provider-a/xml", strings.NewReader(xml("theRightKey12345")), from("198.51.100.2", nil)); !strings.Contains(got, "I00001") {
+				t.Errorf("the client at its own address: got %s", got)
+			}
+			o.wantSeries(t, `causeway_compat_login_attempts_total\{outcome="accepted"\} 1`,
+				`causeway_compat_login_attempts_total\{outcome="refused"\} 10`, `causeway_compat_login_attempts_total\{outcome="blocked"\} 5`)
+			if got := log.String(); !strings.Contains(got, "too many refused logins") || !strings.Contains(got, "client_address=203.0.113.7") {
+				t.Errorf("the log does not have the address:\n%s", got)
+			}
+		})
+	}
+}

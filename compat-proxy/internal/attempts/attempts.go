@@ -1,0 +1,164 @@
+package attempts
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// The outcomes of an attempt, as a metric has them.
+const (
+	Accepted = "accepted"
+	Refused  = "refused" // a login or signature that is wrong
+	Blocked  = "blocked" // not judged, because too many were refused before
+)
+
+// How many refused attempts are allowed at once, and how long it takes until one more is.
+var (
+	perAddress = allowance{burst: 60, every: time.Second}
+	perPair    = allowance{burst: 10, every: 10 * time.Second} // a login at an address
+	perLogin   = allowance{burst: 60, every: time.Second}      // a login at all addresses: beyond it, refusals are slow
+)
+
+const (
+	slowness = time.Second
+	// slowed bounds how many refusals are slow at a time, since each occupies one of the proxy's places.
+	slowed = 64
+	// complainEvery is how often at most the log has a line on blocked attempts.
+	complainEvery = 10 * time.Second
+)
+
+// Config is what a Limiter needs. Clock and Log are required.
+type Config struct {
+	Clock clock.Clock
+	Log   *slog.Logger
+	// Forwarded reports that the hop in front forwards client addresses. If it does not, a private address is that of the hop, and stands for
+	// all of its clients: it bounds nothing.
+	Forwarded bool
+	// Observe counts each attempt by its outcome. Nil counts nothing.
+	Observe func(outcome string)
+	// Wait waits until d has passed or ctx ends. Nil uses a timer.
+	Wait func(ctx context.Context, d time.Duration)
+}
+
+// Limiter bounds attempts. It is safe for concurrent use; the nil Limiter bounds nothing.
+type Limiter struct {
+	cfg       Config
+	addresses *ledger // by address
+	pairs     *ledger // by login and address
+	logins    *ledger // by login
+
+	slow       atomic.Int64 // refusals that are slow now
+	complained atomic.Int64 // when the last line on blocked attempts was logged
+}
+
+// New returns a limiter that has seen no attempt.
+func New(cfg Config) *Limiter {
+	if cfg.Observe == nil {
+		cfg.Observe = func(string) {}
+	}
+	if cfg.Wait == nil {
+		cfg.Wait = wait
+	}
+	return &Limiter{cfg: cfg, addresses: newLedger(perAddress), pairs: newLedger(perPair), logins: newLedger(perLogin)}
+}
+
+// Attempt is one attempt to log in.
+type Attempt struct {
+	limiter        *Limiter
+	address, login string
+}
+
+// Begin returns the attempt of a request to log in as login, which may be empty where the request names none. It returns false if the attempt is
+// blocked: then the caller must refuse it as it refuses a wrong login, without judging it.
+func (l *Limiter) Begin(ctx context.Context, login string) (Attempt, bool) {
+	if l == nil {
+		return Attempt{}, true
+	}
+	a := Attempt{limiter: l, address: l.address(httpx.ClientAddressFrom(ctx)), login: login}
+	now := l.cfg.Clock.Now()
+	if a.address == "" || !l.addresses.spent(a.address, now) && !l.pairs.spent(a.pair(), now) {
+		return a, true
+	}
+	l.cfg.Observe(Blocked)
+	l.complain(ctx, a.address, now)
+	return a, false
+}
+
+// Accepted counts the attempt as accepted.
+func (a Attempt) Accepted() {
+	if a.limiter != nil {
+		a.limiter.cfg.Observe(Accepted)
+	}
+}
+
+// Refused counts the attempt as refused. It waits for a second if too many attempts on the login were refused, wherever they came from: a right
+// attempt never waits.
+func (a Attempt) Refused(ctx context.Context) {
+	l := a.limiter
+	if l == nil {
+		return
+	}
+	l.cfg.Observe(Refused)
+	now := l.cfg.Clock.Now()
+	if a.address != "" {
+		l.addresses.charge(a.address, now)
+		l.pairs.charge(a.pair(), now)
+	}
+	if a.login == "" {
+		return
+	}
+	slow := l.logins.spent(a.login, now)
+	l.logins.charge(a.login, now)
+	if !slow {
+		return
+	}
+	if l.slow.Add(1) <= slowed {
+		l.cfg.Wait(ctx, slowness)
+	}
+	l.slow.Add(-1)
+}
+
+// pair names the attempt's login at its address. An address holds no space.
+func (a Attempt) pair() string { return a.address + " " + a.login }
+
+// address returns what bounds attempts from a client address: the address itself, or the network of an IPv6 client, which has 2^64 of them.
+// It returns "" for an address that many clients share: this machine's own, and that of a hop that forwards none.
+func (l *Limiter) address(text string) string {
+	at, err := netip.ParseAddr(text)
+	switch {
+	case err != nil || at.IsLoopback():
+		return ""
+	case !l.cfg.Forwarded && (at.IsPrivate() || at.IsLinkLocalUnicast()):
+		return ""
+	case at.Is4():
+		return at.String()
+	}
+	network, err := at.Prefix(64)
+	if err != nil {
+		return ""
+	}
+	return network.String()
+}
+
+// complain logs the address whose attempts are blocked, now and then.
+func (l *Limiter) complain(ctx context.Context, address string, now time.Time) {
+	last := l.complained.Load()
+	if now.UnixNano()-last >= int64(complainEvery) && l.complained.CompareAndSwap(last, now.UnixNano()) {
+		l.cfg.Log.WarnContext(ctx, "compat-proxy: too many refused logins", slog.String("client_address", address))
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

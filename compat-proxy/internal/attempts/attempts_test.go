@@ -1,0 +1,221 @@
+package attempts_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// bench is a limiter with what it counted, logged and waited for.
+type bench struct {
+	*attempts.Limiter
+
+	clock *clock.Fake
+	log   bytes.Buffer
+
+	mu      sync.Mutex
+	counted map[string]int // guarded by mu
+	waits   int            // guarded by mu
+}
+
+func setup(forwarded bool) *bench {
+	b := &bench{clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)), counted: map[string]int{}}
+	b.Limiter = attempts.New(attempts.Config{
+		Clock: b.clock, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Forwarded: forwarded,
+		Observe: func(outcome string) { b.mu.Lock(); b.counted[outcome]++; b.mu.Unlock() },
+		Wait:    func(context.Context, time.Duration) { b.mu.Lock(); b.waits++; b.mu.Unlock() },
+	})
+	return b
+}
+
+// from is the context of a request from an address.
+func from(t *testing.T, address string) context.Context {
+	t.Helper()
+	var ctx context.Context
+	h := httpx.ClientAddress(secret.String{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+	r.RemoteAddr = address
+	if strings.Contains(address, ":") {
+		address = "[" + address + "]"
+	}
+	r.RemoteAddr = address + ":1234"
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	return ctx
+}
+
+// fail tries a wrong login n times and returns how many attempts were judged.
+func (b *bench) fail(ctx context.Context, login string, n int) (judged int) {
+	for range n {
+		if a, allowed := b.Begin(ctx, login); allowed {
+			judged++
+			a.Refused(ctx)
+		}
+	}
+	return judged
+}
+
+// succeeds reports whether a right login is accepted.
+func (b *bench) succeeds(ctx context.Context, login string) bool {
+	a, allowed := b.Begin(ctx, login)
+	if allowed {
+		a.Accepted()
+	}
+	return allowed
+}
+
+const attacker, client = "203.0.113.7", "198.51.100.2"
+
+// A flood for one login stops at its address and nowhere else: the honest client logs in from its own address, and at once.
+func TestFloodForOneLogin(t *testing.T) {
+	t.Parallel()
+	b := setup(true)
+	if got := b.fail(from(t, attacker), "shop", 1000); got != 10 {
+		t.Errorf("judged %d attempts, want 10", got)
+	}
+	if b.succeeds(from(t, attacker), "shop") {
+		t.Error("the attacker's right guess was judged")
+	}
+	for i := range 200 { // a flood from many addresses
+		b.fail(from(t, fmt.Sprintf("192.0.2.%d", i)), "shop", 10)
+	}
+	waits := b.waits
+	if waits == 0 {
+		t.Error("no refusal was slow")
+	}
+	if !b.succeeds(from(t, client), "shop") || b.waits != waits {
+		t.Error("the honest client was blocked, or waited")
+	}
+	if !b.succeeds(from(t, attacker), "other") {
+		t.Error("another login at the attacker's address was blocked too early")
+	}
+	b.clock.Advance(10 * time.Second)
+	if got := b.fail(from(t, attacker), "shop", 10); got != 1 {
+		t.Errorf("ten seconds later: judged %d attempts, want 1", got)
+	}
+	if b.counted[attempts.Accepted] != 2 || b.counted[attempts.Blocked] != 990+1+9 || b.counted[attempts.Refused] != 10+2000+1 {
+		t.Errorf("counted %v", b.counted)
+	}
+	if got := strings.Count(b.log.String(), "client_address="+attacker); got != 2 {
+		t.Errorf("got %d lines with the address, want one in ten seconds:\n%s", got, &b.log)
+	}
+}
+
+// An address that tries many logins is blocked for all of them, also from another address of its IPv6 network.
+func TestFloodFromOneAddress(t *testing.T) {
+	t.Parallel()
+	for flood, other := range map[string]string{attacker: attacker, "2001:db8::1": "2001:db8::ffff:1"} {
+		b := setup(true)
+		judged := 0
+		for i := range 200 {
+			judged += b.fail(from(t, flood), fmt.Sprint("login ", i), 1)
+		}
+		if judged != 60 {
+			t.Errorf("%s: judged %d attempts, want 60", flood, judged)
+		}
+		if b.succeeds(from(t, other), "shop") {
+			t.Errorf("%s is allowed after a flood from %s", other, flood)
+		}
+		if !b.succeeds(from(t, client), "shop") || !b.succeeds(from(t, "2001:db8:0:1::1"), "shop") {
+			t.Error("another address was blocked")
+		}
+		b.clock.Advance(time.Minute)
+		if got := b.fail(from(t, flood), "shop", 10); got != 10 {
+			t.Errorf("%s, a minute later: judged %d attempts, want 10", flood, got)
+		}
+	}
+}
+
+// An address that many clients share blocks none of them: this machine's, and that of a hop which forwards no addresses.
+func TestSharedAddress(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		forwarded bool
+		address   string
+		shared    bool
+	}{
+		{true, "127.0.0.1", true}, {true, "::1", true}, {false, "10.0.0.5", true}, {false, "fd00::5", true}, {false, "169.254.1.1", true},
+		{true, "10.0.0.5", false}, {false, attacker, false}, {false, "::ffff:203.0.113.7", false},
+	} {
+		b := setup(tt.forwarded)
+		b.fail(from(t, tt.address), "shop", 100)
+		if got := b.succeeds(from(t, tt.address), "shop"); got != tt.shared {
+			t.Errorf("%s, addresses forwarded %t: allowed %t, want %t", tt.address, tt.forwarded, got, tt.shared)
+		}
+		if slow := b.waits > 0; slow != tt.shared {
+			t.Errorf("%s: slow refusals %t, want %t", tt.address, slow, tt.shared)
+		}
+	}
+}
+
+// 64 refusals are slow at a time, for each holds one of the proxy's places. The next one does not wait.
+func TestSlowRefusalsAreFew(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	l := attempts.New(attempts.Config{
+		Clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)), Log: slog.New(slog.DiscardHandler),
+		Wait: func(context.Context, time.Duration) { entered <- struct{}{}; <-release },
+	})
+	refuse := func() {
+		a, _ := l.Begin(from(t, "127.0.0.1"), "shop")
+		a.Refused(t.Context())
+	}
+	for range 60 {
+		refuse() // none is slow yet: it would not return
+	}
+	var group sync.WaitGroup
+	for range 64 {
+		group.Go(refuse)
+		<-entered
+	}
+	refuse()
+	close(release)
+	group.Wait()
+}
+
+// However many addresses and logins there are, what is kept stays within bounds, and the last ones are kept.
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	l := attempts.NewLedger(10, time.Second)
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	for i := range 1 << 17 {
+		l.Charge(fmt.Sprint(i), now)
+	}
+	if got := l.Held(); got > 1<<16 {
+		t.Errorf("got %d kept, want at most %d", got, 1<<16)
+	}
+	for range 10 {
+		l.Charge("last", now)
+	}
+	if !l.Spent("last", now) || l.Held() > 1<<16 {
+		t.Errorf("the last one is not kept, among %d", l.Held())
+	}
+	if l.Spent("last", now.Add(time.Second)) {
+		t.Error("nothing is forgotten")
+	}
+}
+
+// The nil Limiter bounds nothing.
+func TestNil(t *testing.T) {
+	t.Parallel()
+	var l *attempts.Limiter
+	for range 100 {
+		a, allowed := l.Begin(t.Context(), "shop")
+		if !allowed {
+			t.Fatal("blocked")
+		}
+		a.Refused(t.Context())
+		a.Accepted()
+	}
+}

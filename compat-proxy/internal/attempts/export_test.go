@@ -1,0 +1,20 @@
+package attempts
+
+import "time"
+
+// Ledger counts refusals.
+type Ledger struct{ *ledger }
+
+// NewLedger returns one that has counted none.
+func NewLedger(burst int, every time.Duration) Ledger {
+	return Ledger{newLedger(allowance{burst, every})}
+}
+
+// Charge counts one refusal.
+func (l Ledger) Charge(name string, now time.Time) { l.charge(name, now) }
+
+// Spent reports whether the allowance is spent.
+func (l Ledger) Spent(name string, now time.Time) bool { return l.spent(name, now) }
+
+// Held is how many names are kept.
+func (l Ledger) Held() int { l.mu.Lock(); defer l.mu.Unlock(); return len(l.forgets) }
