@@ -254,6 +254,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		ClockOffset: c.clockOffset(),
 	})
 	c.handler, c.admin, c.filter = v1, v1.Operator(cfg.OperatorToken), cfg.FilterSecret
+	cfg.warnUnfiltered(ctx)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })

@@ -38,6 +38,23 @@ func TestBehindAFilter(t *testing.T) {
 	}
 }
 
+// TestWarnsWithoutFilterSecret: a start without the filter secret is a warning in the log and in the
+// health document, and a start with it is neither.
+func TestWarnsWithoutFilterSecret(t *testing.T) {
+	t.Parallel()
+	for given, warned := range map[string]bool{"": true, proof: false} {
+		b := openBundle(t, &bundle{rateLimit: -1, filter: given})
+		health := b.get(t, "/v1/health")
+		if got := strings.Contains(string(health.body), `"warnings":["filter_secret_not_set"]`); health.status != 200 || got != warned {
+			t.Errorf("secret %q: got %d %s, want a warning: %v", given, health.status, health.body, warned)
+		}
+		log := b.logs.String()
+		if got := strings.Contains(log, "CAUSEWAY_FILTER_SECRET is not set"); got != warned {
+			t.Errorf("secret %q: the log warns: got %v, want %v\n%s", given, got, warned, log)
+		}
+	}
+}
+
 // TestSealedBodies: a body that a filter should have opened is refused, also where bodies are not read.
 func TestSealedBodies(t *testing.T) {
 	t.Parallel()

@@ -143,6 +143,7 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 	if err := f.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("mle-filter: keys: %w", err), f.db.Close())
 	}
+	f.warn(ctx)
 	return f, nil
 }
 

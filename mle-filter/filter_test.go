@@ -206,6 +206,24 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestWarnsWithoutSecret: a start without the filter secret is a warning in the log and in the health
+// document.
+func TestWarnsWithoutSecret(t *testing.T) {
+	t.Parallel()
+	for name, given := range map[string]secret.String{"without": {}, "with": secret.New(proof)} {
+		f := open(t, func(c *mlefilter.Config) { c.Secret = given })
+		rec := httptest.NewRecorder()
+		f.Operations().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/health", http.NoBody))
+		warned := name == "without"
+		if got := strings.Contains(rec.Body.String(), `"warnings":["filter_secret_not_set"]`); got != warned {
+			t.Errorf("%s: got %s, want a warning: %v", name, rec.Body, warned)
+		}
+		if got := strings.Contains(f.log.String(), "CAUSEWAY_FILTER_SECRET"); got != warned {
+			t.Errorf("%s: got the log %s, want a warning: %v", name, f.log, warned)
+		}
+	}
+}
+
 // TestBusy: what comes on top is refused at once, and what was before is answered.
 func TestBusy(t *testing.T) {
 	t.Parallel()

@@ -77,3 +77,16 @@ func TestV1(t *testing.T) {
 		t.Error("gone: got no error")
 	}
 }
+
+// TestHandlerWarns: a warning is in the response and changes nothing else of it.
+func TestHandlerWarns(t *testing.T) {
+	t.Parallel()
+	checks := map[string]health.Check{"v1": well}
+	h := health.Handler(slog.New(slog.DiscardHandler), checks, health.FilterSecretNotSet)
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/health", http.NoBody))
+	const want = `{"status":"ok","checks":{"v1":"ok"},"warnings":["filter_secret_not_set"]}`
+	if rec.Code != http.StatusOK || rec.Body.String() != want {
+		t.Errorf("got %d %s, want 200 %s", rec.Code, rec.Body, want)
+	}
+}

@@ -1842,6 +1842,13 @@ type Health struct {
 
 	// Checks Each check by name, `ok` or what is wrong.
 	Checks map[string]string `json:"checks"`
+
+	// Warnings Settings that weaken a service that works, absent if there are none. `filter_secret_not_set`: requests are accepted that did not pass
+	// the program that decrypts them, and a response that was demanded encrypted can be repeated in the clear.
+	//
+	//
+	// Example: ["filter_secret_not_set"]
+	Warnings *[]string `json:"warnings,omitempty"`
 }
 
 // HealthStatus defines model for Health.Status.

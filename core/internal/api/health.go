@@ -5,15 +5,20 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/health"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// health says whether payments can be taken: the store can be read, its writer commits, and the clock agrees with the store's.
+// health responds 200 if payments can be taken: the store can be read, its writer commits, and the clock
+// agrees with the store's. It names settings that weaken the service.
 func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetRoute("GET /v1/health")
 	out := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}
 	status := http.StatusOK
+	if a.FilterSecret.IsZero() {
+		out.Warnings = &[]string{health.FilterSecretNotSet}
+	}
 	for name, err := range map[string]error{"store_read": a.Store.Ping(r.Context()), "store_write": a.Store.PingWriter(r.Context())} {
 		out.Checks[name] = "ok"
 		if err != nil {
