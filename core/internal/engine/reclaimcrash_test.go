@@ -174,7 +174,7 @@ func TestTwoRecoveriesOfUnlinkedRefunds(t *testing.T) {
 // TestKeyOfALateOutcome: a payment whose outcome comes 30 hours late keeps its key for a day from then on, by either commit.
 func TestKeyOfALateOutcome(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(testing.TB) *coretest.Service{"": coretest.Open, "batched": coretest.OpenShared, "alone": coretest.OpenAlone} {
+	for name, open := range map[string]func(testing.TB) *coretest.Service{"SQLite": coretest.Open, "batched": coretest.OpenShared, "alone": coretest.OpenAlone} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
