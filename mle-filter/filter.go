@@ -259,6 +259,7 @@ func (f *Filter) openKeys(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, f.db.Close())
 	}
+	f.metrics.Ages(f.ring.Ages)
 	return nil
 }
 

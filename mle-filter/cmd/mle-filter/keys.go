@@ -26,6 +26,8 @@ Usage, for merchants:
 
 Usage, for operators, on the same store as a filter and with its CAUSEWAY_MLE_KEK; running filters follow at once.
 A merchant's first key is made when it first asks the service for one, never here:
+  mle-filter keys inventory
+        lists every secret, key and certificate: what it does, since when, and when it is replaced
   mle-filter keys list   [--merchant mer_…/test]
   mle-filter keys rotate --merchant mer_…/test [--alg ALG]
         makes another key current; the old one decrypts for as long as planned
@@ -60,13 +62,14 @@ type keysCommand struct {
 
 func (m *Main) keysCommands() map[string]keysCommand {
 	return map[string]keysCommand{
-		"new":      {0, []string{"alg", "out"}, m.newKey},
-		"current":  {0, []string{"alg", "v1", "api-key-env"}, m.currentKey},
-		"register": {0, []string{"private", "v1", "api-key-env"}, m.registerKey},
-		"list":     {0, []string{"merchant", "config", "keys"}, m.listKeys},
-		"rotate":   {0, []string{"merchant", "alg", "config", "keys"}, m.rotateKey},
-		"retire":   {1, []string{"config", "keys"}, m.retireKey},
-		"revoke":   {1, []string{"config", "keys"}, m.revokeKey},
+		"new":       {0, []string{"alg", "out"}, m.newKey},
+		"current":   {0, []string{"alg", "v1", "api-key-env"}, m.currentKey},
+		"register":  {0, []string{"private", "v1", "api-key-env"}, m.registerKey},
+		"inventory": {0, []string{"config", "keys"}, m.inventory},
+		"list":      {0, []string{"merchant", "config", "keys"}, m.listKeys},
+		"rotate":    {0, []string{"merchant", "alg", "config", "keys"}, m.rotateKey},
+		"retire":    {1, []string{"config", "keys"}, m.retireKey},
+		"revoke":    {1, []string{"config", "keys"}, m.revokeKey},
 	}
 }
 
@@ -84,7 +87,7 @@ func (m *Main) Keys(ctx context.Context, args []string) error {
 		return err
 	}
 	if !known {
-		return m.misused("keys: say which: new, current, register, list, rotate, retire or revoke")
+		return m.misused("keys: say which: new, current, register, inventory, list, rotate, retire or revoke")
 	}
 	if len(words) < command.words {
 		return m.misused("keys %s: say which key", name)
@@ -147,8 +150,8 @@ func (f *keysFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.v1, "v1", "http://127.0.0.1:8082", "current, register: base `URL` of the service")
 	fs.StringVar(&f.apiKeyEnv, "api-key-env", "", "current, register: environment `variable` with the API key")
 	fs.StringVar(&f.merchant, "merchant", "", "list, rotate: whose keys, a `merchant` and its mode")
-	fs.StringVar(&f.config, "config", "", "list, rotate, retire, revoke: the filter's configuration `file`")
-	fs.StringVar(&f.keys, "keys", "", "list, rotate, retire, revoke: where keys are kept, as for the filter: a `file` or URL. It must be there")
+	fs.StringVar(&f.config, "config", "", "inventory, list, rotate, retire, revoke: the filter's configuration `file`")
+	fs.StringVar(&f.keys, "keys", "", "inventory, list, rotate, retire, revoke: where keys are kept, as for the filter: a `file` or URL. It must be there")
 	return fs
 }
 

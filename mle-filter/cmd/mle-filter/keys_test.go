@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,6 +51,28 @@ func newOperator(t *testing.T) operator {
 	}
 	o.common = []string{"--config", settings, "--keys", o.keys}
 	return o
+}
+
+// TestInventoryCommand: the inventory names keys and secrets, and shows nothing of a secret. It is not
+// parallel, since commands read the environment.
+func TestInventoryCommand(t *testing.T) {
+	o := newOperator(t)
+	kid := o.current(t)
+	const hidden = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA=="
+	t.Setenv(secretVariable, hidden)
+	shown := must(t, "", append([]string{"keys", "inventory"}, o.common...)...)
+	for _, want := range []string{
+		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`, `keyset key +AES-256-GCM +\d+ `, `name key +HMAC-SHA-256 `,
+		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop + ` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
+		`filter secret +random +- +- +not recorded +by an operator`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + want).MatchString(shown) {
+			t.Errorf("%s is not in\n%s", want, shown)
+		}
+	}
+	if strings.Contains(shown, hidden) || strings.Contains(shown, "operator token") {
+		t.Errorf("a secret, or one that is not set, is in\n%s", shown)
+	}
 }
 
 func (o operator) current(t *testing.T) string {

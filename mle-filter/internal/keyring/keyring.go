@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -53,6 +54,7 @@ type Keyring struct {
 	fill   chan struct{} // holds one wish for spare keys
 	asked  inquiry
 	load   singleflight.Group
+	ages   atomic.Pointer[since] // nil until they were read
 
 	mu   sync.RWMutex
 	held map[string]*held // guarded by mu; by tenant

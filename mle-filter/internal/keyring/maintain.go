@@ -29,7 +29,7 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 		}
 	}
 	now := r.clock.Now()
-	faults = append(faults, r.db.Forget(ctx, now.Add(-keystore.AnswerLifetime)), r.db.Purge(ctx, now.Add(-rememberEnded)))
+	faults = append(faults, r.lookAtAges(ctx), r.db.Forget(ctx, now.Add(-keystore.AnswerLifetime)), r.db.Purge(ctx, now.Add(-rememberEnded)))
 	return errors.Join(faults...)
 }
 

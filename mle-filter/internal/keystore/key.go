@@ -96,6 +96,29 @@ func (db *DB) Purge(ctx context.Context, before time.Time) error {
 	return nil
 }
 
+// FirstRotation returns the earliest time at which a current key is due to be superseded: when the next
+// key becomes current, if it is published. It returns zero without a current key.
+func (db *DB) FirstRotation(ctx context.Context) (time.Time, error) {
+	var at int64
+	err := db.read.QueryRowContext(ctx, `SELECT COALESCE(MIN(COALESCE(next.not_before, current.rotate_at)), 0)
+		FROM mle_keys AS current LEFT JOIN mle_keys AS next ON next.tenant = current.tenant AND next.alg = current.alg
+			AND next.activated_at = 0 AND next.revoked_at = 0
+		WHERE current.activated_at > 0 AND current.superseded_at = 0 AND current.revoked_at = 0`).Scan(&at)
+	return found(moment(at), err)
+}
+
+// SpareKeys lists the spare keys, without their private halves, the oldest first.
+func (db *DB) SpareKeys(ctx context.Context) ([]*Key, error) {
+	rows, err := db.read.QueryContext(ctx, `SELECT kid, alg, created_at FROM mle_spares ORDER BY created_at, kid`)
+	return collect(rows, err, func(r scanner) (*Key, error) {
+		var k Key
+		var created int64
+		err := r.Scan(&k.Kid, &k.Alg, &created)
+		k.CreatedAt = moment(created)
+		return &k, err
+	})
+}
+
 // Spares counts the spare keys of an algorithm.
 func (db *DB) Spares(ctx context.Context, alg string) (n int, err error) {
 	err = db.read.QueryRowContext(ctx, db.sql(`SELECT COUNT(*) FROM mle_spares WHERE alg = ?`), alg).Scan(&n)

@@ -44,6 +44,13 @@ func (tx *Tx) ResponseKeys(tenant string) ([]*ResponseKey, error) {
 	return collect(rows, err, scanResponseKey)
 }
 
+// ResponseTenants lists all tenants that have active response keys.
+func (db *DB) ResponseTenants(ctx context.Context) ([]string, error) {
+	rows, err := db.read.QueryContext(ctx, `SELECT DISTINCT tenant FROM mle_response_keys
+		WHERE proven_at > 0 AND deleted_at = 0 ORDER BY tenant`)
+	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
+}
+
 // PutResponseKey writes a response key that has yet to be proven, in the place of one that was deleted or was not proven either.
 func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 	return tx.one(`INSERT INTO mle_response_keys (tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, revision)

@@ -3,9 +3,11 @@ package metrics
 import (
 	"cmp"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/metrics"
@@ -36,6 +38,19 @@ func New() *Metrics {
 	}
 	m.Register(m.requests, m.exchanges, m.refusals)
 	return m
+}
+
+// Ages shows how old the keys are, as read at each scrape.
+func (m *Metrics) Ages(read func() keyring.Ages) {
+	gauge := func(name, help string, labels prometheus.Labels, of func(keyring.Ages) time.Duration) {
+		opts := prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}
+		m.Register(prometheus.NewGaugeFunc(opts, func() float64 { return of(read()).Seconds() }))
+	}
+	gauge("causeway_mle_key_overdue_seconds", "How long ago the schedule should have replaced a merchant's current key; 0 if none is late.",
+		nil, func(a keyring.Ages) time.Duration { return a.Overdue })
+	const age, help = "causeway_mle_key_age_seconds", "How old the keys are that encrypt the private keys: kek, and the newest one of the keyset."
+	gauge(age, help, prometheus.Labels{"key": "keyset"}, func(a keyring.Ages) time.Duration { return a.Keyset })
+	gauge(age, help, prometheus.Labels{"key": "kek"}, func(a keyring.Ages) time.Duration { return a.KEK })
 }
 
 // Request counts a request.
