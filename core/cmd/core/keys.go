@@ -18,6 +18,7 @@ type keyFlags struct {
 	scopes  string
 	overlap time.Duration
 	force   bool
+	json    bool
 }
 
 func (m *Main) keys(ctx context.Context, args []string) error {
@@ -30,6 +31,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 	f.StringVar(&k.scopes, "scopes", "", "scopes, separated by commas; all that the kind may have by default")
 	f.DurationVar(&k.overlap, "overlap", 24*time.Hour, "how long a rolled key stays valid")
 	f.BoolVar(&k.force, "force", false, "revoke the last key that can manage keys, too")
+	f.BoolVar(&k.json, "json", false, "print the inventory as JSON")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err
@@ -39,6 +41,8 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 		return m.createKey(ctx, at, k)
 	case verb == "list" && len(words) == 1:
 		return m.listKeys(ctx, at, k.spec.Merchant)
+	case verb == "inventory" && len(words) == 1:
+		return m.inventory(ctx, at, k.json)
 	case verb == "roll" && len(words) == 2:
 		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
 			key, err := a.RollKey(ctx, words[1], k.overlap)
@@ -49,7 +53,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 			return "revoked " + words[1], a.RevokeKey(ctx, words[1], k.force)
 		})
 	}
-	return m.misused("keys takes create, list, roll key_… or revoke key_…")
+	return m.misused("keys takes create, list, inventory, roll key_… or revoke key_…")
 }
 
 func (m *Main) createKey(ctx context.Context, at *place, k keyFlags) error {

@@ -55,6 +55,9 @@ Usage:
                                                at most
   core keys revoke key_… [--force]             end a key at once; --force for the last one that can manage keys
 
+  core keys inventory [--json]                 all secrets and keys that core holds, with algorithm, age, use and next rotation; never a
+                                               secret itself
+
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
                                                what root.secret gives; with --store the old one must be given

@@ -37,11 +37,31 @@ const (
 	VaultKEK         Lasting = "vault-kek" // without a key-encryption key of the operator's
 )
 
-func purposes() []Purpose { return []Purpose{APIKeys, Responses, ClientSecrets} }
-
-func lastings() []Lasting {
+// Lastings lists the lasting keys.
+func Lastings() []Lasting {
 	return []Lasting{CardFingerprints, Requests, WebhookSecrets, AuditRecords, VaultKEK}
 }
+
+// Use says what a lasting key is for.
+func (l Lasting) Use() string {
+	return map[Lasting]string{
+		CardFingerprints: "recognizes a card number within a merchant",
+		Requests:         "recognizes repeated requests by their Idempotency-Key",
+		WebhookSecrets:   "derives the signing secrets of webhook endpoints",
+		AuditRecords:     "signs the audit records of operators' actions",
+		VaultKEK:         "encrypts the card vault's keys unless a key-encryption key is set",
+	}[l]
+}
+
+// Algorithm names the algorithm of a lasting key.
+func (l Lasting) Algorithm() string {
+	if l == VaultKEK {
+		return "AES-256-GCM"
+	}
+	return "HMAC-SHA-256"
+}
+
+func purposes() []Purpose { return []Purpose{APIKeys, Responses, ClientSecrets} }
 
 // Activation is how long after its making a version is used for new values. By then each core has read it: they do every ReadEvery.
 const Activation = time.Minute
@@ -100,7 +120,7 @@ const format = 1
 // New makes a set with one version, in use from now on.
 func New(now time.Time) (*Set, error) {
 	d := document{Format: format, Made: stamp(now), Lasting: map[Lasting][]byte{}}
-	for _, l := range lastings() {
+	for _, l := range Lastings() {
 		d.Lasting[l] = random()
 	}
 	d.Versions = []Version{{Number: 1, From: d.Made, Secret: random()}}
@@ -139,7 +159,7 @@ func newSet(d document) (*Set, error) {
 			return nil, fmt.Errorf("version %d is damaged", v.Number)
 		}
 	}
-	for _, l := range lastings() {
+	for _, l := range Lastings() {
 		if len(s.lasting[l]) != size {
 			return nil, fmt.Errorf("the %s key is damaged", l)
 		}

@@ -62,3 +62,33 @@ func (db *DB) UnconfirmedBefore(ctx context.Context, made time.Time) (n int64, e
 	}
 	return n, nil
 }
+
+// SecretCount is how many secrets of a kind the merchants have, and when the oldest was made.
+type SecretCount struct {
+	Count  int64
+	Oldest time.Time // zero if there is none
+}
+
+// KeyCount counts the valid API keys of all merchants.
+func (db *DB) KeyCount(ctx context.Context, now time.Time) (SecretCount, error) {
+	return db.secretCount(ctx, `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM api_keys
+		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`, toMillis(now))
+}
+
+// EndpointCount counts the webhook endpoints of all merchants, each with a signing secret.
+func (db *DB) EndpointCount(ctx context.Context) (SecretCount, error) {
+	return db.secretCount(ctx, `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM webhook_endpoints`)
+}
+
+func (db *DB) secretCount(ctx context.Context, text string, args ...any) (c SecretCount, err error) {
+	s, err := db.query(ctx, text)
+	if err != nil {
+		return c, err
+	}
+	var oldest int64
+	if err := s.Row(ctx, args...).Scan(&c.Count, &oldest); err != nil {
+		return c, fmt.Errorf("count secrets: %w", err)
+	}
+	c.Oldest = fromMillis(oldest)
+	return c, nil
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Secret reads what all processes that share the store keep encrypted under a name, else ErrNotFound.
@@ -22,14 +23,29 @@ func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	return sealed, nil
 }
 
+// SecretChanged returns when a secret was last written, else ErrNotFound.
+func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error) {
+	s, err := db.query(ctx, `SELECT changed_at FROM secrets WHERE name = ?`)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var at int64
+	if err := s.Row(ctx, name).Scan(&at); errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, ErrNotFound
+	} else if err != nil {
+		return time.Time{}, fmt.Errorf("read secret: %w", err)
+	}
+	return fromMillis(at), nil
+}
+
 // InsertSecret writes a secret, encrypted. ErrDuplicate when there is one of that name.
 func (tx *Tx) InsertSecret(name string, sealed []byte) error {
-	return tx.insert(`INSERT INTO secrets (name, sealed) VALUES (?, ?)`, name, sealed)
+	return tx.insert(`INSERT INTO secrets (name, sealed, changed_at) VALUES (?, ?, ?)`, name, sealed, toMillis(tx.Now))
 }
 
 // ReplaceSecret writes a secret in the place of what it was. ErrConflict when somebody else has replaced it.
 func (tx *Tx) ReplaceSecret(name string, was, sealed []byte) error {
-	return tx.change(`UPDATE secrets SET sealed = ? WHERE name = ? AND sealed = ?`, sealed, name, was)
+	return tx.change(`UPDATE secrets SET sealed = ?, changed_at = ? WHERE name = ? AND sealed = ?`, sealed, toMillis(tx.Now), name, was)
 }
 
 // ErrHeld says that another process is at what only one may do at a time.

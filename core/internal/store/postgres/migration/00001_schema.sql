@@ -340,8 +340,9 @@ CREATE TABLE broadcasts (
 
 -- The root secret and the vault's keyset, encrypted by the key-encryption key, which no database contains.
 CREATE TABLE secrets (
-    name   TEXT  PRIMARY KEY,
-    sealed BYTEA NOT NULL
+    name       TEXT   PRIMARY KEY,
+    sealed     BYTEA  NOT NULL,
+    changed_at BIGINT NOT NULL
 );
 
 -- The running cores with their last heartbeat, and the leader, which does the work that must be done once.

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/core"
+)
+
+// inventory prints what core holds of secrets and keys, never a secret itself: a table, or JSON.
+func (m *Main) inventory(ctx context.Context, at *place, asJSON bool) error {
+	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+		all, err := a.Inventory(ctx, os.Getenv)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return json.MarshalWrite(w, all, jsontext.WithIndent("  "))
+		}
+		if _, err := fmt.Fprintln(w, "name\tcount\tage\tnext rotation\talgorithm\tuse\trotate by"); err != nil {
+			return err
+		}
+		for _, s := range all {
+			_, err := fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Count, age(s), next(s), s.Algorithm, s.Use, s.Rotate)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func age(s core.Secret) string {
+	if s.AgeDays == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d days", *s.AgeDays)
+}
+
+func next(s core.Secret) string {
+	switch {
+	case s.Overdue:
+		return "overdue since " + s.NextRotation.Format(time.DateOnly)
+	case s.NextRotation != nil:
+		return s.NextRotation.Format(time.DateOnly)
+	}
+	return "-"
+}

@@ -1,0 +1,163 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// RotateEvery is the longest time for which an operator's secret or key should be in use.
+const RotateEvery = 366 * 24 * time.Hour
+
+// Secret is one secret, key or certificate that core holds, or a kind of which there are many.
+type Secret struct {
+	Name      string `json:"name"`
+	Algorithm string `json:"algorithm"`
+	Use       string `json:"use"`
+	Count     int64  `json:"count"`
+	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if core cannot know.
+	Since   *time.Time `json:"since,omitempty"`
+	AgeDays *int       `json:"age_days,omitempty"`
+	// NextRotation is when it should be replaced at the latest. Nil for secrets whose owner decides, and for those that must not change.
+	NextRotation *time.Time `json:"next_rotation,omitempty"`
+	Overdue      bool       `json:"overdue"`
+	Rotate       string     `json:"rotate"` // how to replace it
+}
+
+// inventory collects secrets as of a time.
+type inventory struct {
+	now time.Time
+	all []Secret
+}
+
+// add adds a secret in use since a time, zero if that is unknown. One that expires should be replaced after RotateEvery.
+func (i *inventory) add(s Secret, since time.Time, expires bool) {
+	if !since.IsZero() {
+		since = since.UTC().Truncate(time.Second)
+		days := int(i.now.Sub(since) / (24 * time.Hour))
+		s.Since, s.AgeDays = &since, &days
+	}
+	if expires && s.Since != nil {
+		next := since.Add(RotateEvery)
+		s.NextRotation, s.Overdue = &next, i.now.After(next)
+	}
+	i.all = append(i.all, s)
+}
+
+// Inventory lists what core holds: the root secret and the keys beside it, the card vault's keys, the secrets that the environment gives by
+// getenv, and the merchants' keys and signing secrets by number. It holds no certificate: the edge ends TLS. No secret is shown.
+func (a *Admin) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
+	i := &inventory{now: a.cfg.Clock.Now()}
+	a.addRoots(i)
+	if err := errors.Join(a.addVault(ctx, i), a.addMerchants(ctx, i)); err != nil {
+		return nil, err
+	}
+	addEnvironment(i, getenv)
+	return i.all, nil
+}
+
+// addRoots adds the versions of the root secret, and the lasting keys beside them.
+func (a *Admin) addRoots(i *inventory) {
+	set := a.roots.Set()
+	for n, v := range set.Versions() {
+		use, rotate := "derives the keys of API key hashes, stored responses and client secrets", "core secrets rotate"
+		newest := n == len(set.Versions())-1
+		if !newest {
+			use, rotate = "older values of the same, until it is dropped", "core secrets drop-old"
+		}
+		i.add(Secret{Name: v.String(), Algorithm: "HKDF-SHA-256, 256 bits", Use: use, Count: 1, Rotate: rotate}, v.From, newest)
+	}
+	for _, l := range root.Lastings() {
+		i.add(Secret{
+			Name: string(l) + " key", Algorithm: l.Algorithm(), Use: l.Use(), Count: 1, Rotate: "never: values made with it must stay equal",
+		}, set.Made(), false)
+	}
+}
+
+// addVault adds the card vault's keys, if it has any yet.
+func (a *Admin) addVault(ctx context.Context, i *inventory) error {
+	changed, err := a.keysetChanged(ctx)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("card vault: %w", err)
+	}
+	v, err := a.openVault(ctx, a.cfg)
+	if err != nil {
+		return err
+	}
+	i.add(Secret{
+		Name: "card vault keys", Algorithm: "AES-256-GCM", Use: "encrypt stored card and account numbers", Count: int64(1 + len(v.Older())),
+		Rotate: "core vault rotate --drop-old",
+	}, changed, true)
+	return nil
+}
+
+// keysetChanged returns when the vault's keyset was last written.
+func (a *Admin) keysetChanged(ctx context.Context) (time.Time, error) {
+	if a.cfg.Database != nil {
+		return a.db.SecretChanged(ctx, keysetSecret)
+	}
+	info, err := os.Stat(filepath.Join(a.cfg.Data, vaultFile))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
+}
+
+// addMerchants adds what merchants hold, by number: they replace their own.
+func (a *Admin) addMerchants(ctx context.Context, i *inventory) error {
+	keys, err := a.db.KeyCount(ctx, i.now)
+	if err != nil {
+		return err
+	}
+	endpoints, err := a.db.EndpointCount(ctx)
+	if err != nil {
+		return err
+	}
+	i.add(Secret{
+		Name: "API keys", Algorithm: "256 random bits, stored as HMAC-SHA-256", Use: "authenticate merchants", Count: keys.Count,
+		Rotate: "the merchant, or core keys roll",
+	}, keys.Oldest, false)
+	i.add(Secret{
+		Name: "webhook signing secrets", Algorithm: "HMAC-SHA-256", Use: "sign webhook deliveries", Count: endpoints.Count,
+		Rotate: "the merchant, by POST /v1/webhook_endpoints/{id}/roll_secret",
+	}, endpoints.Oldest, false)
+	return nil
+}
+
+// given are the secrets that an operator gives by the environment.
+func given() []Secret {
+	return []Secret{
+		{Name: kekVariable, Algorithm: "AES-256-GCM", Use: "encrypts the card vault's keys, and on PostgreSQL the root secret",
+			Rotate: "core vault rewrap"},
+		{Name: operatorVariable, Algorithm: "bearer token", Use: "opens the operator's API", Rotate: "replace it and restart"},
+		{Name: filterVariable, Algorithm: "bearer token", Use: "authenticates mle-filter", Rotate: "replace it at both and restart"},
+		{Name: "CAUSEWAY_HOP_SECRET", Algorithm: "bearer token", Use: "authenticates the hop in front", Rotate: "replace it at all programs and restart"},
+		{Name: "CAUSEWAY_STORE", Algorithm: "password in a URL", Use: "authenticates core at PostgreSQL", Rotate: "write the new URL to its file"},
+	}
+}
+
+// addEnvironment adds the secrets that are set. The age of one in a file is that of the file; of another one it is unknown.
+func addEnvironment(i *inventory, getenv func(string) string) {
+	for _, s := range given() {
+		path := getenv(s.Name + "_FILE")
+		if path == "" && getenv(s.Name) == "" {
+			continue
+		}
+		var since time.Time
+		if info, err := os.Stat(path); path != "" && err == nil {
+			since = info.ModTime()
+		}
+		s.Count = 1
+		i.add(s, since, true)
+	}
+}
