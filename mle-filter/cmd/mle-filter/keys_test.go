@@ -60,10 +60,19 @@ func TestInventoryCommand(t *testing.T) {
 	kid := o.current(t)
 	const hidden = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA=="
 	t.Setenv(secretVariable, hidden)
+	settings, err := os.ReadFile(o.common[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings = append(settings, "certificate: "+MustPair(t).chain+"\n"...)
+	if err := os.WriteFile(o.common[1], settings, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	shown := must(t, "", append([]string{"keys", "inventory"}, o.common...)...)
 	for _, want := range []string{
 		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`, `keyset key +AES-256-GCM +\d+ `, `name key +HMAC-SHA-256 `,
 		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop + ` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
+		`certificate +ECDSA +[0-9a-f]{16} +- +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +authenticates the filter`,
 		`filter secret +random +- +- +not recorded +by an operator`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want).MatchString(shown) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
@@ -115,9 +117,13 @@ func (r *Keyring) fillSoon() {
 	}
 }
 
-// Fill makes RSA keys until as many as are to be kept ready are there. It takes the better part of a second for each.
+// Fill makes RSA keys until as many as are to be kept ready are there, which takes the better part of a
+// second for each. It first removes those that do not open: none of them could ever be given out.
 func (r *Keyring) Fill(ctx context.Context) error {
 	const alg = engine.RSAOAEP256
+	if err := r.dropDamagedSpares(ctx); err != nil {
+		return err
+	}
 	for {
 		n, err := r.db.Spares(ctx, string(alg))
 		if err != nil || n >= r.cfg.Spares || ctx.Err() != nil {
@@ -127,6 +133,41 @@ func (r *Keyring) Fill(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// dropDamagedSpares removes the spare keys that do not open. It writes only if there is one.
+func (r *Keyring) dropDamagedSpares(ctx context.Context) error {
+	spares, err := r.db.SpareKeys(ctx)
+	if err != nil {
+		return err
+	}
+	by := r.sealer.last.Load()
+	opens := func(k *keystore.Key) bool {
+		der, err := by.open(k)
+		clear(der)
+		return err == nil
+	}
+	if !slices.ContainsFunc(spares, func(k *keystore.Key) bool { return !opens(k) }) {
+		return nil
+	}
+	return r.db.Update(ctx, func(tx *keystore.Tx) error { // by the keyset as it is now
+		if spares, err = tx.SpareKeys(); err != nil {
+			return err
+		}
+		if by, err = r.sealer.follow(tx.Keyset()); err != nil {
+			return err
+		}
+		for _, k := range spares {
+			if opens(k) {
+				continue
+			}
+			r.log.ErrorContext(ctx, "keyring: a spare key does not open and is removed", slog.String("kid", k.Kid))
+			if err := tx.DeleteSpare(k.Kid); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (r *Keyring) makeSpare(ctx context.Context, alg engine.Alg) error {

@@ -107,16 +107,31 @@ func (db *DB) FirstRotation(ctx context.Context) (time.Time, error) {
 	return found(moment(at), err)
 }
 
-// SpareKeys lists the spare keys, without their private halves, the oldest first.
+const spareKeys = `SELECT kid, alg, sealed, created_at FROM mle_spares ORDER BY created_at, kid`
+
+func scanSpare(r scanner) (*Key, error) {
+	var k Key
+	var created int64
+	err := r.Scan(&k.Kid, &k.Alg, &k.Sealed, &created)
+	k.CreatedAt = moment(created)
+	return &k, err
+}
+
+// SpareKeys lists the spare keys, the oldest first.
 func (db *DB) SpareKeys(ctx context.Context) ([]*Key, error) {
-	rows, err := db.read.QueryContext(ctx, `SELECT kid, alg, created_at FROM mle_spares ORDER BY created_at, kid`)
-	return collect(rows, err, func(r scanner) (*Key, error) {
-		var k Key
-		var created int64
-		err := r.Scan(&k.Kid, &k.Alg, &created)
-		k.CreatedAt = moment(created)
-		return &k, err
-	})
+	rows, err := db.read.QueryContext(ctx, spareKeys)
+	return collect(rows, err, scanSpare)
+}
+
+// SpareKeys is DB.SpareKeys inside the write.
+func (tx *Tx) SpareKeys() ([]*Key, error) {
+	rows, err := tx.tx.QueryContext(tx.ctx, spareKeys)
+	return collect(rows, err, scanSpare)
+}
+
+// DeleteSpare removes a spare key.
+func (tx *Tx) DeleteSpare(kid string) error {
+	return tx.one(`DELETE FROM mle_spares WHERE kid = ?`, kid)
 }
 
 // Spares counts the spare keys of an algorithm.
