@@ -73,9 +73,9 @@ type Config struct {
 	// Tracer makes the spans; nil for none.
 	Tracer *telemetry.Tracer
 
-	// OperatorToken opens the operator's API in Operations, and lets a filter in front ask whose a publishable key is: 32 random bytes or more,
-	// as text. Zero keeps both off.
-	OperatorToken secret.String
+	// FilterToken is the operator token of mle-filter and the edge, with the role filter-identify: it
+	// identifies API keys and sends announcements. 32 random bytes or more, as text. Zero for none.
+	FilterToken secret.String
 
 	// FilterSecret is what a filter in front sends with every request, which is then refused without it: nothing that the filter did not
 	// judge is carried out. 32 random bytes or more, as text. Zero lets whoever reaches v1 use it.
@@ -119,7 +119,7 @@ type Core struct {
 // Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	if err := errors.Join(checkToken("operator token", cfg.OperatorToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept(), cfg.checkKeepAudit()); err != nil {
+	if err := errors.Join(checkToken("filter token", cfg.FilterToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept(), cfg.checkKeepAudit()); err != nil {
 		return nil, err
 	}
 	if err := cfg.makeFolder(); err != nil {
@@ -249,11 +249,12 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Roots: c.roots, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
-		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, AskToken: cfg.OperatorToken,
+		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, FilterToken: cfg.FilterToken,
+		LoggedIn:    series.OperatorLogin,
 		HopSecret:   cfg.HopSecret,
 		ClockOffset: c.clockOffset(),
 	})
-	c.handler, c.admin, c.filter = v1, v1.Operator(cfg.OperatorToken), cfg.FilterSecret
+	c.handler, c.admin, c.filter = v1, v1.Operator(), cfg.FilterSecret
 	cfg.warnUnfiltered(ctx)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop

@@ -82,7 +82,7 @@ func (b *bundle) start(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg := b.place()
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
-	cfg.Tracer, cfg.OperatorToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
+	cfg.Tracer, cfg.FilterToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
 	c, err := core.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -30,11 +30,10 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const operator = "0123456789abcdef0123456789abcdef0123456789a"
 	var now off
 	now.by.Store(int64(-3 * time.Minute))
 	c, err := core.Open(t.Context(), core.Config{
-		Database: database, Clock: &now, OperatorToken: secret.New(operator),
+		Database: database, Clock: &now,
 		VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
 	})
 	if err != nil {
@@ -45,6 +44,10 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	operator, err := c.CreateOperator(t.Context(), "alice", core.RoleOperator, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	merchant, err := c.CreateMerchant(t.Context(), "Shop")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +82,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		} {
 			method, path, _ := strings.Cut(what, " ")
 			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(`{"name":"Other"}`))
-			r.Header = http.Header{"Authorization": {"Bearer " + operator}, "Content-Type": {"application/json"}}
+			r.Header = http.Header{"Authorization": {"Bearer " + operator.Reveal()}, "Content-Type": {"application/json"}}
 			c.Operations().ServeHTTP(w, r)
 			if w.Code != want {
 				t.Errorf("%s: %s: got %d %s", when, what, w.Code, w.Body)

@@ -18,19 +18,20 @@ import (
 // operators is a standalone's port for operators.
 type operators struct{ url, token string }
 
-const operatorToken = "b3BlcmF0b3Itb3BlcmF0b3Itb3BlcmF0b3Itb3BlcmE="
-
 // startOperated starts a process with a port for operators, and returns that too.
 func startOperated(t *testing.T, dir string, args ...string) (*process, operators) {
 	t.Helper()
-	env := append(os.Environ(), "CAUSEWAY_OPERATOR_TOKEN="+operatorToken)
-	p := startWith(t, env, dir, append([]string{"--admin", "127.0.0.1:0", "--log", "info"}, args...)...)
+	p := start(t, dir, append([]string{"--admin", "127.0.0.1:0", "--log", "info"}, args...)...)
 	var told []string
 	waitFor(t, "the address of the operators' port is told", func() bool {
 		told = regexp.MustCompile(`operators' port","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
 		return told != nil
 	})
-	return p, operators{"http://" + told[1], operatorToken}
+	token, err := os.ReadFile(filepath.Join(dir, "operator-token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, operators{"http://" + told[1], strings.TrimSpace(string(token))}
 }
 
 // post returns the status and the body of an answer.

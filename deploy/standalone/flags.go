@@ -31,8 +31,8 @@ credentials and one request to paste for each door; Ctrl-C (or SIGTERM) lets req
   --configs DIR      read simulator.yaml, the test cards, from DIR instead of the built-in one
   --log LEVEL        what goes to stderr as JSON lines: info has one line per request, warn, error
                      (default warn, with --json info)
-  --admin ADDR       host:port for operators: Prometheus metrics at /metrics, /v1/health, and with CAUSEWAY_OPERATOR_TOKEN (or
-                     CAUSEWAY_OPERATOR_TOKEN_FILE) set the operator's API at /admin/v1, for merchants and keys (default none)
+  --admin ADDR       host:port for operators: Prometheus metrics at /metrics, /v1/health, and the operator's API at /admin/v1, for
+                     merchants and keys. An operator token for it is in operator-token in the data folder (default none)
   --rate-limit N     requests a second for each API key (default RATE, which no test meets), and twice as many at once; 0 for no limit
   --webhooks-allow-private
                      deliver webhooks to this machine and to private networks too, not only to the public internet

@@ -33,11 +33,11 @@ type Main struct {
 	stderr io.Writer
 	traces *export.Provider
 
-	data          string // absolute
-	operatorToken secret.String
-	filterSecret  secret.String
-	hopSecret     secret.String // authenticates the client address from proxy and filter to core
-	closers       []func() error
+	data         string        // absolute
+	filterToken  secret.String // the filter's operator token: it identifies API keys and sends announcements
+	filterSecret secret.String
+	hopSecret    secret.String // authenticates the client address from proxy and filter to core
+	closers      []func() error
 }
 
 // New returns a program that has opened nothing. Greetings go to stdout, logs to stderr.
@@ -160,11 +160,11 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.operatorToken, err = core.OperatorToken(os.Getenv); err != nil {
+	if m.filterToken, err = core.FilterToken(os.Getenv); err != nil {
 		return nil, err
 	}
-	if m.operatorToken.IsZero() { // the filter needs one, and nobody else knows it
-		m.operatorToken = secret.New(random())
+	if m.filterToken.IsZero() {
+		m.filterToken = secret.New(random())
 	}
 	m.hopSecret = secret.New(random())
 	m.filterSecret = secret.New(random()) // core believes what the filter says of encryption, and nobody else
@@ -172,7 +172,8 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
 		Tracer:               m.traces.Tracer("core"),
-		OperatorToken:        m.operatorToken,
+		FilterToken:          m.filterToken,
+		Actor:                "standalone",
 		FilterSecret:         m.filterSecret,
 		HopSecret:            m.hopSecret,
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
@@ -215,11 +216,15 @@ func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy
 	if m.flags.Admin == "" {
 		return nil
 	}
+	file, err := m.ensureOperator(ctx, v1)
+	if err != nil {
+		return err
+	}
 	addr, err := m.serve(ctx, v1.Operations(legacy.Gatherer(), filter.Gatherer()), m.flags.Admin)
 	if err != nil {
 		return fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
 	}
-	m.log.InfoContext(ctx, "operators' port", slog.String("address", addr.String()))
+	m.log.InfoContext(ctx, "operators' port", slog.String("address", addr.String()), slog.String("operator_token_file", file))
 	return nil
 }
 

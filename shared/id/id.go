@@ -21,6 +21,7 @@ const (
 	WebhookEndpoint Prefix = "we"
 	APIKey          Prefix = "key"
 	Merchant        Prefix = "mer"
+	Operator        Prefix = "opr" // of an operator token
 	Request         Prefix = "req"
 	Delivery        Prefix = "del"
 	Rotation        Prefix = "rot" // of certificates

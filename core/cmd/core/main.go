@@ -63,6 +63,12 @@ Usage:
                                                what root.secret gives; with --store the old one must be given
   core secrets rotate                          add a version of the root secret, which cores use a minute later; older ones stay valid
   core secrets drop-old                        remove the older versions; refused while anything needs them, and for 24 hours
+
+  core operators create NAME                   make an operator token for the operator's API; prints op_…, once
+                 [--role operator|auditor|filter-identify] [--expires 2160h]
+  core operators list                          all operator tokens, never the tokens themselves
+  core operators revoke opr_…                  end an operator token at once
+
   core audit list [--limit 50]                 the newest records of operators' actions, by API and command line
   core audit verify [--head SEQUENCE:MAC]      check that no record was changed, removed or reordered; prints the head. With a head that
                                                was logged ("audit head"), also that none of the newest was removed
@@ -83,7 +89,8 @@ Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which
                             is for development
   CAUSEWAY_STORE            the URL of --store
-  CAUSEWAY_OPERATOR_TOKEN   opens the operator's API at /admin/v1 of --admin, which is off without it: openssl rand -base64 32
+  CAUSEWAY_OPERATOR_TOKEN   the token that mle-filter and the edge show at /admin/v1 of --admin, with the role filter-identify:
+                            openssl rand -base64 32. People get one each, by core operators create
   CAUSEWAY_HOP_SECRET       authenticates the client address that the hop in front forwards. The same for all programs
   CAUSEWAY_FILTER_SECRET    what the filter in front sends with every request; all others are refused, but for health. The same as its own
                             secret: openssl rand -base64 32
@@ -133,7 +140,7 @@ func (m *Main) Run(ctx context.Context) int {
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
-		"audit": m.audit, "secrets": m.secrets,
+		"audit": m.audit, "secrets": m.secrets, "operators": m.operators,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

@@ -51,7 +51,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	token, err := core.OperatorToken(os.Getenv)
+	token, err := core.FilterToken(os.Getenv)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	}
 	defer traces.Close(ctx)
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
-	cfg.OperatorToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents, cfg.KeepAudit = token, filter, hop, kept, keptAudit
+	cfg.FilterToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents, cfg.KeepAudit = token, filter, hop, kept, keptAudit
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -58,9 +58,10 @@ type Config struct {
 	RateLimit      *ratelimit.Limiter // of each key; nil sets none
 	WebhookPolicy  webhook.Policy
 	WebhookSecrets webhook.Secrets
-	FilterSecret   secret.String // of the filter in front; zero for none
-	HopSecret      secret.String // authenticates the client address that the hop in front forwards; zero for none
-	AskToken       secret.String // lets a filter ask whose a publishable key is; zero for nobody
+	FilterSecret   secret.String       // of the filter in front; zero for none
+	HopSecret      secret.String       // authenticates the client address that the hop in front forwards; zero for none
+	FilterToken    secret.String       // the token of mle-filter and the edge, with the role filter-identify; zero for none
+	LoggedIn       func(result string) // counts the logins of operators; nil does not
 }
 
 // API serves v1.
@@ -87,6 +88,9 @@ type handler func(w http.ResponseWriter, r *http.Request, k *store.Key) error
 
 // New returns the API.
 func New(c Config) *API {
+	if c.LoggedIn == nil {
+		c.LoggedIn = func(string) {}
+	}
 	a := &API{Config: c, log: c.Log}
 	var full http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, &fault{code: codeOverloaded})

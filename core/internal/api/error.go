@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -37,7 +38,8 @@ const (
 	codeInvalidAPIKey         = "invalid_api_key"
 	codeMerchantDisabled      = "merchant_disabled"
 	codeInvalidOperatorToken  = "invalid_operator_token"
-	codeOperatorOff           = "operator_api_not_configured"
+	codeInsufficientRole      = "insufficient_role"
+	codeTooManyLogins         = "too_many_logins"
 	codeInsufficientScope     = "insufficient_scope"
 	codePublishableKey        = "publishable_key_not_allowed"
 	codeTestModeOnly          = "test_mode_only"
@@ -148,8 +150,9 @@ var codes = map[string]entry{
 
 	codeRateLimited: {v1.ErrorTypeRateLimitError, 429, "This API key sends too many requests. Wait for as long as Retry-After says."},
 
-	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing or wrong. Send it as `Authorization: Bearer <token>`."},
-	codeOperatorOff:          {v1.ErrorTypeAPIError, 503, "The operator's API is off. Start the service with CAUSEWAY_OPERATOR_TOKEN or CAUSEWAY_OPERATOR_TOKEN_FILE."},
+	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one by `core operators create`, and send it as `Authorization: Bearer <token>`."},
+	codeInsufficientRole:     {v1.ErrorTypePermissionError, 403, "The role of this operator token does not allow this."},
+	codeTooManyLogins:        {v1.ErrorTypeRateLimitError, 429, "Too many logins from this address failed. Wait for as long as Retry-After says."},
 
 	codeInternal:            {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
 	codeNotProcessed:        {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
@@ -161,7 +164,9 @@ var codes = map[string]entry{
 }
 
 // operators reports whether only the operator's API answers a code.
-func operators(code string) bool { return code == codeInvalidOperatorToken || code == codeOperatorOff }
+func operators(code string) bool {
+	return code == codeInvalidOperatorToken || code == codeInsufficientRole || code == codeTooManyLogins
+}
 
 // body builds the wire form of an error.
 func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
@@ -253,7 +258,7 @@ func faultOf(err error) *fault {
 // retryAfter is how many seconds a client should wait, by code.
 var retryAfter = map[string]int{
 	codeKeyInUse: 1, codeOverloaded: 1, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
-	payment.OperationInProgress: 1,
+	payment.OperationInProgress: 1, codeTooManyLogins: int(failureWindow / time.Second),
 }
 
 // refuse writes an error.

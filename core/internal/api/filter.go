@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -40,7 +41,18 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 
 // asked reports whether a filter of ours asks.
 func (a *API) asked(r *http.Request) bool {
-	return !a.AskToken.IsZero() && shows(r, askField, a.AskToken)
+	lines := r.Header[askField]
+	if len(lines) != 1 {
+		return false
+	}
+	_, role, err := a.operatorOf(r.Context(), lines[0])
+	return err == nil && (role == auth.RoleFilter || role == auth.RoleOperator)
+}
+
+// isFilterToken reports whether text is the token of the filter and the edge from the configuration.
+func (a *API) isFilterToken(text string) bool {
+	given, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(a.FilterToken.Reveal()))
+	return !a.FilterToken.IsZero() && subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
 // shows reports whether a request has want in that one header line.

@@ -3,15 +3,13 @@ package api
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/gorilla/mux"
 
 	"github.com/causeway-pay/causeway/core/internal/audit"
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
@@ -19,7 +17,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
-	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 const (
@@ -30,31 +27,33 @@ const (
 // operatorsAtOnce is how many operators' requests are served at once.
 const operatorsAtOnce = 32
 
-// Operator serves the operator's API, to whoever has the token. With the zero token it serves nobody.
+// Operator serves the operator's API to operators, each as far as the role of its token allows.
 type Operator struct {
 	*API
-	token secret.String
+	failures failures
 }
 
 // operatorRoute is one line of the operator's contract.
 type operatorRoute struct {
 	method, path string
-	action       string // the name of the audit record; "" for a route that only reads
+	action       string   // the name of the audit record; "" for a route that only reads
+	roles        []string // that may use it besides operator
 	handle       func(w http.ResponseWriter, r *http.Request, left *trail) error
 }
 
 // trail is what a handler leaves for the audit record and the log line of its request.
 type trail struct {
 	merchant, key string
+	operator      string // the operator token that was made or revoked
 	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
 }
 
 // object is the id that the audit record names.
-func (t trail) object() string { return cmp.Or(t.key, t.merchant) }
+func (t trail) object() string { return cmp.Or(t.operator, t.key, t.merchant) }
 
 // Operator returns the operator's API beside v1. It is for a port of its own.
-func (a *API) Operator(token secret.String) http.Handler {
-	o := &Operator{a, token}
+func (a *API) Operator() http.Handler {
+	o := &Operator{API: a}
 	full := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeOverloaded}) })
 	h := httpx.Limit(operatorsAtOnce, full, o.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, a.log, h)
@@ -63,19 +62,25 @@ func (a *API) Operator(token secret.String) http.Handler {
 }
 
 func (o *Operator) routes() []operatorRoute {
+	reads, announces := []string{auth.RoleAuditor}, []string{auth.RoleFilter}
+	const operators, keys = operator.Root + "/operators", merchantsPath + "/{id}/api_keys"
 	return []operatorRoute{
-		{http.MethodGet, merchantsPath, "", o.listMerchants},
-		{http.MethodPost, merchantsPath, "merchants.create", o.changing(o.createMerchant)},
-		{http.MethodGet, merchantsPath + "/{id}", "", o.getMerchant},
-		{http.MethodPatch, merchantsPath + "/{id}", "merchants.update", o.changing(o.updateMerchant)},
-		{http.MethodPost, disablePath, "merchants.disable", o.changing(o.switchMerchant(true))},
-		{http.MethodPost, merchantsPath + "/{id}/enable", "merchants.enable", o.changing(o.switchMerchant(false))},
-		{http.MethodPost, merchantsPath + "/{id}/events", "events.announce", o.changing(o.announce)},
-		{http.MethodPost, operator.Root + "/events", "events.broadcast", o.changing(o.broadcast)},
-		{http.MethodGet, merchantsPath + "/{id}/api_keys", "", o.listMerchantKeys},
-		{http.MethodPost, merchantsPath + "/{id}/api_keys", "api_keys.create", o.changing(o.createMerchantKey)},
-		{http.MethodDelete, merchantsPath + "/{id}/api_keys/{key}", "api_keys.revoke", o.revokeMerchantKey},
-		{http.MethodPost, merchantsPath + "/{id}/api_keys/{key}/roll", "api_keys.roll", o.changing(o.rollMerchantKey)},
+		{http.MethodGet, merchantsPath, "", reads, o.listMerchants},
+		{http.MethodPost, merchantsPath, "merchants.create", nil, o.changing(o.createMerchant)},
+		{http.MethodGet, merchantsPath + "/{id}", "", reads, o.getMerchant},
+		{http.MethodPatch, merchantsPath + "/{id}", "merchants.update", nil, o.changing(o.updateMerchant)},
+		{http.MethodPost, disablePath, "merchants.disable", nil, o.changing(o.switchMerchant(true))},
+		{http.MethodPost, merchantsPath + "/{id}/enable", "merchants.enable", nil, o.changing(o.switchMerchant(false))},
+		{http.MethodPost, merchantsPath + "/{id}/events", "events.announce", announces, o.changing(o.announce)},
+		{http.MethodPost, operator.Root + "/events", "events.broadcast", announces, o.changing(o.broadcast)},
+		{http.MethodGet, keys, "", reads, o.listMerchantKeys},
+		{http.MethodPost, keys, "api_keys.create", nil, o.changing(o.createMerchantKey)},
+		{http.MethodDelete, keys + "/{key}", "api_keys.revoke", nil, o.revokeMerchantKey},
+		{http.MethodPost, keys + "/{key}/roll", "api_keys.roll", nil, o.changing(o.rollMerchantKey)},
+		{http.MethodGet, operators, "", reads, o.listOperators},
+		{http.MethodPost, operators, "operators.create", nil, o.changing(o.createOperator)},
+		{http.MethodDelete, operators + "/{id}", "operators.revoke", nil, o.revokeOperator},
+		{http.MethodGet, operator.Root + "/audit_records", "", reads, o.listAudit},
 	}
 }
 
@@ -88,13 +93,7 @@ func (o *Operator) router() *mux.Router {
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
 	document := o.document("application/json", docs.New(docs.Source{Contract: operator.OpenAPI()}).Contract)
-	m.Methods(http.MethodGet).Path(contract).HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if o.token.IsZero() {
-			o.refuse(w, r, &fault{code: codeOperatorOff})
-			return
-		}
-		document(w, r)
-	})
+	m.Methods(http.MethodGet).Path(contract).HandlerFunc(document)
 	for path, methods := range allowed {
 		m.Path(path).Handler(o.methodNotAllowed(methods))
 	}
@@ -111,9 +110,9 @@ func (o *Operator) admitted(rt operatorRoute) http.Handler {
 		httpx.EventFrom(r.Context()).SetRoute(name)
 		op := &operation{route: rt, outcome: outcomePanic}
 		defer func() { o.recorded(r, name, op) }() // also when the handler panics
-		err := o.whyNot(r)
+		r, err := o.login(r, rt)
+		op.actor = o.actor(r)
 		if err == nil {
-			op.actor = o.actor(r)
 			err = o.untimely(rt)
 		}
 		if err == nil {
@@ -138,11 +137,6 @@ type operation struct {
 // outcomePanic is the outcome of a request whose handler panicked.
 const outcomePanic = "panic"
 
-// actor is the operator of an admitted request.
-func (o *Operator) actor(r *http.Request) audit.Actor {
-	return audit.Actor{Name: "operator", Address: httpx.ClientAddressFrom(r.Context())}
-}
-
 // recorded writes the audit record of a changing request that the engine did not record, which is one
 // that was refused, failed or repeated, and the log line of every request.
 func (o *Operator) recorded(r *http.Request, name string, op *operation) {
@@ -166,23 +160,6 @@ func (o *Operator) untimely(rt operatorRoute) error {
 	}
 	if f := o.clockFault(rt.method, rt.path); f != nil {
 		return f
-	}
-	return nil
-}
-
-// whyNot is why a request is not the operator's. Hashes are compared, so that the time it takes tells nothing of the token, its length included.
-func (o *Operator) whyNot(r *http.Request) error {
-	if o.token.IsZero() {
-		return &fault{code: codeOperatorOff}
-	}
-	lines := r.Header["Authorization"]
-	if len(lines) != 1 {
-		return &fault{code: codeInvalidOperatorToken}
-	}
-	scheme, token, _ := strings.Cut(lines[0], " ")
-	got, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(o.token.Reveal()))
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return &fault{code: codeInvalidOperatorToken}
 	}
 	return nil
 }

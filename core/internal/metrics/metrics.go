@@ -25,6 +25,7 @@ type Metrics struct {
 	waits    prometheus.Histogram
 	calls    *prometheus.HistogramVec
 	refused  *prometheus.CounterVec
+	logins   *prometheus.CounterVec
 
 	webhooks
 	passes
@@ -67,6 +68,9 @@ func New(c Config) *Metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total", Help: "Requests turned away unserved: over their key's rate limit, or over what is served at once.",
 		}, []string{"reason"}),
+		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_operator_logins_total", Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many refused ones.",
+		}, []string{"result"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
 		}, []string{"operation", "outcome"}),
@@ -75,7 +79,10 @@ func New(c Config) *Metrics {
 	for _, reason := range []string{"rate_limited", "overloaded"} {
 		m.refused.WithLabelValues(reason) // so that it is 0 before the first
 	}
-	m.registry.MustRegister(m.refused, m.requests, m.groups, m.commits, m.waits, m.calls,
+	for _, result := range []string{"accepted", "refused", "limited"} {
+		m.logins.WithLabelValues(result)
+	}
+	m.registry.MustRegister(m.refused, m.logins, m.requests, m.groups, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
 		}, func() float64 { return float64(c.Waiting()) }),
@@ -109,6 +116,9 @@ func (m *Metrics) Request(s httpx.Sample) {
 	}
 	m.requests.WithLabelValues(route, strconv.Itoa(s.Status)).Observe(s.Took.Seconds())
 }
+
+// OperatorLogin counts a login at the operator's API.
+func (m *Metrics) OperatorLogin(result string) { m.logins.WithLabelValues(result).Inc() }
 
 // Group counts a group commit.
 func (m *Metrics) Group(g store.Group) {

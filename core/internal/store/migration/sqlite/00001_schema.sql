@@ -344,6 +344,17 @@ CREATE TABLE store_probes (
     filler BLOB NOT NULL
 ) STRICT;
 
+-- The tokens by which operators log in. The hash is of 32 random bytes, which are stored nowhere.
+CREATE TABLE operators (
+    id         INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    role       TEXT    NOT NULL CHECK (role = 'operator' OR role = 'auditor' OR role = 'filter-identify'),
+    hash       BLOB    NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL DEFAULT 0, -- 0 for never
+    revoked_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
 -- One record for each action of an operator, in the commit of the action. Each MAC covers the record and the MAC of
 -- the record before it. The triggers keep SQL statements from changing a record or removing one of the last 365 days.
 CREATE TABLE audit_records (

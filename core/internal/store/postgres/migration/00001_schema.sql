@@ -366,6 +366,16 @@ CREATE TABLE simulator_requests (
 );
 CREATE INDEX simulator_requests_by_age ON simulator_requests (at);
 
+CREATE TABLE operators (
+    id         BIGINT PRIMARY KEY,
+    name       TEXT   NOT NULL,
+    role       TEXT   NOT NULL CHECK (role IN ('operator', 'auditor', 'filter-identify')),
+    hash       BYTEA  NOT NULL UNIQUE,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL DEFAULT 0,
+    revoked_at BIGINT NOT NULL DEFAULT 0
+);
+
 CREATE TABLE audit_records (
     sequence       BIGINT PRIMARY KEY,
     at             BIGINT NOT NULL,

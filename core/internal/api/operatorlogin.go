@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/audit"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// The results of operator logins, as metrics count them.
+const (
+	LoginAccepted = "accepted"
+	LoginRefused  = "refused"
+	LoginLimited  = "limited"
+)
+
+const (
+	// maxFailures is how many failed logins one address may have in failureWindow.
+	maxFailures   = 30
+	failureWindow = time.Minute
+	// maxAddresses bounds the memory for failed logins.
+	maxAddresses = 4096
+)
+
+// failures counts the failed logins of each address.
+type failures struct {
+	mu   sync.Mutex
+	seen map[string]failed // guarded by mu
+}
+
+type failed struct {
+	n     int
+	until time.Time // the end of the window
+}
+
+// subject is the address that failures are counted by: of an IPv6 address its network, of which one
+// client has all addresses.
+func subject(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || a.Is4() {
+		return address
+	}
+	network, err := a.Prefix(64)
+	if err != nil {
+		return address
+	}
+	return network.String()
+}
+
+// limited reports whether an address may not log in for the rest of its window.
+func (f *failures) limited(address string, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one := f.seen[subject(address)]
+	return one.n >= maxFailures && now.Before(one.until)
+}
+
+// add counts a failed login.
+func (f *failures) add(address string, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil {
+		f.seen = map[string]failed{}
+	}
+	key := subject(address)
+	one, known := f.seen[key]
+	if !known && len(f.seen) >= maxAddresses {
+		f.makeRoom(now)
+	}
+	if !now.Before(one.until) {
+		one = failed{until: now.Add(failureWindow)}
+	}
+	one.n++
+	f.seen[key] = one
+}
+
+// makeRoom forgets the addresses whose window has ended, and any other one if there is none.
+func (f *failures) makeRoom(now time.Time) {
+	for key, one := range f.seen {
+		if !now.Before(one.until) {
+			delete(f.seen, key)
+		}
+	}
+	for key := range f.seen {
+		if len(f.seen) < maxAddresses {
+			return
+		}
+		delete(f.seen, key)
+	}
+}
+
+type operatorKey struct{}
+
+// actor is the operator of an admitted request.
+func (o *Operator) actor(r *http.Request) audit.Actor {
+	a, _ := r.Context().Value(operatorKey{}).(audit.Actor)
+	return a
+}
+
+// login finds the operator of a request and checks the role that the route needs. The request it returns
+// carries the operator, also if the role does not allow the route.
+func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
+	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
+	if o.failures.limited(address, now) {
+		o.LoggedIn(LoginLimited)
+		return r, &fault{code: codeTooManyLogins}
+	}
+	name, role, err := o.operatorOf(r.Context(), bearer(r))
+	if errors.Is(err, store.ErrNotFound) {
+		o.failures.add(address, now)
+		o.LoggedIn(LoginRefused)
+		return r, &fault{code: codeInvalidOperatorToken}
+	}
+	if err != nil {
+		return r, err
+	}
+	o.LoggedIn(LoginAccepted)
+	r = r.WithContext(context.WithValue(r.Context(), operatorKey{}, audit.Actor{Name: name, Address: address}))
+	if role != auth.RoleOperator && !slices.Contains(rt.roles, role) {
+		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this."}
+	}
+	return r, nil
+}
+
+// bearer is the token of a request, "" if it has none or several.
+func bearer(r *http.Request) string {
+	lines := r.Header["Authorization"]
+	if len(lines) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(lines[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// operatorOf finds an operator by its token. store.ErrNotFound if the token is not valid.
+func (a *API) operatorOf(ctx context.Context, token string) (name, role string, err error) {
+	if token == "" {
+		return "", "", store.ErrNotFound
+	}
+	if a.isFilterToken(token) {
+		return "filter", auth.RoleFilter, nil
+	}
+	found, err := a.Store.OperatorByHash(ctx, auth.OperatorHash(token))
+	if err != nil {
+		return "", "", err
+	}
+	if !found.Valid(a.Clock.Now()) {
+		return "", "", store.ErrNotFound
+	}
+	return "operator " + found.Name + " " + id.Format(id.Operator, found.ID), found.Role, nil
+}

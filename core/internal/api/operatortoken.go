@@ -1,0 +1,137 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// maxOperatorName is the most characters of an operator token's name.
+const maxOperatorName = 100
+
+func (o *Operator) listOperators(w http.ResponseWriter, r *http.Request, _ *trail) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	found, err := o.Store.Operators(r.Context())
+	if err != nil {
+		return err
+	}
+	out := operator.TokenList{Object: "list", Data: make([]operator.Token, 0, len(found))}
+	for _, one := range found {
+		out.Data = append(out.Data, ShowOperator(one, o.Clock.Now()))
+	}
+	o.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (o *Operator) createOperator(c *call, left *trail) (engine.Answer, error) {
+	var in operator.TokenCreate
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
+	}
+	made, err := NewOperator(in.Name, in.Role, in.ExpiresAt, o.Clock.Now())
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	c.show = func(out *engine.Answer) error { left.operator = resourceOf(out.Body); return nil }
+	return o.Engine.CreateOperator(c.Context(), c.request, made)
+}
+
+// NewOperator checks what an operator token is to be. The error names the field and what to do.
+func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (store.Operator, error) {
+	out := store.Operator{Name: name, Role: string(role)}
+	if n := utf8.RuneCountInString(name); n < 1 || n > maxOperatorName {
+		return out, &fault{code: codeInvalidValue, param: "name", message: "The name of an operator token has 1 to 100 characters."}
+	}
+	if !role.Valid() {
+		return out, &fault{code: codeInvalidValue, param: "role", message: "A role is \"operator\", \"auditor\" or \"filter-identify\"."}
+	}
+	if expires != nil {
+		if !expires.After(now) {
+			return out, &fault{code: codeInvalidValue, param: "expires_at", message: "expires_at is in the past."}
+		}
+		out.ExpiresAt = expires.Time
+	}
+	return out, nil
+}
+
+func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *trail) error {
+	n, err := pathID(r, id.Operator)
+	if err != nil {
+		return err
+	}
+	left.operator = id.Format(id.Operator, n)
+	if _, err := query(r); err != nil {
+		return err
+	}
+	out, err := o.Engine.RevokeOperator(r.Context(), engine.Request{ID: httpx.RequestIDFrom(r.Context()), Actor: o.actor(r)}, n)
+	return o.answer(w, r, out, err)
+}
+
+// Operator shows an operator token, and the token itself if it is not empty.
+func (Presenter) Operator(o *store.Operator, now time.Time, token secret.String) engine.Answer {
+	shown := ShowOperator(o, now)
+	if token.IsZero() {
+		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
+	}
+	shown.Token = &token
+	body, err := v1.Marshal(&shown) // writes the secret
+	if err != nil {
+		panic("api: internal error: a contract type does not encode")
+	}
+	return engine.Answer{Status: http.StatusCreated, Body: body, Secret: true}
+}
+
+// ShowOperator shows an operator token as it stands at a time.
+func ShowOperator(o *store.Operator, now time.Time) operator.Token {
+	status := operator.TokenActive
+	switch {
+	case !o.RevokedAt.IsZero():
+		status = operator.TokenRevoked
+	case !o.Valid(now):
+		status = operator.TokenExpired
+	}
+	return operator.Token{
+		ID: id.Format(id.Operator, o.ID), Object: operator.ObjectToken, Name: o.Name, Role: operator.Role(o.Role), Status: status,
+		CreatedAt: v1.Time{Time: o.CreatedAt}, ExpiresAt: optionalTime(o.ExpiresAt), RevokedAt: optionalTime(o.RevokedAt),
+	}
+}
+
+// listAudit lists audit records, newest first; before is the sequence from which on older ones are listed.
+func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) error {
+	q, err := query(r, "limit", "before")
+	if err != nil {
+		return err
+	}
+	limit, before := 20, int64(0)
+	if q.Has("limit") {
+		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 100 {
+			return &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+		}
+	}
+	if q.Has("before") {
+		if before, err = strconv.ParseInt(q.Get("before"), 10, 64); err != nil || before < 1 {
+			return &fault{code: codeInvalidValue, param: "before", message: "before is the sequence of an audit record."}
+		}
+	}
+	found, err := o.Store.NewestAuditRecords(r.Context(), before, limit+1)
+	if err != nil {
+		return err
+	}
+	out := operator.AuditRecordList{Object: "list", Data: make([]operator.AuditRecord, 0, limit), HasMore: len(found) > limit}
+	for _, one := range found[:min(limit, len(found))] {
+		out.Data = append(out.Data, ShowAuditRecord(one))
+	}
+	o.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}

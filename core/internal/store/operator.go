@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Operator is an operator token: a name, a role and the hash of a secret that is stored nowhere.
+type Operator struct {
+	ID        int64
+	Name      string
+	Role      string // operator, auditor or filter-identify
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+}
+
+// Valid reports whether the token opens anything at a time.
+func (o *Operator) Valid(now time.Time) bool {
+	return o.RevokedAt.IsZero() && (o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt))
+}
+
+const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
+
+// InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is taken.
+func (tx *Tx) InsertOperator(o *Operator, hash []byte) error {
+	o.CreatedAt = tx.Now
+	return tx.insert(`INSERT INTO operators (`+operatorColumns+`, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
+		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
+}
+
+// RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if there is none.
+func (tx *Tx) RevokeOperator(id int64) (before, after *Operator, err error) {
+	row, err := tx.locked(`SELECT `+operatorColumns+` FROM operators WHERE id = ?`, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if before, err = scanOperator(row); err != nil {
+		return nil, nil, err
+	}
+	now := *before
+	if now.RevokedAt.IsZero() {
+		now.RevokedAt = tx.Now
+	}
+	return before, &now, tx.change(`UPDATE operators SET revoked_at = ? WHERE id = ?`, toMillis(now.RevokedAt), id)
+}
+
+// OperatorByHash finds the operator token with this hash, else ErrNotFound.
+func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*Operator, error) {
+	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators WHERE hash = ?`)
+	if err != nil {
+		return nil, err
+	}
+	return scanOperator(s.Row(ctx, hash))
+}
+
+// Operators returns all operator tokens, oldest first, those that ended included.
+func (db *DB) Operators(ctx context.Context) (out []*Operator, err error) {
+	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Each(ctx, func(row Scanner) error {
+		o, err := scanOperator(row)
+		out = append(out, o)
+		return err
+	})
+	return out, err
+}
+
+func scanOperator(row Scanner) (*Operator, error) {
+	var o Operator
+	var created, expires, revoked int64
+	err := row.Scan(&o.ID, &o.Name, &o.Role, &created, &expires, &revoked)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read operator: %w", err)
+	}
+	o.CreatedAt, o.ExpiresAt, o.RevokedAt = fromMillis(created), fromMillis(expires), fromMillis(revoked)
+	return &o, nil
+}
