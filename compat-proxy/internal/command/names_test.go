@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,38 @@ func TestReplacedSecretForgetsNothing(t *testing.T) {
 	b.at(t, b.proxies[0], key, named(100))
 	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), rolled, command.Reverse{Name: "n"}); r.Transaction == nil {
 		t.Errorf("reversal by name: got %s, want the payment", r.Outcome)
+	}
+}
+
+// A further payment of an order, and a customer, are recognised while the deduplication secret is replaced.
+func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
+	t.Parallel()
+	orders, x := setupOrder(t)
+	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
+	server := httptest.NewServer(goldentest.Identified(orders))
+	t.Cleanup(server.Close)
+	after, err := command.New(command.Config{
+		V1: server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: orders.clock, FollowPause: time.Microsecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := after.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})[0]; r.Outcome != command.Repeated {
+		t.Errorf("further payment: got %s, want it repeated", r.Outcome)
+	}
+	b := setupCustomers(t)
+	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // it is open, and incomplete
+	after, err = command.New(command.Config{
+		V1: b.server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: b.v1.clock,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := after.Execute(t.Context(), key, []command.Command{ana(visa)})[0]; r.Outcome != command.Done {
+		t.Errorf("customer: got %s, want it finished", r.Outcome)
+	}
+	if customers, _ := b.v1.kept(); len(customers) != 1 {
+		t.Errorf("got customers %v, want 1", customers)
 	}
 }
 
