@@ -47,7 +47,7 @@ type round struct {
 
 func newRound(t *testing.T, binary string, seed uint64) *round {
 	t.Helper()
-	r := &round{binary: binary, folder: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 3))} //nolint:gosec // repeatable
+	r := &round{binary: binary, folder: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 3))}
 	r.setClock(t, 0)
 	catalogue, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
 	if err != nil {
@@ -99,7 +99,6 @@ func (r *round) jump(t *testing.T, most time.Duration) {
 // run runs a command of core and returns its output.
 func (r *round) run(t *testing.T, args ...string) string {
 	t.Helper()
-	//nolint:gosec // a program of this test
 	cmd := exec.CommandContext(t.Context(), r.binary, append(args, "--data", filepath.Join(r.folder, "core"))...)
 	cmd.Env = append(os.Environ(), r.env()...)
 	cmd.Stderr = &r.log

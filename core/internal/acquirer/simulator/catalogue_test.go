@@ -54,8 +54,10 @@ func TestCatalogue_mistakes(t *testing.T) {
 		{
 			"disturbances", "fixture_years: 4", "fixture_years: 4\ndisturbances: [{kind: odd, share: 1}, {kind: slow, share: 0, delay_ms: 1}, " +
 				"{kind: slow, share: 999}, {kind: late, share: 1, delay_ms: 1}, {kind: not_found, share: 1, delay_ms: 1}]",
-			[]string{"entry 1 (odd): kind", "entry 2 (slow): share: 0", "entry 3 (slow): delay_ms: 0", "entry 4 (late): effect_ms: 0",
-				"entry 5 (not_found): delay_ms: 1", "entry 5 (not_found): share: 1; want 1 or more, and at most 1000 in total"},
+			[]string{
+				"entry 1 (odd): kind", "entry 2 (slow): share: 0", "entry 3 (slow): delay_ms: 0", "entry 4 (late): effect_ms: 0",
+				"entry 5 (not_found): delay_ms: 1", "entry 5 (not_found): share: 1; want 1 or more, and at most 1000 in total",
+			},
 		},
 		{"check digit", `"4242424242424242"`, `"4242424242424241"`, []string{"cards, entry 1 (pm_card_visa)", "check digit"}},
 		{"number twice", `"4000056655665556"`, `"4242424242424242"`, []string{"cards, entry 2 (pm_card_visa_debit)", "number"}},

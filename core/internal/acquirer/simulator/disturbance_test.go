@@ -58,7 +58,7 @@ func TestDisturbances(t *testing.T) {
 					if c.effect > 0 && s.Known(reference) {
 						t.Errorf("%s: a late effect took place at once", reference)
 					}
-					time.Sleep(max(c.effect, 0)) //nolint:forbidigo // the bubble's time costs nothing
+					time.Sleep(max(c.effect, 0))
 					synctest.Wait()
 					if got, want := s.Known(reference), c.effect >= 0; got != want {
 						t.Errorf("%s: effect %t, want %t", reference, got, want)
@@ -131,7 +131,7 @@ func TestALateEffectPassesAVoid(t *testing.T) {
 			t.Fatalf("got %v, want %v", err, acquirer.ErrUnknown)
 		}
 		s.VoidUndisturbed(t.Context(), "void_1", "txn_1")
-		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's time costs nothing
+		time.Sleep(time.Minute)
 		synctest.Wait()
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
