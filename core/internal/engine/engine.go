@@ -229,9 +229,10 @@ func partReference(t *payment.Transaction) string {
 // giveUp has recovery take up at once what nobody here works on any more.
 func (e *Engine) giveUp(reference string) { e.givenUp.Store(reference, e.Clock.Now()) }
 
-// abandon gives up an intent of which it is not known whether it was committed. It returns err.
+// abandon hands an intent to recovery at once if its commit may have taken place although it failed:
+// its key would be in use until recovery takes up what is old. It returns err.
 func (e *Engine) abandon(err error, reference string) error {
-	if errors.Is(err, store.ErrUnavailable) {
+	if store.IsUnavailable(err) {
 		e.giveUp(reference)
 	}
 	return err
