@@ -3026,7 +3026,7 @@ type WebhookEndpointCreate struct {
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// URL `https`, and in test mode `http` too. It must lead to the public internet.
+	// URL `https` to port 443 or one from 1024 on; in test mode `http` to port 80 or 8080 too. It must lead to the public internet.
 	URL string `json:"url"`
 }
 

@@ -62,17 +62,27 @@ func (p Policy) CheckURL(text string, live bool) error {
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		return errors.New("a fragment is never sent")
 	}
-	return p.checkHost(u.Hostname(), u.Port(), strings.HasSuffix(u.Host, ":"))
+	return p.checkHost(u)
 }
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-func (p Policy) checkHost(host, port string, empty bool) error {
-	if n, err := strconv.Atoi(port); (port != "" && (err != nil || n < 1 || n > 65535)) || empty || host == "" {
+// local are the names, and the ends of names, that no public resolver should lead anywhere.
+var local = []string{
+	"localhost", "local", "internal", "home.arpa", "svc", "lan", "home", "corp", "intranet", "private", "test", "invalid", "onion",
+}
+
+func (p Policy) checkHost(u *url.URL) error {
+	host := u.Hostname()
+	port, err := portOf(u)
+	if err != nil || host == "" {
 		return errors.New("the host or port is not valid")
 	}
 	if p.AllowPrivate {
 		return nil
+	}
+	if err := checkPort(u.Scheme, port); err != nil {
+		return err
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if !allowed(ip) {
@@ -81,15 +91,56 @@ func (p Policy) checkHost(host, port string, empty bool) error {
 		return nil
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	for _, suffix := range []string{"localhost", ".localhost", ".local", ".internal", ".home.arpa"} {
-		if name == strings.TrimPrefix(suffix, ".") || strings.HasSuffix(name, suffix) {
+	for _, end := range local {
+		if name == end || strings.HasSuffix(name, "."+end) {
 			return errors.New("this name is not of the public internet")
 		}
 	}
-	if !strings.Contains(name, ".") {
+	if !strings.Contains(name, ".") || endsInNumber(name) {
 		return errors.New("this name is not of the public internet")
 	}
 	return nil
+}
+
+// portOf returns the port of a URL, that of its scheme if it names none.
+func portOf(u *url.URL) (int, error) {
+	text := u.Port()
+	switch {
+	case text == "" && strings.HasSuffix(u.Host, ":"):
+		return 0, errors.New("an empty port")
+	case text == "" && u.Scheme == "http":
+		return 80, nil
+	case text == "":
+		return 443, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err == nil && n == 0 {
+		err = errors.New("port 0")
+	}
+	return int(n), err //nolint:wrapcheck // the caller only looks at whether there is one
+}
+
+// checkPort refuses the ports of other protocols. A plain request to one can be taken for that
+// protocol, so plain HTTP has two ports only.
+func checkPort(scheme string, port int) error {
+	switch {
+	case scheme == "http" && port != 80 && port != 8080:
+		return errors.New("plain http goes to port 80 or 8080 only")
+	case scheme == "https" && port != 443 && port < 1024:
+		return errors.New("https goes to port 443, or to one from 1024 on")
+	}
+	return nil
+}
+
+// endsInNumber reports whether a resolver may read a name as an IPv4 address: 127.1, 0x7f.1. No public
+// domain ends in a number.
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	digits, hex := strings.CutPrefix(last, "0x")
+	if hex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 // control refuses a connection to an address that is not allowed. A dialer calls it with the address it has resolved, right before it

@@ -60,6 +60,34 @@ func TestURLs(t *testing.T) {
 		"https://[::ffff:127.0.0.1]/":                      {},
 		"https://[fe80::1%25eth0]/":                        {},
 		"https://0.0.0.0/":                                 {},
+		"https://127.1/":                                   {},
+		"https://0x7f.1/":                                  {},
+		"https://0x7F.0X1/":                                {},
+		"https://example.0x7f000001/":                      {},
+		"https://017700000001./":                           {},
+		"https://1.2.3.4.5/":                               {},
+		"https://3com.example/":                            {true, true},
+		"https://shop.svc/":                                {},
+		"https://core.shop.svc./":                          {},
+		"https://nas.lan/":                                 {},
+		"https://nas.home/":                                {},
+		"https://wiki.corp/":                               {},
+		"https://wiki.intranet/":                           {},
+		"https://wiki.private/":                            {},
+		"https://shop.test/":                               {},
+		"https://shop.invalid/":                            {},
+		"https://svc.example/":                             {true, true},
+		"https://example.com:443/":                         {true, true},
+		"https://example.com:1024/":                        {true, true},
+		"https://example.com:25/":                          {},
+		"https://example.com:80/":                          {},
+		"https://example.com:1023/":                        {},
+		"http://example.com:80/":                           {false, true},
+		"http://example.com:8080/":                         {false, true},
+		"http://example.com:25/":                           {},
+		"http://example.com:443/":                          {},
+		"http://example.com:6379/":                         {},
+		"http://example.com:11211/":                        {},
 		"https://example.com/" + strings.Repeat("a", 2029): {},
 	} {
 		for live, ok := range map[bool]bool{true: want.live, false: want.test} {
@@ -68,7 +96,7 @@ func TestURLs(t *testing.T) {
 			}
 		}
 	}
-	for _, url := range []string{"http://localhost:8080/", "http://127.0.0.1:1/", "https://[::1]/", "http://intranet/"} {
+	for _, url := range []string{"http://localhost:8080/", "http://127.1:25/", "https://shop.svc:81/", "http://127.0.0.1:1/", "https://[::1]/", "http://intranet/"} {
 		if err := (webhook.Policy{AllowPrivate: true}).CheckURL(url, false); err != nil {
 			t.Errorf("%s with private networks allowed: %v", url, err)
 		}
