@@ -225,7 +225,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Leads: c.peers.Leads, Server: c.server()})
-	c.db.Observe(series.Group)
+	c.db.Observe(series.Group, func(err error) { cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err)) })
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
 		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,

@@ -36,7 +36,7 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		biggest = max(biggest, g.Commands)
-	})
+	}, nil)
 	told, asTold := mustLedger(t, together), mustLedger(t, alone)
 	for what, want := range asTold {
 		got := told[what]

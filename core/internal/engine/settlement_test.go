@@ -110,7 +110,7 @@ func TestSettleDueAgain(t *testing.T) {
 	}
 	s.Clock.Advance(24 * time.Hour)
 	ctx, die := context.WithCancel(t.Context())
-	s.DB.Observe(func(store.Group) { die() }) // at the first commit of the pass
+	s.DB.Observe(func(store.Group) { die() }, nil) // at the first commit of the pass
 	if got, err := s.Engine.SettleDue(ctx); err == nil || got != 50 {
 		t.Fatalf("got %d, %v, want 50 settled and an error", got, err)
 	}

@@ -41,7 +41,7 @@ func written[Q any](
 		mu.Lock()
 		defer mu.Unlock()
 		groups[g.Commands]++
-	})
+	}, nil)
 	for groups[len(all)] != 1 || all == nil {
 		all = prepare()
 		done = make([]bool, len(all))

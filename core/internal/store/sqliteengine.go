@@ -79,12 +79,26 @@ func (e *sqliteEngine) Update(_ context.Context, c *Command) error {
 		case err := <-c.done:
 			return err
 		case w := <-e.lead:
-			if len(c.done) == 0 { // else the last group took it
-				w.commitGroup(e.queue)
-			}
-			e.lead <- w // wakes one of those whose command still waits
+			e.leadGroup(w, len(c.done) > 0)
 		}
 	}
+}
+
+// leadGroup writes the next group, unless the last one took the caller's command, and hands the
+// leadership to a caller whose command still waits. After a panic it hands it on too, with the
+// group's transaction rolled back.
+func (e *sqliteEngine) leadGroup(w *writer, taken bool) {
+	ended := false
+	defer func() {
+		if !ended {
+			_ = w.exec("ROLLBACK") // fails if no transaction is open
+		}
+		e.lead <- w
+	}()
+	if !taken {
+		w.commitGroup(e.queue)
+	}
+	ended = true
 }
 
 func (e *sqliteEngine) enqueue(c *Command) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -83,8 +84,18 @@ type Group struct {
 	Took     time.Duration // from its begin to its end
 }
 
-// Observe has fn told of every commit from now on. fn must not block.
-func (db *DB) Observe(fn func(Group)) { db.engine.Observe(fn) }
+// Observe calls fn after each commit from now on. It must not block. A panic of fn changes nothing
+// about the commit, and goes to failed, which may be nil.
+func (db *DB) Observe(fn func(Group), failed func(error)) {
+	db.engine.Observe(func(g Group) {
+		defer func() {
+			if r := recover(); r != nil && failed != nil {
+				failed(fmt.Errorf("store: observer panicked with a %T\n%s", r, debug.Stack()))
+			}
+		}()
+		fn(g)
+	})
+}
 
 // Waiting is how many commands wait to be run.
 func (db *DB) Waiting() int { return db.engine.Waiting() }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"time"
 )
 
@@ -58,12 +59,9 @@ func (w *writer) commitGroup(queue <-chan *Command) {
 	}
 	start := w.db.clock.Now()
 	w.now = start.UTC().Truncate(time.Millisecond)
-	w.fill(queue)
-	if err = w.lost; err == nil {
-		err = w.exec("COMMIT")
-	}
+	err = w.written(queue)
+	defer func() { w.finish(err) }() // after a panic too
 	if err != nil {
-		err = fmt.Errorf("commit: %w", err)
 		_ = w.exec("ROLLBACK") // fails when SQLite has rolled back itself
 		w.db.targets.undone()
 		w.db.Failed(err)
@@ -75,11 +73,15 @@ func (w *writer) commitGroup(queue <-chan *Command) {
 	if w.delivers {
 		w.db.Wake()
 	}
-	if w.observe != nil {
+	if w.observe != nil && len(w.group) > 0 {
 		w.observe(Group{Commands: len(w.group), Waited: start.Sub(w.group[0].at), Took: w.db.clock.Now().Sub(start)})
 	}
+}
+
+// finish returns the group's result to its callers. Err is that of the commit.
+func (w *writer) finish(err error) {
 	for i, c := range w.group {
-		if w.errs[i] == nil {
+		if i >= len(w.errs) || w.errs[i] == nil {
 			c.done <- err
 		} else {
 			w.db.Failed(w.errs[i])
@@ -87,6 +89,24 @@ func (w *writer) commitGroup(queue <-chan *Command) {
 		}
 		w.group[i] = nil
 	}
+}
+
+// written runs what waits and commits it. A panic is an error of the whole group: a caller that is
+// never told would wait for ever.
+func (w *writer) written(queue <-chan *Command) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("commit: group panicked with a %T\n%s", r, debug.Stack())
+		}
+	}()
+	w.fill(queue)
+	if err = w.lost; err == nil {
+		err = w.exec("COMMIT")
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }
 
 // fill takes in what waits. It yields once when the queue runs dry, because the callers answered by the last commit are just then
