@@ -1179,6 +1179,7 @@ const (
 	WebhookAttemptErrorBadStatus         WebhookAttemptError = "bad_status"
 	WebhookAttemptErrorConnectionFailed  WebhookAttemptError = "connection_failed"
 	WebhookAttemptErrorDNSFailed         WebhookAttemptError = "dns_failed"
+	WebhookAttemptErrorInternalError     WebhookAttemptError = "internal_error"
 	WebhookAttemptErrorRedirect          WebhookAttemptError = "redirect"
 	WebhookAttemptErrorTLSFailed         WebhookAttemptError = "tls_failed"
 	WebhookAttemptErrorTimeout           WebhookAttemptError = "timeout"
@@ -1194,6 +1195,8 @@ func (e WebhookAttemptError) Valid() bool {
 	case WebhookAttemptErrorConnectionFailed:
 		return true
 	case WebhookAttemptErrorDNSFailed:
+		return true
+	case WebhookAttemptErrorInternalError:
 		return true
 	case WebhookAttemptErrorRedirect:
 		return true

@@ -27,6 +27,7 @@ const (
 	ErrorConnection = "connection_failed"
 	ErrorRedirect   = "redirect"
 	ErrorStatus     = "bad_status"
+	ErrorInternal   = "internal_error" // a fault of the service; it does not count against the endpoint
 )
 
 // maxAnswer is how much of an answer is read, so that its connection can be used again. All of it is dropped.
@@ -57,7 +58,7 @@ func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Leas
 	defer func() {
 		if r := recover(); r != nil { // one event that cannot be shown must not stop the service at every start
 			d.Log.ErrorContext(over, "webhooks: an attempt panicked", slog.String("delivery", id.Format(id.Delivery, l.Delivery)),
-				slog.String("type", fmt.Sprintf("%T", r)))
+				slog.String("type", fmt.Sprintf("%T", r)), slog.Any("error", d.panicked(over, l)))
 		}
 	}()
 	err := d.carryOut(ctx, over, e, l, leased)
@@ -65,6 +66,31 @@ func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Leas
 		d.Log.ErrorContext(over, "webhooks: an attempt came to nothing, it will be made again",
 			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
 	}
+}
+
+// panicked ends an attempt that panicked as a failed one, so that it is repeated by the schedule and
+// not each time its lease ends.
+func (d *Deliverer) panicked(ctx context.Context, l store.Lease) error {
+	a := store.Attempt{At: d.Clock.Now(), Error: ErrorInternal}
+	var status store.DeliveryStatus
+	err := d.Store.Update(ctx, func(tx *store.Tx) error {
+		var due time.Time
+		status, due = afterFailure(l, tx.Now)
+		return tx.EndAttempt(l, a, status, due)
+	})
+	if err == nil {
+		d.Observer.DeliveryAttempted(a.Error, status)
+	}
+	return err
+}
+
+// afterFailure returns where a delivery stands after an attempt that failed at now, and when it is due.
+func afterFailure(l store.Lease, now time.Time) (store.DeliveryStatus, time.Time) {
+	due, again := nextAttempt(l.Attempt, l.CreatedAt, now)
+	if !again {
+		return store.DeliveryFailed, now
+	}
+	return store.DeliveryPending, due
 }
 
 func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l store.Lease, leased time.Time) error {
@@ -156,9 +182,8 @@ func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.
 	if a.Error == "" {
 		return ending{status: store.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, store.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
 	}
-	status := store.DeliveryPending
-	due, again := nextAttempt(l.Attempt, l.CreatedAt, tx.Now)
-	if !again || a.Status == http.StatusGone {
+	status, due := afterFailure(l, tx.Now)
+	if a.Status == http.StatusGone {
 		status, due = store.DeliveryFailed, tx.Now
 	}
 	if err := tx.EndAttempt(l, a, status, due); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
@@ -88,11 +89,48 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	}))
 	r.wait(t, 1)
 	until(t, "the other is over", func() bool { return b.deliveries(t, e)[1].Status == store.DeliverySucceeded })
-	if got := b.deliveries(t, e)[0]; !got.Leased || got.Attempts != 1 || got.Status != store.DeliveryPending {
-		t.Errorf("got %+v, want it to wait for the end of its lease", got)
+	until(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Leased })
+	got := b.deliveries(t, e)[0]
+	if got.Attempts != 1 || got.Status != store.DeliveryPending || got.Last.Error != webhook.ErrorInternal {
+		t.Errorf("got %+v, want a failed attempt", got)
+	}
+	if wait := got.DueAt.Sub(b.Clock.Now()); wait < 4*time.Second || wait > 6*time.Second {
+		t.Errorf("the next attempt is due in %s, want it by the schedule", wait)
+	}
+	if !b.endpoint(t, e).FailingSince.IsZero() {
+		t.Error("a fault of the service counts against the endpoint")
+	}
+	for n := 2; b.deliveries(t, e)[0].Status == store.DeliveryPending; n++ { // it ends as any other does
+		b.Clock.Advance(13 * time.Hour)
+		until(t, "the next attempt is over", func() bool {
+			d := b.deliveries(t, e)[0]
+			return !d.Leased && (d.Attempts == int64(n) || d.Status != store.DeliveryPending)
+		})
+	}
+	if got := b.deliveries(t, e)[0]; got.Status != store.DeliveryFailed || got.Attempts > 13 {
+		t.Errorf("got %+v, want it to have failed", got)
 	}
 	until(t, "the log tells", func() bool { return strings.Contains(b.Log.String(), "an attempt panicked") })
 	if strings.Contains(b.Log.String(), "does not encode") {
 		t.Error("the log holds what was panicked with")
+	}
+}
+
+// TestProvenEndpointsAreForgotten: what is known of an endpoint that takes no delivery any more, as of
+// one that was deleted, does not stay in memory.
+func TestProvenEndpointsAreForgotten(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	d := b.deliverer()
+	run(t, d)
+	until(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	if got := d.Proven(b.Clock.Now()); got != 1 {
+		t.Errorf("after a success: got %d, want 1", got)
+	}
+	if got := d.Proven(b.Clock.Now().Add(25 * time.Hour)); got != 0 {
+		t.Errorf("a day later: got %d, want 0", got)
 	}
 }

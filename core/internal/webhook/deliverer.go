@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -36,6 +37,8 @@ const (
 	// purgeEvery is how often old deliveries are looked for.
 	purgeEvery = 10 * time.Minute
 	purgeBatch = 500
+	// provenFor is how long an endpoint counts as known to answer after it took a delivery.
+	provenFor = 24 * time.Hour
 )
 
 // Config is what a Deliverer is made of. The first seven fields are required.
@@ -66,9 +69,9 @@ type Deliverer struct {
 	client *http.Client
 	freed  chan struct{} // a place was given up
 
-	mu      sync.Mutex     // guards what follows
-	under   map[int64]int  // attempts under way, by endpoint
-	proven  map[int64]bool // endpoints that took the last delivery that was attempted here
+	mu      sync.Mutex          // guards what follows
+	under   map[int64]int       // attempts under way, by endpoint
+	proven  map[int64]time.Time // endpoints that took the last delivery that was attempted here, and when
 	total   int
 	doubted int // of total
 }
@@ -80,7 +83,7 @@ func New(c Config) *Deliverer {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}, proven: map[int64]bool{}}
+	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}, proven: map[int64]time.Time{}}
 }
 
 // TakeOver makes due again what an earlier process was at when it died. Call it only where that is certain: before the first Run, by the
@@ -187,7 +190,7 @@ type take struct {
 func (d *Deliverer) reserve(e *store.Endpoint) take {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := take{endpoint: e, doubted: !d.proven[e.ID], places: placesEach}
+	t := take{endpoint: e, doubted: d.proven[e.ID].IsZero(), places: placesEach}
 	if !e.FailingSince.IsZero() {
 		t.places = placesEachFail
 	}
@@ -228,10 +231,17 @@ func (d *Deliverer) learn(endpoint int64, took bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if took {
-		d.proven[endpoint] = true
+		d.proven[endpoint] = d.Clock.Now()
 	} else {
 		delete(d.proven, endpoint)
 	}
+}
+
+// forget drops the endpoints that took their last delivery too long ago. Most of them are deleted.
+func (d *Deliverer) forget(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.proven, func(_ int64, took time.Time) bool { return now.Sub(took) > provenFor })
 }
 
 // keepPurging removes what is too old to be looked at, in small commits between which payments go on.
@@ -239,6 +249,7 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
+		d.forget(d.Clock.Now())
 		if d.Leads == nil || d.Leads() {
 			if err := d.Purge(ctx); err != nil && ctx.Err() == nil {
 				d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
