@@ -96,7 +96,7 @@ func New(c Config) *API {
 		a.refuse(w, r, &fault{code: codeOverloaded})
 	})
 	var h http.Handler = a.router()
-	h = httpx.Limit(c.Concurrent, full, h)
+	h = a.healthBeside(httpx.Limit(c.Concurrent, full, h), h)
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
 	h = httpx.SecurityHeaders(a.behindFilter(h))
 	var observers []func(httpx.Sample)
@@ -118,8 +118,8 @@ func (a *API) routes() []route {
 
 func (a *API) router() *mux.Router {
 	m := mux.NewRouter().SkipClean(true).UseEncodedPath() // an encoded slash is part of an id, never a separator
-	allowed := map[string][]string{"/v1/health": {http.MethodGet, http.MethodHead}}
-	paths := []string{"/v1/health"} // in the order of the routes: a literal segment goes before a variable one
+	allowed := map[string][]string{healthPath: {http.MethodGet, http.MethodHead}}
+	paths := []string{healthPath} // in the order of the routes: a literal segment goes before a variable one
 	for _, r := range a.routes() {
 		m.Methods(r.method).Path(r.path).Handler(a.authenticated(r))
 		if allowed[r.path] == nil {
@@ -127,7 +127,7 @@ func (a *API) router() *mux.Router {
 		}
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
-	m.Methods(http.MethodGet, http.MethodHead).Path("/v1/health").HandlerFunc(a.health) // HEAD is how load balancers ask
+	m.Methods(http.MethodGet, http.MethodHead).Path(healthPath).HandlerFunc(a.health) // HEAD is how load balancers ask
 	for _, path := range a.showContract(m) {
 		paths, allowed[path] = append(paths, path), []string{http.MethodGet, http.MethodHead}
 	}

@@ -31,7 +31,7 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/health" || shows(r, ProofField, a.FilterSecret) {
+		if r.URL.Path == healthPath || shows(r, ProofField, a.FilterSecret) {
 			next.ServeHTTP(w, r)
 			return
 		}
