@@ -158,10 +158,9 @@ func (p *Proxy) Handler() http.Handler {
 	p.route(mux, "POST "+rpcDoor, httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(rpc.Busy)), p.metrics.Served(p.rpc())))
 	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
-	ids := id.NewGenerator(p.cfg.Clock)
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.doors(onlyClean(mux)))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
-	return httpx.RequestID(ids, httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
+	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
 }
 
 // rpcDoor is where every method of the catalogue can be called by its RPC name.

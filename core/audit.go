@@ -54,7 +54,7 @@ func (cfg Config) actor() audit.Actor {
 
 // request is one of the operator at the command line.
 func (a *Admin) request() engine.Request {
-	return engine.Request{Tenant: engine.Operator(), ID: id.Format(id.Request, a.ids.Next()), Actor: a.cfg.actor()}
+	return engine.Request{Tenant: engine.Operator(), ID: id.Random(id.Request), Actor: a.cfg.actor()}
 }
 
 // act runs an action that writes its audit record in its own commit. A refused or failed one gets a record here.

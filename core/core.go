@@ -247,7 +247,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.metrics = series
 	v1 := api.New(api.Config{
 		Observe: series.Request, Tracer: cfg.Tracer,
-		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
+		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Roots: c.roots, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
 		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, FilterToken: cfg.FilterToken,
 		LoggedIn:    series.OperatorLogin,

@@ -24,7 +24,6 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
@@ -308,7 +307,7 @@ func (f *Filter) around(h http.Handler) http.Handler {
 	h = httpx.Recover(shell.Broken, f.cfg.Log, h)
 	h = httpx.LogRequests(f.cfg.Log, f.cfg.Clock, h, f.metrics.Request)
 	h = httpx.ClientAddress(f.cfg.Hop, httpx.Trace(f.cfg.Tracer, h))
-	return httpx.RequestID(id.NewGenerator(f.cfg.Clock), h)
+	return httpx.RequestID(h)
 }
 
 // Handler serves /v1/mle/* itself, and takes encryption off and puts it on for all else, which core answers.

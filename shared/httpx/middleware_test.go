@@ -77,7 +77,7 @@ func call(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	var inside string
-	h := httpx.RequestID(id.NewGenerator(newClock()), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	h := httpx.RequestID(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		inside = httpx.RequestIDFrom(r.Context())
 	}))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -104,7 +104,7 @@ func TestLogRequestsWritesOneEvent(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, "hello")
 	})
-	h := httpx.RequestID(id.NewGenerator(c), httpx.LogRequests(book.logger(), c, handler))
+	h := httpx.RequestID(httpx.LogRequests(book.logger(), c, handler))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/transactions/"+planted+"?card="+planted, strings.NewReader(planted))
 	r.Header.Set("Authorization", "Bearer "+planted)
 	w := call(h, r)
@@ -168,12 +168,11 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 func TestNestedStacks(t *testing.T) {
 	t.Parallel()
 	var book logbook
-	gen := id.NewGenerator(newClock())
 	wrap := func(idOutside bool, next http.Handler) http.Handler {
 		if idOutside {
-			return httpx.RequestID(gen, httpx.LogRequests(book.logger(), newClock(), next))
+			return httpx.RequestID(httpx.LogRequests(book.logger(), newClock(), next))
 		}
-		return httpx.LogRequests(book.logger(), newClock(), httpx.RequestID(gen, next))
+		return httpx.LogRequests(book.logger(), newClock(), httpx.RequestID(next))
 	}
 	for _, outer := range []bool{true, false} {
 		for _, inner := range []bool{true, false} {
@@ -343,7 +342,7 @@ func (sink) Write(b []byte) (int, error) { return len(b), nil }
 func BenchmarkMiddlewares(b *testing.B) {
 	c := clock.System()
 	log := slog.New(slog.NewJSONHandler(sink{}, nil))
-	h := httpx.RequestID(id.NewGenerator(c), httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(answerPanic, log,
+	h := httpx.RequestID(httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(answerPanic, log,
 		httpx.Limit(64, nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))))))
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	w := httptest.NewRecorder()

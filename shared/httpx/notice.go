@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Notice is what a program gives before it ends, to whoever spreads requests over several of its kind: for a while it serves as ever, but is unwell
@@ -47,7 +45,7 @@ func (n *Notice) around(next http.Handler) http.Handler {
 	if n == nil || n.For <= 0 {
 		return next
 	}
-	unwell := RequestID(id.NewGenerator(clock.System()), SecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	unwell := RequestID(SecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte(leaving)) // whoever asked is gone

@@ -31,16 +31,16 @@ func withScope(r *http.Request, s *scope) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), scopeKey{}, s))
 }
 
-// RequestID gives every request an id: in the answer's Request-Id header, and in the context. An id the caller sends is
-// not taken over, for it could be anything.
-func RequestID(gen *id.Generator, next http.Handler) http.Handler {
+// RequestID gives every request an id: in the response's Request-Id header, and in the context. The id is random, so that it
+// tells nothing of the ids of objects. An id that the client sends is ignored, because it could be anything.
+func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := scopeFrom(r.Context())
 		if s == nil || s.requestID != "" { // one is there when a handler calls another one in process
 			s = &scope{}
 			r = withScope(r, s)
 		}
-		s.requestID = id.Format(id.Request, gen.Next())
+		s.requestID = id.Random(id.Request)
 		w.Header().Set("Request-Id", s.requestID)
 		next.ServeHTTP(w, r)
 	})

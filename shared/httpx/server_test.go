@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -230,7 +229,7 @@ func TestServerRefusesLargeHeaders(t *testing.T) {
 
 func TestServerGivesOptionsStarToTheHandler(t *testing.T) {
 	t.Parallel()
-	s := httpx.NewServer(httpx.Options{Handler: httpx.RequestID(id.NewGenerator(newClock()), http.NotFoundHandler())})
+	s := httpx.NewServer(httpx.Options{Handler: httpx.RequestID(http.NotFoundHandler())})
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", mustStart(t, s))
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
@@ -34,7 +33,7 @@ func recorder() (*telemetry.Tracer, *tracetest.SpanRecorder) {
 func chain(t *telemetry.Tracer, log *slog.Logger, h http.HandlerFunc) http.Handler {
 	c := newClock()
 	broken := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
-	return httpx.RequestID(id.NewGenerator(c), httpx.Trace(t, httpx.LogRequests(log, c, httpx.Recover(broken, log, h))))
+	return httpx.RequestID(httpx.Trace(t, httpx.LogRequests(log, c, httpx.Recover(broken, log, h))))
 }
 
 func attributes(s trace.ReadOnlySpan) map[attribute.Key]string {
@@ -225,9 +224,9 @@ func empty(http.ResponseWriter, *http.Request) {}
 
 // TestTraceOffAllocatesNothing is not parallel: AllocsPerRun counts the whole process.
 func TestTraceOffAllocatesNothing(t *testing.T) {
-	gen, c, log := id.NewGenerator(newClock()), newClock(), quiet()
-	plain := httpx.RequestID(gen, httpx.LogRequests(log, c, http.HandlerFunc(empty)))
-	with := httpx.RequestID(gen, httpx.Trace(nil, httpx.LogRequests(log, c, http.HandlerFunc(empty))))
+	c, log := newClock(), quiet()
+	plain := httpx.RequestID(httpx.LogRequests(log, c, http.HandlerFunc(empty)))
+	with := httpx.RequestID(httpx.Trace(nil, httpx.LogRequests(log, c, http.HandlerFunc(empty))))
 	for name, h := range map[string]http.Header{"none": {}, "a wrong one": {"Traceparent": {planted}}} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header = h
@@ -240,14 +239,14 @@ func TestTraceOffAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkTrace(b *testing.B) {
-	gen, c, log := id.NewGenerator(newClock()), newClock(), quiet()
+	c, log := newClock(), quiet()
 	inner := httpx.LogRequests(log, c, http.HandlerFunc(empty))
 	tracer := telemetry.New(trace.NewTracerProvider().Tracer("bench"))
 	for name, h := range map[string]http.Handler{
 		"Without": inner, "Off": httpx.Trace(nil, inner), "On": httpx.Trace(tracer, inner),
 	} {
 		b.Run(name, func(b *testing.B) {
-			h := httpx.RequestID(gen, h)
+			h := httpx.RequestID(h)
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 			w := nowhere{http.Header{}}
 			b.ReportAllocs()

@@ -44,7 +44,6 @@ type Config struct {
 	Auth           *auth.Authenticator
 	Clock          clock.Clock
 	ClockOffset    func() (ahead time.Duration, agrees bool) // of Clock to the store's; nil where the store has none
-	IDs            *id.Generator
 	Log            *slog.Logger
 	Observe        func(httpx.Sample) // is told of every request; nil for nobody
 	Tracer         *telemetry.Tracer  // nil for no spans
@@ -104,7 +103,7 @@ func New(c Config) *API {
 		observers = append(observers, c.Observe)
 	}
 	h = httpx.LogRequests(c.Log, c.Clock, h, observers...)
-	a.handler = httpx.RequestID(c.IDs, httpx.ClientAddress(c.HopSecret, httpx.Trace(c.Tracer, h)))
+	a.handler = httpx.RequestID(httpx.ClientAddress(c.HopSecret, httpx.Trace(c.Tracer, h)))
 	return a
 }
 

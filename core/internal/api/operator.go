@@ -58,7 +58,7 @@ func (a *API) Operator() http.Handler {
 	h := httpx.Limit(operatorsAtOnce, full, o.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, a.log, h)
 	h = httpx.Trace(a.Tracer, httpx.LogRequests(a.log, a.Clock, httpx.SecurityHeaders(h)))
-	return httpx.RequestID(a.IDs, httpx.ClientAddress(a.HopSecret, h))
+	return httpx.RequestID(httpx.ClientAddress(a.HopSecret, h))
 }
 
 func (o *Operator) routes() []operatorRoute {

@@ -188,7 +188,7 @@ func (e *Engine) lostAnswer(requestID string, t *payment.Transaction) Answer {
 }
 
 // requestID names recovery's own requests.
-func (e *Engine) requestID() string { return id.Format(id.Request, e.IDs.Next()) }
+func (e *Engine) requestID() string { return id.Random(id.Request) }
 
 // event builds the announcement of an object's transition.
 func (e *Engine) event(kind string, t payment.Tenant, object, sequence int64, data []byte) *store.Event {

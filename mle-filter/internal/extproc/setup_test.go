@@ -16,9 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
-	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // callerField tells whose a request is.
@@ -48,7 +46,7 @@ func folder(t *testing.T) string {
 
 // withID gives requests an id, as what stands around them in the filter does.
 func withID(h http.Handler) http.Handler {
-	return httpx.RequestID(id.NewGenerator(clock.NewFake(enginetest.Noon)), h)
+	return httpx.RequestID(h)
 }
 
 func processor(t *testing.T, e *engine.Engine, change func(*extproc.Config)) *extproc.Processor {

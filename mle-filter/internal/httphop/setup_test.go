@@ -23,7 +23,6 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -141,7 +140,7 @@ func open(t *testing.T, f form, change func(*httphop.Config, *engine.Config)) *d
 func around(log *slog.Logger) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {
 		h = httpx.Recover(shell.Broken, log, h)
-		return httpx.RequestID(id.NewGenerator(clock.System()), httpx.Trace(nil, httpx.LogRequests(log, clock.System(), h)))
+		return httpx.RequestID(httpx.Trace(nil, httpx.LogRequests(log, clock.System(), h)))
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *Story) routes(root string) http.Handler {
 	})
 	h = httpx.Limit(atOnce, refusing(codeOverloaded), h)
 	h = httpx.SecurityHeaders(httpx.Recover(refusing(codeInternal), s.cfg.Log, h))
-	return httpx.RequestID(s.ids, httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
+	return httpx.RequestID(httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
 }
 
 // serve shows a page, or says that the client has it.
