@@ -72,7 +72,7 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 	"attachPaymentMethod": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
 		t.Helper()
 		token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`), 201)
-		return b.mustCustomer(t), map[string]any{"token": token.ID}
+		return b.mustCustomer(t), map[string]any{"token": token.Value.Reveal()}
 	},
 	"createAPIKey": func(*testing.T, *bundle, probe) (string, map[string]any) {
 		return "", map[string]any{"kind": "secret"}

@@ -59,7 +59,7 @@ func TestCVCThatDoesNotGo(t *testing.T) {
 	m := b.MustAttach(t, customer, visa).ID
 	amex := b.MustAttach(t, customer, `{"card":{"number":"378282246310005","exp_month":12,"exp_year":2030}}`).ID
 	account := b.MustAttach(t, customer, `{"bank_account":{`+accountFields+`}}`).ID
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	const param = "card_cvc"
 	b.wantRefused(t, "/v1/transactions", []badInput{
 		{"two digits", create1(m, typedAgain("12")), invalid("invalid_cvc", param), nil},

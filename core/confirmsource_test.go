@@ -15,29 +15,28 @@ func by(method string) string { return `{"payment_method":"` + method + `"}` }
 func TestConfirmByToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	token := b.MustToken(t, visa).ID
-	named := b.MustPrepare(t, `,"payment_method":"`+token+`"`)
-	if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+token), 200).Used {
-		t.Error("naming a token in a create used it")
+	token := b.MustToken(t, visa).Value.Reveal()
+	for _, early := range []string{token, tokenID(token)} { // the value would have to be kept until the confirmation
+		wantRefusal(t, b.post(t, "/v1/transactions", waiting(`,"payment_method":"`+early+`"`)), invalid("invalid_value", "payment_method"))
 	}
-	first := b.confirm(t, named.id, "", keyed("k"))
+	named := b.MustPrepare(t, "")
+	first := b.confirm(t, named.id, by(token), keyed("k"))
 	got := MustDecode[v1.Transaction](t, first, 200)
-	if got.PaymentMethod != token || got.Card.Last4 != "4242" || got.Checks.Cvc != "match" {
+	if got.PaymentMethod != tokenID(token) || got.Card.Last4 != "4242" || got.Checks.Cvc != "match" {
 		t.Errorf("got %+v", got)
 	}
-	if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+token), 200).Used != true {
+	if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+tokenID(token)), 200).Used != true {
 		t.Error("the token is not used")
 	}
-	wantReplay(t, b.confirm(t, named.id, "", keyed("k")), first)
+	wantReplay(t, b.confirm(t, named.id, by(token), keyed("k")), first)
 	u := b.MustPrepare(t, "")
 	before := b.rows(t)
 	wantRefusal(t, b.confirm(t, u.id, by(token)), invalid("token_used", "payment_method"))
-	wantRefusal(t, b.post(t, "/v1/transactions", waiting(`,"payment_method":"`+token+`"`)), invalid("token_used", "payment_method"))
 	wantRefusal(t, b.confirm(t, u.id, by(id.Format(id.Token, 12345))), invalid("unknown_payment_method", "payment_method"))
 	if got, want := b.rows(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
-	late := b.MustToken(t, visa).ID
+	late := b.MustToken(t, visa).Value.Reveal()
 	b.clock.Advance(time.Hour)
 	wantRefusal(t, b.confirm(t, u.id, by(late)), invalid("token_expired", "payment_method"))
 	b.wantTransaction(t, u.id, v1.TransactionStatusRequiresConfirmation, amounts{})
@@ -48,17 +47,17 @@ func TestConfirmTokenReturns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	pk := b.publishable(t)
-	token := b.MustToken(t, strings.Replace(visa, "4242424242424242", "4000000000000101", 1)).ID
+	token := b.MustToken(t, strings.Replace(visa, "4242424242424242", "4000000000000101", 1)).Value.Reveal()
 	u := b.MustPrepare(t, "")
 	for range 2 {
 		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"`+token+`"`), pk, keyed("k")), refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
 		if got := b.wantTransaction(t, u.id, v1.TransactionStatusRequiresConfirmation, amounts{}); got.Card != nil || got.PaymentMethod != "" {
 			t.Errorf("got %+v, want it to wait as before", got)
 		}
-		if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+token), 200).Used {
+		if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+tokenID(token)), 200).Used {
 			t.Fatal("the token stays used")
 		}
-		if got := b.number(t, "SELECT COUNT(*) FROM tokens WHERE cvc IS NOT NULL"); got != 1 {
+		if got := b.number(t, "SELECT COUNT(*) FROM security_codes"); got != 1 {
 			t.Fatal("the security code did not come back")
 		}
 	}

@@ -60,7 +60,7 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 	MustDecode[v1.Customer](t, b.do(t, "PATCH", path, personalBody()), 200)
 	var methods []string
 	for range 3 {
-		token := b.MustToken(t, visa).ID
+		token := b.MustToken(t, visa).Value.Reveal()
 		m := MustDecode[v1.PaymentMethod](t, b.post(t, path+"/payment_methods", `{"token":"`+token+`",`+personalMore+`}`), 201)
 		methods = append(methods, m.ID)
 	}
@@ -103,7 +103,7 @@ func TestEraseAgainstEverything(t *testing.T) {
 		customer := b.MustCustomer(t, `{"email":"old@quill.example"}`).ID
 		path := "/v1/customers/" + customer
 		method := b.MustAttach(t, customer, visa).ID
-		token := b.MustToken(t, visa).ID
+		token := b.MustToken(t, visa).Value.Reveal()
 		type call struct{ verb, path, body string }
 		calls := []call{
 			{"DELETE", path, ""},

@@ -145,5 +145,5 @@ func TestKeysetOfAMerchantWithoutCardsSQLite(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.start(t)
-	MustDecode[v1.Transaction](t, b.pay(t, b.MustToken(t, visa).ID, ""), 201)
+	MustDecode[v1.Transaction](t, b.pay(t, b.MustToken(t, visa).Value.Reveal(), ""), 201)
 }

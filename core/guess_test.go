@@ -1,7 +1,9 @@
 package core_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -40,4 +42,131 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 		}
 	}
 	b.wantTransaction(t, order.id, v1.TransactionStatusRequiresConfirmation, amounts{})
+}
+
+// TestTokenIDPaysForNothing: the id of a token, which reports, logs and other ids give away, neither pays nor becomes a payment method.
+// Nor does its value with one letter changed. The value itself is shown by the creation alone.
+func TestTokenIDPaysForNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pk := b.publishable(t)
+	customer, order := b.MustCustomer(t, "{}").ID, b.MustPrepare(t, "")
+	token := b.MustToken(t, visa)
+	value := token.Value.Reveal()
+	if got, want := value[:len(token.ID)+1], token.ID+"_"; got != want || len(value) != len(want)+32 {
+		t.Errorf("value: got %d characters after %q, want 32 after %q", len(value)-len(got), got, want)
+	}
+	other := b.MustToken(t, visa).Value.Reveal()
+	wrong := []string{token.ID, token.ID + "_", value + "0", value[:len(value)-1], strings.ToUpper(value), token.ID + other[len(token.ID):]}
+	for i := len(token.ID) + 1; i < len(value); i += 7 {
+		changed := []byte(value)
+		changed[i] ^= 1 // which is another letter of the alphabet, or no letter of it at all
+		wrong = append(wrong, string(changed))
+	}
+	before := b.rows(t)
+	unknown := invalid("unknown_payment_method", "payment_method")
+	for i, name := range wrong {
+		wantRefusal(t, b.pay(t, name, ""), unknown)
+		wantRefusal(t, b.attach(t, customer, name), invalid("unknown_payment_method", "token"))
+		if i < 4 {
+			wantRefusal(t, b.confirm(t, order.id, order.proven(`,"payment_method":"`+name+`"`), pk), unknown)
+		}
+	}
+	if got, want := b.rows(t), before; got != want {
+		t.Errorf("rows: got %s, want %s", got, want)
+	}
+	wantRefusal(t, b.get(t, "/v1/tokens/"+value), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+	paid := b.pay(t, value, "")
+	if got := MustDecode[v1.Transaction](t, paid, 201); got.PaymentMethod != token.ID {
+		t.Errorf("payment method: got %s, want %s", got.PaymentMethod, token.ID)
+	}
+	secret := value[len(token.ID)+1:]
+	for _, a := range []answer{paid, b.get(t, "/v1/tokens/"+token.ID), b.get(t, "/v1/transactions"), b.get(t, "/v1/events")} {
+		if a.status >= 300 || strings.Contains(string(a.body), secret) {
+			t.Errorf("got %d %s, want no value", a.status, a.body)
+		}
+	}
+}
+
+// TestTokenValueIsKeptSealed: a retry of the creation gets the value again, for a day, from a stored response that shows it to nobody
+// who reads the store.
+func TestTokenValueIsKeptSealed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(t, "/v1/tokens", visa, keyed("k"))
+	value := MustDecode[v1.Token](t, first, 201).Value.Reveal()
+	b.MustToken(t, visa)
+	b.pay(t, value, "", keyed("pay"))
+	b.restart(t)
+	b.clock.Advance(23 * time.Hour)
+	wantReplay(t, b.post(t, "/v1/tokens", visa, keyed("k")), first)
+	places := b.database.Files(t, b.dir)
+	places["the log"] = []byte(b.logs.String())
+	for place, content := range places {
+		if strings.Contains(string(content), value[len("tok_")+13:]) {
+			t.Errorf("the value is in %s", place)
+		}
+	}
+}
+
+// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source so many times for one transaction. The merchant's server can
+// still confirm it.
+func TestRefusedConfirmationsAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pk := b.publishable(t)
+	u, other := b.MustPrepare(t, ""), b.MustPrepare(t, "")
+	used := b.MustToken(t, visa).Value.Reveal()
+	MustDecode[v1.Transaction](t, b.pay(t, used, ""), 201)
+	stored := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
+	tries := []struct{ method, code string }{
+		{used, "token_used"}, {"tok_0000000000001_00000000000000000000000000000000", "unknown_payment_method"}, {stored, "invalid_value"},
+		{"tok_0000000000001", "unknown_payment_method"}, {"pm_0000000000001", "unknown_payment_method"},
+	}
+	typo := `,"payment_method":"card","card":{"number":"4242424242424241","exp_month":12,"exp_year":2030}`
+	for range 20 { // what a payer mistypes counts for nothing
+		wantRefusal(t, b.confirm(t, u.id, u.proven(typo), pk), invalid("invalid_card_number", "card.number"))
+	}
+	for i := range 10 {
+		try := tries[i%len(tries)]
+		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"`+try.method+`"`), pk, keyed("same")), invalid(try.code, "payment_method"))
+	}
+	bound := refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_confirmations", ""}
+	wantRefusal(t, b.confirm(t, u.id, u.proven(typedCard), pk), bound)
+	b.restart(t)
+	wantRefusal(t, b.confirm(t, u.id, u.proven(typedCard), pk), bound)
+	b.wantTransaction(t, u.id, v1.TransactionStatusRequiresConfirmation, amounts{})
+	MustDecode[v1.Transaction](t, b.confirm(t, u.id, `{`+typedCard[1:]+`}`), 200)
+	MustDecode[v1.Transaction](t, b.confirm(t, other.id, other.proven(typedCard), pk), 200)
+}
+
+// TestPayerSeesNoHolder: a client with a publishable key reads no name of a card or account, and nothing of what the issuer checked.
+func TestPayerSeesNoHolder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pk := b.publishable(t)
+	for name, token := range map[string]string{
+		"card": visa, "account": `{"bank_account":{` + accountFields + `}}`,
+		"declined": strings.Replace(visa, "4242424242424242", "4000000000009995", 1),
+	} {
+		u := b.MustPrepare(t, "")
+		value := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", token, pk), 201).Value.Reveal()
+		for range 2 { // the second response is the stored one
+			a := b.confirm(t, u.id, u.proven(`,"payment_method":"`+value+`"`), pk, keyed(name))
+			for _, told := range []string{"holder", "Payer", "Ann", "checks", "result_code", `"code":"A`} {
+				if strings.Contains(string(a.body), told) {
+					t.Errorf("%s: a payer sees %q: %s", name, told, a.body)
+				}
+			}
+		}
+	}
+	for method, want := range map[string]v1.DeclineCode{
+		"pm_card_incorrect_cvc": "generic_decline", "pm_card_expired": "generic_decline", "pm_card_insufficient_funds": "insufficient_funds",
+	} {
+		u := b.MustPrepare(t, "")
+		e := wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"`+method+`"`), pk), refusal{402, v1.ErrorTypeCardError, "card_declined", ""})
+		if *e.DeclineCode != want || *e.Transaction.DeclineCode != want {
+			t.Errorf("%s: got %s, want %s", method, *e.DeclineCode, want)
+		}
+	}
 }

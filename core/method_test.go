@@ -19,7 +19,7 @@ func (b *bundle) attach(t *testing.T, customer, token string, options ...option)
 // MustAttach gives a customer the card of a token's body.
 func (b *bundle) MustAttach(t *testing.T, customer, token string) v1.PaymentMethod {
 	t.Helper()
-	return MustDecode[v1.PaymentMethod](t, b.attach(t, customer, b.MustToken(t, token).ID), 201)
+	return MustDecode[v1.PaymentMethod](t, b.attach(t, customer, b.MustToken(t, token).Value.Reveal()), 201)
 }
 
 func TestPaymentMethod(t *testing.T) {
@@ -27,12 +27,12 @@ func TestPaymentMethod(t *testing.T) {
 	b := setup(t)
 	customer := b.MustCustomer(t, ann).ID
 	token := b.MustToken(t, visa)
-	first := b.attach(t, customer, token.ID, keyed("k"))
+	first := b.attach(t, customer, token.Value.Reveal(), keyed("k"))
 	m := MustDecode[v1.PaymentMethod](t, first, 201)
 	if m.Customer != customer || m.Kind != v1.StoredKindCard || m.Card.Last4 != "4242" || m.Card.Fingerprint != token.Card.Fingerprint || *m.Card.Holder != "A. Payer" {
 		t.Errorf("got %+v", m)
 	}
-	wantReplay(t, b.attach(t, customer, token.ID, keyed("k")), first)
+	wantReplay(t, b.attach(t, customer, token.Value.Reveal(), keyed("k")), first)
 	path := "/v1/customers/" + customer + "/payment_methods/" + m.ID
 	wantSameJSON(t, MustDecode[v1.PaymentMethod](t, b.get(t, path), 200), m)
 
@@ -146,7 +146,7 @@ func TestWhosePaymentMethod(t *testing.T) {
 	if typed.Customer == nil || *typed.Customer != two {
 		t.Errorf("got %v", typed.Customer)
 	}
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	if got := MustDecode[v1.Transaction](t, b.pay(t, token, of(two)), 201); *got.Customer != two {
 		t.Errorf("got %v", got.Customer)
 	}
@@ -157,7 +157,7 @@ func TestBadAttachments(t *testing.T) {
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
 	path := "/v1/customers/" + customer + "/payment_methods"
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	m := b.MustAttach(t, customer, visa).ID
 	b.wantRefused(t, path, []badInput{
 		{"nothing", "{}", invalid("missing_field", "token"), nil},
@@ -220,9 +220,9 @@ func TestManyPaymentMethods(t *testing.T) {
 		INSERT INTO payment_methods SELECT i, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at, 0
 		FROM payment_methods, n WHERE id > 1000`)
 	b.MustAttach(t, customer, visa)
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	wantRefusal(t, b.attach(t, customer, token), refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_payment_methods", "id"})
-	if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+token), 200).Used {
+	if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+tokenID(token)), 200).Used {
 		t.Error("the refused attachment used the token")
 	}
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer, ""), 200)

@@ -47,7 +47,7 @@ func TestPriorAuthorizationByAToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.MustToken(t, `{"card":{"number":"4000000000000010","exp_month":12,"exp_year":2030}}`)
-	got := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", approvedBefore(token.ID, "A1B2C3", "")), 201)
+	got := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", approvedBefore(token.Value.Reveal(), "A1B2C3", "")), 201)
 	if *got.Authorization.Code != "A1B2C3" {
 		t.Errorf("got %+v", got.Authorization)
 	}

@@ -141,7 +141,7 @@ func (w *replayWorld) payments(t *testing.T) []keyedCall {
 	return []keyedCall{
 		sale("sale: card", paid("card", `,"card":{`+lastMonth+`,"cvc":"900"}`)),
 		sale("sale: network token", paid("network_token", `,"network_token":{`+lastMonth+`}`)),
-		sale("sale: token", paid(w.MustToken(t, visa).ID, "")),
+		sale("sale: token", paid(w.MustToken(t, visa).Value.Reveal(), "")),
 		sale("sale: stored card", paid(w.method, `,"customer":"`+w.customer+`"`+typedAgain("900"))),
 		sale("sale: default", byCustomer(w.customer, typedAgain("900"))),
 		sale("sale: prior authorization", byCustomer(w.customer, `,"prior_authorization":{"code":"A1"}`)),
@@ -153,7 +153,7 @@ func (w *replayWorld) payments(t *testing.T) []keyedCall {
 		confirm("confirm: default", w.MustPrepare(t, `,"customer":"`+w.customer+`"`), `{"card_cvc":"900"}`),
 		w.payerConfirms(t, confirm),
 		refund("refund: card", giving(500, "usd", "card", `,"card":{`+lastMonth+`}`)),
-		refund("refund: token", giving(500, "usd", w.MustToken(t, visa).ID, "")),
+		refund("refund: token", giving(500, "usd", w.MustToken(t, visa).Value.Reveal(), "")),
 		refund("refund: stored card", giving(500, "usd", w.method, "")),
 	}
 }
@@ -201,7 +201,7 @@ func (w *replayWorld) stored(t *testing.T) []keyedCall {
 		{"customer: default", "updateCustomer", "PATCH", customer, `{"default_payment_method":"` + w.method + `"}`, nil, 200},
 		{
 			"attach", "attachPaymentMethod", "POST", customer + "/payment_methods",
-			`{"token":"` + w.MustToken(t, visa).ID + `"}`, nil, 201,
+			`{"token":"` + w.MustToken(t, visa).Value.Reveal() + `"}`, nil, 201,
 		},
 	}
 }

@@ -47,7 +47,8 @@ type bundle struct {
 	server    *httptest.Server
 	client    *http.Client
 	database  *coretest.Database
-	moved     core.Database // where the store is that was a folder before
+	file      bool               // the store is a file, also where those of other tests are on a server
+	on        *coretest.Database // where the store is, if the test started a server of its own
 	inspect   *sql.DB
 	merchant  string
 	key       string
@@ -68,7 +69,14 @@ func setupWith(t *testing.T, catalogue string) *bundle {
 func openBundle(t *testing.T, b *bundle) *bundle {
 	t.Helper()
 	b.dir, b.clock, b.logs = t.TempDir(), clock.NewFake(birth), &coretest.Log{}
-	b.database = coretest.NewDatabase(t, b.dir)
+	switch {
+	case b.on != nil:
+		b.database = b.on
+	case b.file:
+		b.database = &coretest.Database{Path: filepath.Join(b.dir, "causeway.db")}
+	default:
+		b.database = coretest.NewDatabase(t, b.dir)
+	}
 	b.start(t)
 	t.Cleanup(func() { b.stop(t) })
 	b.merchant = MustCreateMerchant(t, b.core.Admin)
@@ -103,10 +111,7 @@ func testKEK() secret.String {
 // place is where the bundle's store is, as its commands are told.
 func (b *bundle) place() core.Config {
 	cfg := core.Config{Data: b.dir, Clock: b.clock, ClockApart: true}
-	switch {
-	case b.moved != nil:
-		cfg.Database, cfg.VaultKEK = b.moved, testKEK()
-	case coretest.Shared():
+	if b.on != nil || coretest.Shared() && !b.file {
 		cfg.Database, cfg.VaultKEK = b.database.Open, testKEK()
 	}
 	return cfg

@@ -20,6 +20,9 @@ func (b *bundle) MustToken(t *testing.T, body string) v1.Token {
 	return MustDecode[v1.Token](t, b.post(t, "/v1/tokens", body), 201)
 }
 
+// tokenID is the public part of a token's value.
+func tokenID(value string) string { return value[:len("tok_")+13] }
+
 // paid is a create by a payment method that is named.
 func paid(method, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"` + method + `"` + more + `}`
@@ -46,7 +49,7 @@ func TestToken(t *testing.T) {
 		t.Errorf("expires at: got %s, want %s", got, want)
 	}
 	b.clock.Advance(time.Minute)
-	txn := MustDecode[v1.Transaction](t, b.pay(t, token.ID, ""), 201)
+	txn := MustDecode[v1.Transaction](t, b.pay(t, token.Value.Reveal(), ""), 201)
 	if txn.PaymentMethod != token.ID || *txn.Card.Holder != "A. Payer" || txn.Card.Fingerprint != c.Fingerprint || txn.Customer != nil {
 		t.Errorf("transaction: got %+v", txn)
 	}
@@ -54,10 +57,10 @@ func TestToken(t *testing.T) {
 		t.Errorf("cvc: got %s, want %s", got, want)
 	}
 	read := MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+token.ID), 200)
-	if !read.Used || !read.UsedAt.Equal(birth.Add(time.Minute)) {
+	if !read.Used || !read.UsedAt.Equal(birth.Add(time.Minute)) || read.Value != nil {
 		t.Errorf("after its use: got %+v", read)
 	}
-	if got := b.number(t, "SELECT COUNT(*) FROM tokens WHERE cvc IS NOT NULL"); got != 0 {
+	if got := b.number(t, "SELECT COUNT(*) FROM security_codes"); got != 0 {
 		t.Error("the security code outlived the first use")
 	}
 	typed := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card",
@@ -74,8 +77,8 @@ func TestTokenOfABankAccount(t *testing.T) {
 	if token.Kind != v1.StoredKindBankAccount || token.Card != nil || token.BankAccount == nil || token.BankAccount.Last4 != "6789" {
 		t.Fatalf("got %+v", token)
 	}
-	wantRefusal(t, b.pay(t, token.ID, manual), invalid("invalid_value", "capture"))
-	txn := MustDecode[v1.Transaction](t, b.pay(t, token.ID, ""), 201)
+	wantRefusal(t, b.pay(t, token.Value.Reveal(), manual), invalid("invalid_value", "capture"))
+	txn := MustDecode[v1.Transaction](t, b.pay(t, token.Value.Reveal(), ""), 201)
 	if txn.BankAccount == nil || txn.BankAccount.Fingerprint != token.BankAccount.Fingerprint || txn.Status != v1.TransactionStatusCaptured {
 		t.Errorf("got %+v", txn)
 	}
@@ -86,7 +89,7 @@ func TestTokenOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	first := b.pay(t, token, "", keyed("first"))
 	MustDecode[v1.Transaction](t, first, 201)
 	before := b.rows(t)
@@ -100,7 +103,7 @@ func TestTokenOnce(t *testing.T) {
 	if got, want := b.rows(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
-	declined := b.MustToken(t, strings.Replace(visa, "4242424242424242", "4000000000009995", 1)).ID
+	declined := b.MustToken(t, strings.Replace(visa, "4242424242424242", "4000000000009995", 1)).Value.Reveal()
 	wantRefusal(t, b.pay(t, declined, ""), refusal{402, v1.ErrorTypeCardError, "card_declined", ""})
 	wantRefusal(t, b.pay(t, declined, ""), invalid("token_used", "payment_method"))
 }
@@ -109,7 +112,7 @@ func TestTokenExpires(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
-	inTime, late, attached := b.MustToken(t, visa).ID, b.MustToken(t, visa).ID, b.MustToken(t, visa).ID
+	inTime, late, attached := b.MustToken(t, visa).Value.Reveal(), b.MustToken(t, visa).Value.Reveal(), b.MustToken(t, visa).Value.Reveal()
 	b.clock.Advance(59*time.Minute + 59*time.Second)
 	MustDecode[v1.Transaction](t, b.pay(t, inTime, ""), 201)
 	b.clock.Advance(time.Second)
@@ -121,7 +124,7 @@ func TestTokenExpires(t *testing.T) {
 	if got, want := b.rows(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
-	if got := MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+late), 200); got.Used || got.Card.Last4 != "4242" {
+	if got := MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+tokenID(late)), 200); got.Used || got.Card.Last4 != "4242" {
 		t.Errorf("an expired token: got %+v", got)
 	}
 }
@@ -132,7 +135,7 @@ func TestTokenAtOnce(t *testing.T) {
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
 	for i := range rounds {
-		token := b.MustToken(t, visa).ID
+		token := b.MustToken(t, visa).Value.Reveal()
 		buy := request{path: "/v1/transactions", body: paid(token, "")}
 		attach := request{path: "/v1/customers/" + customer + "/payment_methods", body: `{"token":"` + token + `"}`}
 		got := b.race(t, buy, buy, attach, buy)
@@ -162,14 +165,14 @@ func TestTokenReturns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const away = "4000000000000101"
-	token := b.MustToken(t, strings.Replace(visa, "4242424242424242", away, 1)).ID
+	token := b.MustToken(t, strings.Replace(visa, "4242424242424242", away, 1)).Value.Reveal()
 	unavailable := refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""}
 	for range 2 {
 		wantRefusal(t, b.pay(t, token, "", keyed("k")), unavailable)
-		if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+token), 200).Used {
+		if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+tokenID(token)), 200).Used {
 			t.Fatal("the token stays used")
 		}
-		if got := b.number(t, "SELECT COUNT(*) FROM tokens WHERE cvc IS NOT NULL"); got != 1 {
+		if got := b.number(t, "SELECT COUNT(*) FROM security_codes"); got != 1 {
 			t.Fatal("the security code did not come back")
 		}
 	}
@@ -203,11 +206,11 @@ func TestBadTokens(t *testing.T) {
 func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	other := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
 	for _, key := range []option{live, other} {
-		wantRefusal(t, b.get(t, "/v1/tokens/"+token, key), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+		wantRefusal(t, b.get(t, "/v1/tokens/"+tokenID(token), key), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 		wantRefusal(t, b.pay(t, token, "", key), invalid("unknown_payment_method", "payment_method"))
 	}
 	MustDecode[v1.Transaction](t, b.pay(t, token, ""), 201)
@@ -215,7 +218,7 @@ func TestTokensOfOthers(t *testing.T) {
 	if ofLive.Mode != v1.ModeLive {
 		t.Errorf("mode: got %s", ofLive.Mode)
 	}
-	wantRefusal(t, b.pay(t, ofLive.ID, "", live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
+	wantRefusal(t, b.pay(t, ofLive.Value.Reveal(), "", live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
 	if MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+ofLive.ID, live), 200).Used {
 		t.Error("a payment that was refused used the token")
 	}
@@ -226,8 +229,8 @@ func TestPublishableKeysTokenize(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	publishable := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
-	token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, publishable), 201).ID
-	for method, path := range map[string]string{"GET": "/v1/tokens/" + token, "POST": "/v1/customers", "DELETE": "/v1/customers/x"} {
+	token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, publishable), 201).Value.Reveal()
+	for method, path := range map[string]string{"GET": "/v1/tokens/" + tokenID(token), "POST": "/v1/customers", "DELETE": "/v1/customers/x"} {
 		a := b.do(t, method, path, "", publishable)
 		wantRefusal(t, a, refusal{403, v1.ErrorTypePermissionError, "publishable_key_not_allowed", ""})
 	}
@@ -238,8 +241,8 @@ func TestPublishableKeysTokenize(t *testing.T) {
 func TestTokenMovedInTheStore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	rich, poor := b.MustToken(t, visa).ID, b.MustToken(t, visa).ID
-	b.write(t, fmt.Sprintf(`UPDATE tokens SET number = (SELECT number FROM tokens WHERE id = %d) WHERE id = %d`, numberOf(t, "tok", rich), numberOf(t, "tok", poor)))
+	rich, poor := b.MustToken(t, visa).Value.Reveal(), b.MustToken(t, visa).Value.Reveal()
+	b.write(t, fmt.Sprintf(`UPDATE tokens SET number = (SELECT number FROM tokens WHERE id = %d) WHERE id = %d`, numberOf(t, "tok", tokenID(rich)), numberOf(t, "tok", tokenID(poor))))
 	wantRefusal(t, b.pay(t, poor, ""), refusal{500, v1.ErrorTypeAPIError, "internal_error", ""})
 	if got := b.number(t, "SELECT COUNT(*) FROM transactions"); got != 0 {
 		t.Errorf("got %d transactions, want none", got)

@@ -37,7 +37,7 @@ func TestUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	b := setupGiving(t)
 	customer := b.MustCustomer(t, "{}").ID
-	stored, token := b.MustAttach(t, customer, visa).ID, b.MustToken(t, visa).ID
+	stored, token := b.MustAttach(t, customer, visa).ID, b.MustToken(t, visa).Value.Reveal()
 	for _, c := range []struct{ name, body, last4, account string }{
 		{"a typed card", giving(500, "usd", "card", payeeCard+`,"reason":"goodwill","reference":"r-1","metadata":{"a":"b"}`), "4444", ""},
 		{"a stored card", giving(1, "jpy", stored, ""), "4242", ""},
@@ -98,7 +98,7 @@ func TestUnlinkedRefundThatIsDeclined(t *testing.T) {
 func TestUnlinkedRefundsAreAllowedByTheOperator(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	denied := refusal{403, v1.ErrorTypePermissionError, "unlinked_refunds_not_allowed", ""}
 	before := b.rows(t)
 	for _, method := range []string{token, "pm_card_visa"} {

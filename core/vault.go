@@ -163,13 +163,13 @@ func (a *Admin) rotateVault(ctx context.Context, drop bool, progress io.Writer) 
 	return nil
 }
 
-// keepSweeping wipes and removes tokens that have expired.
+// keepSweeping wipes and removes tokens that have expired, and destroys the keys of their security codes.
 func keepSweeping(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		if eng.Peers.Leads() {
-			if err := eng.SweepTokens(ctx); err != nil && ctx.Err() == nil {
+			if err := errors.Join(eng.DestroyCodeKeys(ctx), eng.SweepTokens(ctx)); err != nil && ctx.Err() == nil {
 				cfg.Log.ErrorContext(ctx, "sweep failed", slog.Any("error", err))
 			}
 		}

@@ -55,7 +55,7 @@ func TestRotateVaultBesideTheService(t *testing.T) {
 	var methods, tokens []string
 	for range 20 {
 		methods = append(methods, b.MustAttach(t, customer, visa).ID)
-		tokens = append(tokens, b.MustToken(t, visa).ID)
+		tokens = append(tokens, b.MustToken(t, visa).Value.Reveal())
 	}
 	stop, done := make(chan struct{}), make(chan int, 1)
 	go func() {
@@ -113,7 +113,7 @@ func TestRotationOfWipedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
-	m, token := b.MustAttach(t, customer, visa).ID, b.MustToken(t, visa).ID
+	m, token := b.MustAttach(t, customer, visa).ID, b.MustToken(t, visa).Value.Reveal()
 	first := b.pay(t, m, "", keyed("k"))
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, ""), 200)
 	b.clock.Advance(time.Hour)
@@ -181,7 +181,7 @@ func TestVaultKEK(t *testing.T) {
 func TestRewrapVaultSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	token := b.MustToken(t, visa).ID
+	token := b.MustToken(t, visa).Value.Reveal()
 	one := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
 	two := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32)))
 	rewrap := func(old, now secret.String) error {
@@ -273,10 +273,10 @@ func TestVaultShowsNothing(t *testing.T) {
 	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 	for i := range codes {
-		for _, column := range []string{"number", "cvc"} {
-			query := "SELECT COUNT(*) FROM tokens WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
+		for column, table := range map[string]string{"number": "tokens", "sealed": "security_codes"} {
+			query := "SELECT COUNT(*) FROM " + table + " WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
 			if got := b.number(t, query, numbers[i], codes[i]); got != 0 {
-				t.Errorf("%s lies in the clear", column)
+				t.Errorf("%s of %s lies in the clear", column, table)
 			}
 		}
 	}
@@ -303,9 +303,9 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 		}
 		send("/v1/tokens", card+"}", as(strange))
 		send("/v1/tokens", `{"card":"`+number+`"}`)
-		token := MustDecode[v1.Token](t, send("/v1/tokens", card+"}", keyed(fmt.Sprint(i))), 201).ID
+		token := MustDecode[v1.Token](t, send("/v1/tokens", card+"}", keyed(fmt.Sprint(i))), 201).Value.Reveal()
 		send("/v1/tokens", card+"}", keyed(fmt.Sprint(i)))
-		kept := MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201).ID
+		kept := MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201).Value.Reveal()
 		m := MustDecode[v1.PaymentMethod](t, send(methods, `{"token":"`+kept+`"}`), 201).ID
 		send(methods, `{"token":"`+kept+`"}`)
 		send(methods, `{"token":"`+number+`"}`)
@@ -315,7 +315,7 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 		send("/v1/transactions", paid(number, ""))
 		send("/v1/transactions", paid(m, `,"customer":"`+number+`"`))
 		send("/v1/customers/"+number+"/payment_methods", "{}")
-		for _, path := range []string{"/v1/tokens/" + token, "/v1/tokens/" + number, methods + "/" + m, methods + "/" + number, methods + "?fingerprint=" + number} {
+		for _, path := range []string{"/v1/tokens/" + tokenID(token), "/v1/tokens/" + number, methods + "/" + m, methods + "/" + number, methods + "?fingerprint=" + number} {
 			a := b.get(t, path)
 			fmt.Fprintln(said, a.header, string(a.body))
 		}

@@ -55,7 +55,7 @@ func TestCommandsPostgreSQL(t *testing.T) {
 	refused("no URL", cluster{store: "u:hunter2@h/d", kek: c.kek}, "postgres://", "merchants", "list")
 
 	n := c.start(t)
-	token := n.must(t, 201, "POST", "/v1/tokens", visa, "")["id"].(string)
+	token := n.must(t, 201, "POST", "/v1/tokens", visa, "")["value"].(string)
 	n.kill()
 	again := cluster{store: store, kek: other, key: c.key}
 	for range 2 { // the second time there is nothing to do

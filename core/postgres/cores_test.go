@@ -56,7 +56,7 @@ func TestCoresAreOnePostgreSQL(t *testing.T) {
 	voided := a.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "")["id"].(string)
 	b.must(t, 200, "POST", "/v1/transactions/"+voided+"/void", "", "")
 
-	token := a.must(t, 201, "POST", "/v1/tokens", visa, "")["id"].(string)
+	token := a.must(t, 201, "POST", "/v1/tokens", visa, "")["value"].(string)
 	paid := b.must(t, 201, "POST", "/v1/transactions", payment(500, token, ""), "")
 	if got := paid["checks"].(map[string]any)["cvc"]; got != "match" {
 		t.Errorf("the code of a token of another core: %v", got)
@@ -93,7 +93,7 @@ func TestCoresAreOnePostgreSQL(t *testing.T) {
 	}
 
 	customer := a.must(t, 201, "POST", "/v1/customers", "{}", "")["id"].(string)
-	token = b.must(t, 201, "POST", "/v1/tokens", visa, "")["id"].(string)
+	token = b.must(t, 201, "POST", "/v1/tokens", visa, "")["value"].(string)
 	method := third.must(t, 201, "POST", "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, "")["id"].(string)
 	for range 2 { // beside the cores, which notice
 		c.run(t, "vault", "--drop-old", "rotate")

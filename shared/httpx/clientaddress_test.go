@@ -10,7 +10,6 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -49,7 +48,7 @@ func TestClientAddress(t *testing.T) {
 			h := httpx.LogRequests(log.logger(), clock.System(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				got, left = httpx.ClientAddressFrom(r.Context()), r.Header
 			}))
-			h = httpx.RequestID(id.NewGenerator(clock.System()), httpx.ClientAddress(c.hop, h))
+			h = httpx.RequestID(httpx.ClientAddress(c.hop, h))
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.RemoteAddr = c.peer
 			r.Header = c.fields.Clone()

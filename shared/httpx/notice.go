@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
-
 )
 
 // Notice is what a program gives before it ends, to whoever spreads requests over several of its kind: for a while it serves as ever, but is unwell

@@ -1482,7 +1482,9 @@ type BankAccount struct {
 	Last4         string          `json:"last4"`
 	RoutingNumber string          `json:"routing_number"`
 	AccountType   BankAccountType `json:"account_type"`
-	Holder        string          `json:"holder"`
+
+	// Holder Not shown to publishable keys.
+	Holder string `json:"holder,omitempty"`
 
 	// Fingerprint The same for the same account at the same bank within one merchant and mode.
 	Fingerprint string `json:"fingerprint"`
@@ -1596,7 +1598,7 @@ type CardBrand string
 
 // CardInput defines model for CardInput.
 type CardInput struct {
-	// Cvc 4 digits on American Express, 3 on all others. Gone after the first authorization. A token keeps it, encrypted, until its first use and no longer than its hour.
+	// Cvc 4 digits on American Express, 3 on all others. Gone after the first authorization. A token keeps it, encrypted, until its first use and no longer than its hour. It is in no backup.
 	Cvc      *secret.String `json:"cvc,omitempty"`
 	ExpMonth int            `json:"exp_month"`
 
@@ -2218,7 +2220,7 @@ type PaymentMethodCreate struct {
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// Token It is used up by this.
+	// Token The `value` of a token. It is used up by this.
 	Token string `json:"token"`
 }
 
@@ -2314,7 +2316,7 @@ type RefundCreate struct {
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// PaymentMethod Where an unlinked refund goes: `card` or `bank_account` with the object of the same name, a token, a customer's payment method, or a
+	// PaymentMethod Where an unlinked refund goes: `card` or `bank_account` with the object of the same name, a token's `value`, a customer's payment method, or a
 	// test payment method.
 	PaymentMethod *string `json:"payment_method,omitempty"`
 	Reason        *string `json:"reason,omitempty"`
@@ -2476,7 +2478,9 @@ type Timestamp = Time
 
 // Token defines model for Token.
 type Token struct {
-	// ID Example: tok_01jd8m3k2q4r5
+	// ID Names the token in `GET /v1/tokens/{id}` and in what is paid with it. It pays for nothing.
+	//
+	// Example: tok_01jd8m3k2q4r5
 	ID     string      `json:"id"`
 	Object TokenObject `json:"object"`
 
@@ -2507,6 +2511,13 @@ type Token struct {
 
 	// ExpiresAt From then on it cannot be used.
 	ExpiresAt Timestamp `json:"expires_at"`
+
+	// Value What to pay with: the `payment_method` of one payment, or the `token` of a new payment method. The response to the creation
+	// alone shows it. A client with the value can pay with the card, so it belongs into no log and no URL.
+	//
+	//
+	// Example: tok_01jd8m3k2q4r5_8f3kq0xw7n2c5v9m1z4t6r8y0b2d4g6j
+	Value *secret.String `json:"value,omitempty"`
 }
 
 // TokenObject defines model for Token.Object.
@@ -2676,7 +2687,7 @@ type TransactionCreate struct {
 
 	// Confirm false makes a transaction that waits in `requires_confirmation`, and asks nobody for money yet. The answer has a
 	// `client_secret`, with which the payer's own device can confirm it by a publishable key. What to pay with then comes with
-	// the confirmation: here it may only be named, as the default. What nobody confirmed within 24 hours is canceled.
+	// the confirmation: here a customer's payment method may be named, as the default, but no token. What nobody confirmed within 24 hours is canceled.
 	Confirm *bool `json:"confirm,omitempty"`
 
 	// Currency ISO 4217 code, lower case.
@@ -2702,7 +2713,7 @@ type TransactionCreate struct {
 	PartialAuthorization *PartialAuthorization `json:"partial_authorization,omitempty"`
 
 	// PaymentMethod Required unless `confirm` is false, or `customer` has a `default_payment_method`, which is then charged. A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
-	// `network_token` or `bank_account`. Or a token (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
+	// `network_token` or `bank_account`. Or a token's `value` (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
 	// `pm_card_visa` from the simulator's catalogue.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
@@ -3964,7 +3975,11 @@ type ClientInterface interface {
 	// CreateTokenWithBody Exchange a card or bank account for a token, which stands for it once within an hour
 	//
 	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+	// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+	// then refused with `token_code_lost`, and the payer has to type the card again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3974,7 +3989,11 @@ type ClientInterface interface {
 	// CreateToken Exchange a card or bank account for a token, which stands for it once within an hour
 	//
 	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+	// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+	// then refused with `token_code_lost`, and the payer has to type the card again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3983,7 +4002,7 @@ type ClientInterface interface {
 
 	// GetToken Read one token
 	//
-	// A token can be read until a day after it has expired.
+	// A token can be read until a day after it has expired. Its `value` is not shown again.
 	//
 	// Corresponds with GET /v1/tokens/{id} (the `GetToken` operationId).
 	GetToken(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4046,8 +4065,10 @@ type ClientInterface interface {
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-	// card is lost, stolen or suspected is told as `generic_decline`.
+	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4060,8 +4081,10 @@ type ClientInterface interface {
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-	// card is lost, stolen or suspected is told as `generic_decline`.
+	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5101,7 +5124,11 @@ func (c *Client) SettleTransaction(ctx context.Context, id ID, params *SettleTra
 // CreateTokenWithBody Exchange a card or bank account for a token, which stands for it once within an hour
 //
 // Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+// then refused with `token_code_lost`, and the payer has to type the card again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5121,7 +5148,11 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, params *CreateTokenPar
 // CreateToken Exchange a card or bank account for a token, which stands for it once within an hour
 //
 // Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+// then refused with `token_code_lost`, and the payer has to type the card again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5140,7 +5171,7 @@ func (c *Client) CreateToken(ctx context.Context, params *CreateTokenParams, bod
 
 // GetToken Read one token
 //
-// A token can be read until a day after it has expired.
+// A token can be read until a day after it has expired. Its `value` is not shown again.
 //
 // Corresponds with GET /v1/tokens/{id} (the `GetToken` operationId).
 func (c *Client) GetToken(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5283,8 +5314,10 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-// card is lost, stolen or suspected is told as `generic_decline`.
+// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5307,8 +5340,10 @@ func (c *Client) ConfirmTransactionWithBody(ctx context.Context, id ID, params *
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-// card is lost, stolen or suspected is told as `generic_decline`.
+// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9176,7 +9211,11 @@ type ClientWithResponsesInterface interface {
 	// CreateTokenWithBodyWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
 	//
 	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+	// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+	// then refused with `token_code_lost`, and the payer has to type the card again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9186,7 +9225,11 @@ type ClientWithResponsesInterface interface {
 	// CreateTokenWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
 	//
 	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-	// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+	// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+	//
+	// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+	// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+	// then refused with `token_code_lost`, and the payer has to type the card again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9195,7 +9238,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetTokenWithResponse Read one token
 	//
-	// A token can be read until a day after it has expired.
+	// A token can be read until a day after it has expired. Its `value` is not shown again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9266,8 +9309,10 @@ type ClientWithResponsesInterface interface {
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-	// card is lost, stolen or suspected is told as `generic_decline`.
+	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9280,8 +9325,10 @@ type ClientWithResponsesInterface interface {
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
 	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-	// card is lost, stolen or suspected is told as `generic_decline`.
+	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12923,7 +12970,11 @@ func (c *ClientWithResponses) SettleTransactionWithResponse(ctx context.Context,
 // CreateTokenWithBodyWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
 //
 // Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+// then refused with `token_code_lost`, and the payer has to type the card again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12939,7 +12990,11 @@ func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Contex
 // CreateTokenWithResponse Exchange a card or bank account for a token, which stands for it once within an hour
 //
 // Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-// token is then the `payment_method` of one payment, or becomes a customer's payment method.
+// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+//
+// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
+// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
+// then refused with `token_code_lost`, and the payer has to type the card again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12954,7 +13009,7 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, param
 
 // GetTokenWithResponse Read one token
 //
-// A token can be read until a day after it has expired.
+// A token can be read until a day after it has expired. Its `value` is not shown again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -13073,8 +13128,10 @@ func (c *ClientWithResponses) CreateCaptureWithResponse(ctx context.Context, id 
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-// card is lost, stolen or suspected is told as `generic_decline`.
+// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13093,8 +13150,10 @@ func (c *ClientWithResponses) ConfirmTransactionWithBodyWithResponse(ctx context
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
 // A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, not the merchant's own data, nor what the acquirer said beyond the decline; that a
-// card is lost, stolen or suspected is told as `generic_decline`.
+// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
+// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

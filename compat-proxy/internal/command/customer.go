@@ -194,7 +194,7 @@ func (s session) token(ctx context.Context, c CreateToken, key string) Result {
 		return s.x.client.CreateTokenWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Token
-	if r, read := a.made(ok, &made, func() bool { return is(id.Token, made.ID) }); !read {
+	if r, read := a.made(ok, &made, func() bool { return is(id.Token, made.ID) && made.Value != nil }); !read {
 		return r
 	}
 	return Result{Outcome: Done, Status: a.status, Token: &made}

@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -133,8 +134,9 @@ func (f *customerV1) token(body []byte) (int, string) {
 		return http.StatusBadRequest, refusal(code)
 	}
 	name := id.Format(id.Token, f.next())
-	f.tokens[name] = in.Card.Number
-	return http.StatusCreated, mustJSON(v1.Token{ID: name})
+	value := secret.New(name + "_value")
+	f.tokens[value.Reveal()] = in.Card.Number
+	return http.StatusCreated, mustJSON(v1.Token{ID: name, Value: &value})
 }
 
 func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, string) {
@@ -187,7 +189,7 @@ func (f *customerV1) kept() (customers []v1.Customer, numbers []string) {
 }
 
 func mustJSON(v any) string {
-	b, err := json.Marshal(v)
+	b, err := v1.Marshal(v)
 	if err != nil {
 		panic(err)
 	}

@@ -61,7 +61,7 @@ func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 			r.Place = i + 1
 			return nil, &r
 		}
-		made = append(made, r.Token.ID)
+		made = append(made, r.Token.Value.Reveal())
 	}
 	return made, nil
 }
@@ -121,7 +121,7 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 	if r.Token == nil {
 		return nil, r
 	}
-	return m.attachToken(ctx, customer, i, r.Token.ID)
+	return m.attachToken(ctx, customer, i, r.Token.Value.Reveal())
 }
 
 // attachToken uses a token up. Whoever attaches the first payment method has the customer to itself: its key is the same for all.

@@ -78,7 +78,7 @@ func certificateB(key *rsa.PrivateKey, merchant, encryption string, now time.Tim
 		}
 		others = []p12.Certificate{{DER: block.Bytes, Name: "CN=" + encryptionName}}
 	}
-	password := secret.New(rand.Text()[:20]) // 100 random bits
+	password := secret.New(rand.Text()) // 130 random bits
 	file, err := p12.Encode(key, p12.Certificate{DER: der, Name: "CN=" + merchant}, others, password)
 	if err != nil {
 		return CertificateB{}, fmt.Errorf("credentials: %w", err)

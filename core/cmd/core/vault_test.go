@@ -29,14 +29,14 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// MustTokens makes n tokens in a data folder and returns their ids. It serves the folder only meanwhile.
+// MustTokens makes n tokens in a data folder and returns their values. It serves the folder only meanwhile.
 func MustTokens(t *testing.T, data, key string, n int) []string {
 	t.Helper()
 	var ids []string
 	serving(t, data, func(url string) {
 		for range n {
 			status, body := post(t, url+"/v1/tokens", key, `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2090,"cvc":"900"}}`)
-			id := regexp.MustCompile(`"id":"(tok_[^"]+)"`).FindStringSubmatch(body)
+			id := regexp.MustCompile(`"value":"(tok_[^"]+)"`).FindStringSubmatch(body)
 			if status != http.StatusCreated || id == nil {
 				t.Fatalf("got %d %s", status, body)
 			}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"github.com/causeway-pay/causeway/shared/card"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -17,7 +16,7 @@ func (g givenSource) cvcFault() *fault {
 	switch {
 	case g.method == kindCard:
 		return &fault{code: codeInvalidValue, param: cardCVC, message: "The code of a card that is typed whole goes into card.cvc."}
-	case isID(id.Token, g.method):
+	case isToken(g.method):
 		return &fault{code: codeInvalidValue, param: cardCVC, message: "A token has the code that was typed with its card."}
 	}
 	return nil

@@ -56,6 +56,11 @@ func (a *API) namedPayer(c *call, in *v1.TransactionCreate) (payer, error) {
 	case "", kindCard, kindNetworkToken, kindBankAccount:
 		return payer{}.of(in.Customer)
 	}
+	if isToken(in.PaymentMethod) || isID(id.Token, in.PaymentMethod) {
+		return payer{}, &fault{
+			code: codeInvalidValue, param: "payment_method", message: "With confirm false, a token comes with the confirmation.",
+		}
+	}
 	p, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: in.PaymentMethod, customer: in.Customer})
 	if err != nil {
 		return payer{}, err
@@ -88,7 +93,21 @@ func (a *API) confirmTransaction(c *call) (engine.Answer, error) {
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	p, err := a.confirmation(c, t, &in)
+	if !c.publishable() {
+		return a.confirm(c, t, &in)
+	}
+	if t.RefusedConfirmations >= payment.MaxRefusedConfirmations {
+		return engine.Answer{}, &fault{code: codeTooManyConfirmations}
+	}
+	out, err := a.confirm(c, t, &in)
+	if count := a.Engine.CountRefusedConfirmation(c.Context(), t, err); count != nil {
+		return engine.Answer{}, count
+	}
+	return out, err
+}
+
+func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Answer, error) {
+	p, err := a.confirmation(c, t, in)
 	if err != nil {
 		return engine.Answer{}, err
 	}

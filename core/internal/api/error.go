@@ -59,6 +59,8 @@ const (
 	codeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
 	codeTokenUsed             = "token_used"
 	codeTokenExpired          = "token_expired"
+	codeTooManyConfirmations  = "too_many_confirmations"
+	codeTokenCodeLost         = "token_code_lost"
 	codeUnknownCustomer       = "unknown_customer"
 	codeTooManyPaymentMethods = "too_many_payment_methods"
 	codeInvalidURL            = "invalid_url"
@@ -97,9 +99,10 @@ var codes = map[string]entry{
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
 	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
 
-	codeNotThroughFilter:    {v1.ErrorTypePermissionError, 403, "The service takes requests at its public address only."},
-	codeUnlinkedRefunds:     {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
-	codeInvalidClientSecret: {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
+	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The service takes requests at its public address only."},
+	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
+	codeTooManyConfirmations: {v1.ErrorTypeInvalidRequestError, 409, "Too many confirmations of this transaction named a wrong token or payment method. Confirm it with a secret key, or create another."},
+	codeInvalidClientSecret:  {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
 
 	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
 	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, "There is no such field here."},
@@ -115,6 +118,7 @@ var codes = map[string]entry{
 	codeUnknownPaymentMethod:  {v1.ErrorTypeInvalidRequestError, 400, "There is no such payment method."},
 	codeTokenUsed:             {v1.ErrorTypeInvalidRequestError, 400, "The token was used before. A token can be used once."},
 	codeTokenExpired:          {v1.ErrorTypeInvalidRequestError, 400, "The token has expired. A token lives for 60 minutes."},
+	codeTokenCodeLost:         {v1.ErrorTypeInvalidRequestError, 400, "The token's security code is not stored any more. Have the payer type the card again."},
 	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "There is no such customer."},
 	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods already."},
 	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be a webhook endpoint's."},
@@ -201,7 +205,7 @@ func safeParam(param string) string {
 			digits++
 		}
 	}
-	if len(param) > maxParam || digits > maxParamDigits || strings.Contains(param, "sk_") || strings.Contains(param, "pk_") {
+	if len(param) > maxParam || digits > maxParamDigits || strings.Contains(param, "sk_") || strings.Contains(param, "pk_") || strings.Contains(param, "tok_") {
 		return "[redacted]"
 	}
 	return param
@@ -224,6 +228,7 @@ func faultOf(err error) *fault {
 		{engine.ErrNoSource, codeUnknownPaymentMethod, "payment_method"},
 		{engine.ErrTokenUsed, codeTokenUsed, "payment_method"},
 		{engine.ErrTokenExpired, codeTokenExpired, "payment_method"},
+		{engine.ErrCodeLost, codeTokenCodeLost, "payment_method"},
 		{engine.ErrNoCustomer, codeUnknownCustomer, "customer"},
 		{engine.ErrNoDefault, codeMissingField, "payment_method"},
 		{engine.ErrUnlinkedRefunds, codeUnlinkedRefunds, ""},

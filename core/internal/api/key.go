@@ -232,11 +232,7 @@ func (Presenter) APIKey(k *store.Key, now time.Time, key secret.String) engine.A
 		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
 	}
 	shown.Secret = &key
-	body, err := v1.Marshal(&shown) // the one place that writes a key
-	if err != nil {
-		panic("api: internal error: a contract type does not encode")
-	}
-	return engine.Answer{Status: http.StatusCreated, Body: body, Secret: true}
+	return engine.Answer{Status: http.StatusCreated, Body: encodeSecret(&shown), Secret: true}
 }
 
 // NotRollable answers the roll of a key that is not active.

@@ -45,7 +45,7 @@ func (a *API) attachMethod(c *call) (engine.Answer, error) {
 }
 
 func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engine.Answer, error) {
-	if _, err := id.Parse(id.Token, in.Token); err != nil {
+	if _, ok := payment.TokenOfValue(in.Token); !ok {
 		return engine.Answer{}, engine.ErrNoSource
 	}
 	token, err := a.Engine.Stored(c.Context(), c.key.Tenant, in.Token)

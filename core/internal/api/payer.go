@@ -56,7 +56,7 @@ func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer
 		p, err = a.defaultSource(ctx, t, *g.customer)
 	} else {
 		p, err = a.source(ctx, t, g)
-		p.method = g.method
+		p.method = shownMethod(g.method)
 	}
 	if err != nil {
 		return payer{}, err
@@ -82,8 +82,13 @@ func (p payer) of(customer *string) (payer, error) {
 
 func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (payer, error) {
 	switch {
-	case isID(id.Token, g.method), isID(id.PaymentMethod, g.method):
+	case isToken(g.method), isID(id.PaymentMethod, g.method):
 		return a.storedSource(ctx, t, g.method)
+	case isID(id.Token, g.method):
+		return payer{}, &fault{
+			code: codeUnknownPaymentMethod, param: "payment_method", cause: engine.ErrNoSource,
+			message: "This is a token's id. Send the token's value, which the response to its creation shows.",
+		}
 	}
 	switch g.method {
 	case kindNetworkToken:
@@ -143,7 +148,21 @@ func stored(s engine.Stored) payer {
 	return p
 }
 
-// isID reports whether a payment method is named by an id, as what the store holds is. Test payment methods never look like one.
+// isToken reports whether a payment method is named by the value of a token.
+func isToken(name string) bool {
+	_, ok := payment.TokenOfValue(name)
+	return ok
+}
+
+// shownMethod returns a payment method as transactions and refunds show it: a token by its id, because its value is a credential.
+func shownMethod(name string) string {
+	if n, ok := payment.TokenOfValue(name); ok {
+		return id.Format(id.Token, n)
+	}
+	return name
+}
+
+// isID reports whether a payment method is named by an id. Test payment methods never look like one.
 func isID(p id.Prefix, name string) bool {
 	_, err := id.Parse(p, name)
 	return err == nil

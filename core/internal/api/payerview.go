@@ -27,24 +27,48 @@ func transactionForPayer(t *v1.Transaction) *v1.Transaction {
 		ID: t.ID, Object: t.Object, Mode: t.Mode, Status: t.Status, Amount: t.Amount, Currency: t.Currency,
 		AmountAuthorized: t.AmountAuthorized, AmountCaptured: t.AmountCaptured, AmountRefunded: t.AmountRefunded,
 		AmountCapturable: t.AmountCapturable, AmountRefundable: t.AmountRefundable, Settlement: t.Settlement, Capture: t.Capture,
-		PartialAuthorization: t.PartialAuthorization, PaymentMethod: t.PaymentMethod, Card: t.Card, NetworkToken: t.NetworkToken, BankAccount: t.BankAccount,
+		PartialAuthorization: t.PartialAuthorization, PaymentMethod: t.PaymentMethod, Card: cardForPayer(t.Card),
+		NetworkToken: t.NetworkToken, BankAccount: accountForPayer(t.BankAccount),
 		DeclineCode: declineForPayer(t.DeclineCode), StatementDescriptor: t.StatementDescriptor, Metadata: v1.Metadata{},
 		Version: t.Version, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 }
 
-// declineForPayer does not tell a thief that the card is known to be stolen.
+// cardForPayer leaves out the holder's name: what was stored before may be another person's.
+func cardForPayer(c *v1.Card) *v1.Card {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.Holder = nil
+	return &out
+}
+
+// accountForPayer leaves out the holder's name.
+func accountForPayer(b *v1.BankAccount) *v1.BankAccount {
+	if b == nil {
+		return nil
+	}
+	out := *b
+	out.Holder = ""
+	return &out
+}
+
+// declineForPayer is the category of a decline. It does not tell which of the number, the date, the security code or the address was
+// wrong, which would help to find them, nor that the card is known to be stolen.
 func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 	if code == nil {
 		return nil
 	}
-	told := *code
-	switch told {
-	case v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard, v1.DeclineCodePickupCard, v1.DeclineCodeSuspectedFraud:
-		told = v1.DeclineCodeGenericDecline
-	case v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodeExpiredCard,
-		v1.DeclineCodeIncorrectCvc, v1.DeclineCodeIncorrectAddress, v1.DeclineCodeDoNotHonor, v1.DeclineCodeCardNotSupported,
-		v1.DeclineCodeLimitExceeded, v1.DeclineCodeProcessingError:
+	category := v1.DeclineCodeGenericDecline
+	switch *code {
+	case v1.DeclineCodeInsufficientFunds, v1.DeclineCodeLimitExceeded:
+		category = v1.DeclineCodeInsufficientFunds
+	case v1.DeclineCodeCardNotSupported, v1.DeclineCodeProcessingError:
+		category = *code
+	case v1.DeclineCodeGenericDecline, v1.DeclineCodeCallIssuer, v1.DeclineCodeExpiredCard, v1.DeclineCodeIncorrectCvc,
+		v1.DeclineCodeIncorrectAddress, v1.DeclineCodeDoNotHonor, v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard,
+		v1.DeclineCodePickupCard, v1.DeclineCodeSuspectedFraud:
 	}
-	return &told
+	return &category
 }

@@ -75,6 +75,15 @@ func encode(v any) []byte {
 	return b
 }
 
+// encodeSecret writes JSON that shows a secret to the client.
+func encodeSecret(v any) []byte {
+	b, err := v1.Marshal(v)
+	if err != nil {
+		panic("api: internal error: a contract type does not encode")
+	}
+	return b
+}
+
 // decodeDetails reads what the merchant gave at creation back into the object. It was written by encode.
 func decodeDetails(b []byte, into any) {
 	if len(b) == 0 {

@@ -75,6 +75,9 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 		if status != 201 {
 			t.Fatalf("%s: got %d %v", route, status, body)
 		}
+		if value, ok := body["value"].(string); ok {
+			return value
+		}
 		return body["id"].(string)
 	}
 	const card = `POST /v1/tokens {"card":{"number":"4111111111111111","exp_month":12,"exp_year":2030,"cvc":"123"}}`
@@ -119,7 +122,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	}
 	for _, row := range s.Texts(t, `SELECT t.amount || ' ' || COALESCE(convert_from(k.answer, 'UTF8'), '') || (SELECT COUNT(*) FROM captures c WHERE c.transaction_id = t.id
 			AND c.amount = t.amount_captured) || e.type || (SELECT COUNT(*) FROM webhook_deliveries d WHERE d.event_id = e.id)
-			|| (SELECT COUNT(*) FROM tokens o WHERE o.used_by = t.id AND cvc IS NULL) || (SELECT COUNT(*) FROM transaction_terms r WHERE r.transaction_id = t.id)
+			|| (SELECT COUNT(*) FROM tokens o WHERE o.used_by = t.id AND NOT EXISTS (SELECT 1 FROM security_codes WHERE token_id = o.id)) || (SELECT COUNT(*) FROM transaction_terms r WHERE r.transaction_id = t.id)
 		FROM transactions t JOIN events e ON e.object_id = t.id LEFT JOIN idempotency_keys k ON strpos(convert_from(k.answer, 'UTF8'), '"amount":' || t.amount || ',') > 0`) {
 		out["what belongs together"] = append(out["what belongs together"], drawn(row))
 	}
@@ -128,8 +131,8 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 }
 
 var (
-	drawnID     = regexp.MustCompile(`\b([a-z]+)_[0-9a-hjkmnp-tv-z]{13}`)
-	drawnNumber = regexp.MustCompile(`\b[0-9]{15,}\b|\b[0-9a-f]{32}\b|"(id|vault_key)": ?[0-9]+|"(number|fingerprint|key)": ?"[^"]*"|client_secret:\S+`)
+	drawnID     = regexp.MustCompile(`\b([a-z]+)_[0-9a-hjkmnp-tv-z]{13}(_[0-9a-hjkmnp-tv-z]{32})?`)
+	drawnNumber = regexp.MustCompile(`\b[0-9]{15,}\b|\b[0-9a-f]{32}\b|"(id|vault_key)": ?[0-9]+|"(number|fingerprint|key|secret_hash)": ?"[^"]*"|client_secret:\S+`)
 )
 
 // drawn is a text without the ids and numbers that are drawn for it.

@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -67,9 +68,11 @@ func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *store.Key) err
 	return nil
 }
 
-// Token answers the making of a token.
-func (Presenter) Token(t *payment.Token) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showToken(t))}
+// Token is the response to the creation of a token. It is stored encrypted, because it shows the token's value.
+func (Presenter) Token(t *payment.Token, value secret.String) engine.Answer {
+	shown := showToken(t)
+	shown.Value = &value
+	return engine.Answer{Status: http.StatusCreated, Body: encodeSecret(&shown), Secret: true}
 }
 
 func showToken(t *payment.Token) v1.Token {

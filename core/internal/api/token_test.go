@@ -25,7 +25,7 @@ func TestPanicWithAStoredCard(t *testing.T) {
 	b.Acquirer.Before = func(context.Context, coretest.Call) error {
 		panic(fmt.Sprint("card ", number, " cvc ", cvc))
 	}
-	status, got, _ = b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"`+token.ID+`"}`, "k")
+	status, got, _ = b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"`+token.Value.Reveal()+`"}`, "k")
 	if status != 500 {
 		t.Errorf("got %d %s", status, got)
 	}

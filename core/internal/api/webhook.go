@@ -242,15 +242,11 @@ func (Presenter) EndpointSecret(e *store.Endpoint, created bool) engine.Answer {
 	shown := showEndpoint(e)
 	name := secret.New(formatGeneration(e.Generation))
 	shown.Secret = &name
-	body, err := v1.Marshal(&shown)
-	if err != nil {
-		panic("api: internal error: a contract type does not encode")
-	}
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
 	}
-	return engine.Answer{Status: status, Body: body}
+	return engine.Answer{Status: status, Body: encodeSecret(&shown)}
 }
 
 func showEndpoint(e *store.Endpoint) v1.WebhookEndpoint {

@@ -85,11 +85,38 @@ func (d *Database) mustWrite(tb testing.TB) *sql.DB {
 	if d.url != "" {
 		return d.MustInspect(tb)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(d.Path)+"?_pragma=busy_timeout(5000)")
+	return mustAttach(tb, d.Path, "?_pragma=busy_timeout(5000)")
+}
+
+// mustAttach opens a file with its security codes.
+func mustAttach(tb testing.TB, path, parameters string) *sql.DB {
+	tb.Helper()
+	unused, err := sql.Open("sqlite", "") // for its driver: it never connects
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return db
+	if err := unused.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return sql.OpenDB(withCodes{unused.Driver(), path, parameters})
+}
+
+// withCodes opens connections to a file and attaches its security codes.
+type withCodes struct {
+	driver           driver.Driver
+	path, parameters string
+}
+
+// Driver implements driver.Connector.
+func (w withCodes) Driver() driver.Driver { return w.driver }
+
+// Connect implements driver.Connector.
+func (w withCodes) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := w.driver.Open("file:" + filepath.ToSlash(w.path) + w.parameters)
+	if err != nil {
+		return nil, err
+	}
+	return conn, store.AttachCodes(ctx, conn, w.path)
 }
 
 // Files is all that the store has written: the files of its folder, and on a server the rows of each table as text.
@@ -181,3 +208,6 @@ func translated(query string, args []driver.NamedValue) (string, []driver.NamedV
 
 // Main is TestMain for a package whose tests may run on a server: it is stopped in the end.
 func Main(m *testing.M) { pgtest.Main(m) }
+
+// OnServer is the empty database of a server that the test itself started.
+func OnServer(url string) *Database { return &Database{url: url} }

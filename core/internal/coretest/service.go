@@ -39,6 +39,9 @@ var Birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 // databaseFile is the store's name in the folder.
 const databaseFile = "causeway.db"
 
+// codesFile holds the security codes of tokens.
+const codesFile = "codes.db"
+
 // keysetFile holds the vault's keys.
 const keysetFile = "vault.keyset"
 
@@ -161,10 +164,7 @@ func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 // MustInspect opens a database file to look at it past the store, read only.
 func MustInspect(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?mode=ro&_pragma=busy_timeout(5000)")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	db := mustAttach(tb, path, "?mode=ro&_pragma=busy_timeout(5000)")
 	tb.Cleanup(func() { _ = db.Close() }) // it wrote nothing
 	return db
 }
@@ -175,13 +175,13 @@ func (s *Service) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
 	s.Database.copyTo(tb, dir)
-	names := []string{keysetFile, databaseFile, databaseFile + "-wal"} // not -shm: it dies with the process
+	names := []string{keysetFile, databaseFile, databaseFile + "-wal", codesFile, codesFile + "-wal"} // not -shm: it dies with the process
 	if s.Database.Path == "" {
 		names = names[:1]
 	}
 	for _, name := range names {
 		b, err := os.ReadFile(filepath.Join(s.Dir, name))
-		if err != nil && (name != databaseFile+"-wal" || !os.IsNotExist(err)) {
+		if err != nil && (!strings.HasSuffix(name, "-wal") || !os.IsNotExist(err)) {
 			tb.Fatal(err)
 		}
 		if err == nil {

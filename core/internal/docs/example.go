@@ -24,7 +24,7 @@ type example struct {
 // recipe makes an object and keeps its id in a shell variable of its own name.
 type recipe struct {
 	prefix string // of the id
-	kid    string // in place of it: what stands before the key id, as grep has it
+	kid    string // in place of it: what stands before a key id or a value, as grep has it
 	path   string
 	key    string
 	body   string // "" for a GET
@@ -47,8 +47,9 @@ var recipes = map[string]recipe{
 	"capture":          {prefix: "cap", path: "/v1/transactions/$authorized/captures", body: `{"amount": 1000}`, needs: []string{"authorized"}},
 	"refund":           {prefix: "re", path: "/v1/refunds", body: `{"transaction": "'$transaction'"}`, needs: []string{"transaction"}},
 	"token":            {prefix: "tok", path: "/v1/tokens", body: card},
+	"token_value":      {kid: `"value":"`, path: "/v1/tokens", body: card},
 	"customer":         {prefix: "cus", path: "/v1/customers", body: `{"first_name": "Ada", "email": "ada@example.com"}`},
-	"payment_method":   {prefix: "pm", path: "/v1/customers/$customer/payment_methods", body: `{"token": "'$token'"}`, needs: []string{"customer", "token"}},
+	"payment_method":   {prefix: "pm", path: "/v1/customers/$customer/payment_methods", body: `{"token": "'$token_value'"}`, needs: []string{"customer", "token_value"}},
 	"api_key":          {prefix: "key", path: "/v1/api_keys", body: `{"kind": "secret", "scopes": ["transactions:read"]}`},
 	"webhook_endpoint": {prefix: "we", path: "/v1/webhook_endpoints", body: endpointOf},
 	"event":            {prefix: "evt", path: "/v1/events?limit=1", needs: []string{"customer"}},
@@ -76,7 +77,7 @@ var examples = map[string]example{
 	"updateCustomer":          {needs: []string{"customer"}, path: id("customer"), body: `{"phone": "+43 1 5550100"}`},
 	"deleteCustomer":          of("customer"),
 	"listPaymentMethods":      of("customer"),
-	"attachPaymentMethod":     {needs: []string{"customer", "token"}, path: id("customer"), body: `{"token": "'$token'"}`},
+	"attachPaymentMethod":     {needs: []string{"customer", "token_value"}, path: id("customer"), body: `{"token": "'$token_value'"}`},
 	"getPaymentMethod":        method(),
 	"detachPaymentMethod":     method(),
 	"createAPIKey":            {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
@@ -117,7 +118,7 @@ func of(name string) example { return example{needs: []string{name}, path: id(na
 
 func method() example {
 	e := of("customer")
-	e.needs = []string{"customer", "token", "payment_method"}
+	e.needs = []string{"customer", "token_value", "payment_method"}
 	e.path["payment_method"] = "$payment_method"
 	return e
 }

@@ -74,6 +74,17 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	})
 }
 
+// CountRefusedConfirmation counts, for payment.MaxRefusedConfirmations, a confirmation that err refused. Errors that are no fault of the
+// token or payment method that it named do not count.
+func (e *Engine) CountRefusedConfirmation(ctx context.Context, t *payment.Transaction, err error) error {
+	for _, refusal := range []error{ErrNoSource, ErrTokenUsed, ErrTokenExpired, ErrOtherCustomer} {
+		if errors.Is(err, refusal) {
+			return e.Store.Update(ctx, func(tx *store.Tx) error { return tx.CountRefusedConfirmation(t.Tenant, t.ID) })
+		}
+	}
+	return nil
+}
+
 // refuseConfirm answers a confirmation of what does not wait for it. When it waits again, another attempt came and went since the
 // transaction was read, and the next request finds it as it is.
 func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Answer, error) {

@@ -22,7 +22,7 @@ func confirmBy(ctx context.Context, s *coretest.Service, key string, txn int64, 
 		return engine.Answer{}, err
 	}
 	return s.Engine.Confirm(ctx, s.Request(key), t, engine.Payment{
-		PaymentMethod: method, Drawn: found.Drawn, Details: []byte("{}"),
+		PaymentMethod: idOf(method), Drawn: found.Drawn, Details: []byte("{}"),
 		Source: acquirer.Source{Card: acquirer.Card{Number: found.Secrets.Number, CVC: found.Secrets.CVC, ExpMonth: 12, ExpYear: 2030}},
 	})
 }

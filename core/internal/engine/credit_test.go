@@ -27,7 +27,7 @@ func MustOpenGiving(t *testing.T) *coretest.Service {
 
 // give refunds 100 to a stored payment method, or to none that is stored.
 func give(ctx context.Context, s *coretest.Service, key, method string) (engine.Answer, error) {
-	c := engine.Credit{Amount: 100, Currency: "usd", PaymentMethod: method, Details: []byte("{}")}
+	c := engine.Credit{Amount: 100, Currency: "usd", PaymentMethod: idOf(method), Details: []byte("{}")}
 	if method != "card" {
 		found, err := s.Engine.Stored(ctx, s.Tenant, method)
 		if err != nil {

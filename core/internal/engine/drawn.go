@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Why a request may not draw on what it names. The request had no effect.
@@ -19,6 +20,8 @@ var (
 	ErrTokenUsed = errors.New("engine: token used")
 	// ErrTokenExpired: the token's hour is over.
 	ErrTokenExpired = errors.New("engine: token expired")
+	// ErrCodeLost: the token has lost its security code, as at a failover of the store, and must not be charged without it.
+	ErrCodeLost = errors.New("engine: the token's security code is lost")
 	// ErrNoCustomer: there is no such customer for this tenant.
 	ErrNoCustomer = errors.New("engine: no such customer")
 	// ErrNoDefault: the customer has no default payment method.
@@ -37,6 +40,7 @@ type Drawn struct {
 	// answered is answered again whatever has become of its source since.
 	refusal error
 	secrets vault.Secrets // of the token: the security code comes back with it when the payment is taken back
+	code    []byte        // of the token, encrypted, if it does not open
 }
 
 // Stored is a token or payment method that a payment names.
@@ -47,10 +51,10 @@ type Stored struct {
 	Drawn   Drawn
 }
 
-// Stored finds the token or payment method by its id, else ErrNoSource. It lives as long as the call.
+// Stored finds a token by its value, or a payment method by its id, else ErrNoSource. It lives as long as the call.
 func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Stored, error) {
-	if n, err := id.Parse(id.Token, name); err == nil {
-		return e.storedToken(ctx, t, n)
+	if n, ok := payment.TokenOfValue(name); ok {
+		return e.storedToken(ctx, t, n, secret.New(name))
 	}
 	n, err := id.Parse(id.PaymentMethod, name)
 	if err != nil {
@@ -89,22 +93,53 @@ func (e *Engine) Default(ctx context.Context, t payment.Tenant, customer int64) 
 	return s, name, err
 }
 
-func (e *Engine) storedToken(ctx context.Context, tenant payment.Tenant, n int64) (Stored, error) {
+func (e *Engine) storedToken(ctx context.Context, tenant payment.Tenant, n int64, value secret.String) (Stored, error) {
+	o := vault.Object{Tenant: tenant, ID: id.Format(id.Token, n)}
 	t, secrets, err := opened(e, func() (*payment.Token, payment.Sealed, error) {
 		t, err := e.Store.Token(ctx, tenant, n)
+		if err == nil && !t.Opens(value) {
+			err = store.ErrNotFound
+		}
 		if err != nil {
 			return nil, payment.Sealed{}, err
 		}
 		return t, t.Sealed, nil
-	}, vault.Object{Tenant: tenant, ID: id.Format(id.Token, n)})
+	}, o)
 	if err != nil {
 		return Stored{}, err
 	}
-	out := Stored{Kind: t.Kind, Details: t.Details, Secrets: secrets, Drawn: Drawn{Token: t.ID, refusal: e.whyNotToken(t), secrets: secrets}}
-	if out.Drawn.refusal != nil {
+	secrets.Token = value
+	why := e.whyNotToken(t)
+	if t.CVCGiven && why == nil {
+		if secrets.CVC, err = e.openCode(ctx, t, value); err != nil && !lostCode(err) {
+			return Stored{}, err
+		} else if err != nil {
+			why = ErrCodeLost
+		}
+	}
+	out := Stored{Kind: t.Kind, Details: t.Details, Secrets: secrets, Drawn: Drawn{Token: t.ID, refusal: why, secrets: secrets, code: t.Sealed.Code.Text}}
+	if why != nil && !errors.Is(why, ErrCodeLost) {
 		out.Secrets, out.Drawn.secrets = vault.Secrets{}, vault.Secrets{}
 	}
 	return out, nil
+}
+
+// lostCode reports whether err says that a security code cannot be opened any more.
+func lostCode(err error) bool {
+	return errors.Is(err, vault.ErrCodeGone) || errors.Is(err, vault.ErrUnknownKey) || errors.Is(err, vault.ErrNotHere)
+}
+
+// openCode opens a token's security code. It reads the token a second time where a rotation may have encrypted the code's key anew since.
+func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.String) (secret.String, error) {
+	o := vault.Object{Tenant: t.Tenant, ID: id.Format(id.Token, t.ID)}
+	code, err := e.Vault.OpenCode(o, t.Sealed.Code, value)
+	if lostCode(err) {
+		if t, err = e.Store.Token(ctx, t.Tenant, t.ID); err != nil {
+			return secret.String{}, err
+		}
+		code, err = e.Vault.OpenCode(o, t.Sealed.Code, value)
+	}
+	return code, err
 }
 
 // opened reads and opens a row. It reads a second time when the row's key is not known: a rotation has then resealed the row, and dropped
@@ -139,7 +174,7 @@ func (e *Engine) whyNotToken(t *payment.Token) error {
 // draw makes sure, in the commit of the intent of by, that what it draws on can be drawn on, and uses a token up.
 func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) error {
 	if s.refusal != nil {
-		return s.refusal
+		return e.confirmRefusal(tx, tenant, s)
 	}
 	if s.Customer != 0 {
 		if _, err := tx.Customer(tenant, s.Customer); errors.Is(err, store.ErrNotFound) {
@@ -157,6 +192,28 @@ func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) er
 		return nil
 	}
 	return e.useToken(tx, tenant, s.Token, by)
+}
+
+// confirmRefusal returns why a token or payment method may not be drawn on. A code that a read did not find is looked for once more: the
+// token may have been used, or come back, between the reads of the token and of its code. ErrBusy if it came back.
+func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
+	if !errors.Is(s.refusal, ErrCodeLost) {
+		return s.refusal
+	}
+	t, err := tx.Token(tenant, s.Token)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return ErrNoSource
+	case err != nil:
+		return err
+	}
+	if why := e.whyNotToken(t); why != nil {
+		return why
+	}
+	if found := t.Sealed.Code; len(found.Text) > 0 && string(found.Text) != string(s.code) {
+		return fmt.Errorf("the token's security code has come back: %w", store.ErrBusy)
+	}
+	return ErrCodeLost
 }
 
 func (e *Engine) drawMethod(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
@@ -193,7 +250,9 @@ func (e *Engine) useToken(tx *store.Tx, tenant payment.Tenant, token, by int64) 
 
 // returned runs write with the token of a payment that is taken back, sealed again with the security code that the first use has wiped.
 // The code is known only while the process that used it lives; without it, a token that had one stays used.
-func (e *Engine) returned(t *payment.Transaction, s vault.Secrets, write func(token int64, sealed payment.Sealed) error) error {
+func (e *Engine) returned(
+	ctx context.Context, t *payment.Transaction, s vault.Secrets, write func(token int64, sealed payment.Sealed) error,
+) error {
 	n, err := id.Parse(id.Token, t.PaymentMethod)
 	if err != nil {
 		return write(0, payment.Sealed{})
@@ -202,20 +261,21 @@ func (e *Engine) returned(t *payment.Transaction, s vault.Secrets, write func(to
 		return write(n, payment.Sealed{})
 	}
 	return e.resealing(func() error {
-		sealed, err := e.Vault.Seal(vault.Object{Tenant: t.Tenant, ID: t.PaymentMethod}, s)
+		code, err := e.sealCode(context.WithoutCancel(ctx), t.Tenant, n, s)
 		if err != nil {
 			return err
 		}
-		return write(n, sealed)
+		return write(n, payment.Sealed{Code: code})
 	})
 }
 
-// resealing runs fn, which seals and commits, again when the id it drew is taken or a rotation has retired the key it sealed by.
+// resealing runs fn, which seals and commits, again when the id it drew is taken, or when a rotation has retired the key it sealed by,
+// or the store has lost the hour's key.
 func (e *Engine) resealing(fn func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := fn()
 		retired := errors.Is(err, store.ErrKeyRetired)
-		if !retired && !errors.Is(err, store.ErrDuplicate) || attempt == 3 {
+		if !retired && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrCodeKeyGone) || attempt == 3 {
 			return err
 		}
 		if retired {

@@ -76,8 +76,8 @@ type Presenter interface {
 	Transaction(t *payment.Transaction) Answer
 	Capture(c *payment.Capture) Answer
 	Refund(r *payment.Refund) Answer
-	// Token answers the making of a token.
-	Token(t *payment.Token) Answer
+	// Token is the response to the creation of a token, the only one that shows its value.
+	Token(t *payment.Token, value secret.String) Answer
 	// CustomerCreated and CustomerDeleted answer the making and the end of a customer, Customer what lies between.
 	CustomerCreated(c *payment.Customer) Answer
 	Customer(c *payment.Customer) Answer
@@ -135,8 +135,9 @@ type Config struct {
 // Engine carries out use-cases. It is safe for concurrent use.
 type Engine struct {
 	Config
-	running running
-	givenUp sync.Map // references of requests whose caller here has given up, and when, until they are finished
+	running  running
+	codeKeys sync.Mutex // held while a security code is encrypted
+	givenUp  sync.Map   // references of requests whose caller here has given up, and when, until they are finished
 
 	broadcasts chan struct{} // of one place
 }

@@ -23,6 +23,9 @@ const (
 func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
 	describe func(token []byte) (details []byte, fingerprint string),
 ) (Answer, error) {
+	if errors.Is(token.Drawn.refusal, ErrCodeLost) {
+		token.Drawn.refusal = nil // a payment method has no security code
+	}
 	details, fingerprint := describe(token.Details)
 	var out *Answer
 	err := e.resealing(func() (err error) {

@@ -159,7 +159,7 @@ func (e *Engine) cancelFirst(ctx context.Context, s step) error {
 
 // undo commits the end of a step that had no effect, with its key freed and its token returned.
 func (e *Engine) undo(ctx context.Context, o about, end func(tx *store.Tx) error) error {
-	return e.returned(&payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}, o.secrets, func(token int64, sealed payment.Sealed) error {
+	return e.returned(ctx, &payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}, o.secrets, func(token int64, sealed payment.Sealed) error {
 		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 			if err := end(tx); err != nil {
 				return err

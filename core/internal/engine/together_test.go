@@ -144,8 +144,8 @@ func TestGroupWithOneTokenTwicePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
 	token := s.IDs.Next()
-	s.MustExec(t, `INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, cvc_given, created_at, expires_at) VALUES (?, ?, 0, 'card', '{}', 0, 0, 0, ?)`,
-		token, s.Tenant.Merchant, s.Clock.Now().UnixMilli()+1)
+	s.MustExec(t, `INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, secret_hash, cvc_given, created_at, expires_at) VALUES (?, ?, 0, 'card', '{}', 0, ?, 0, 0, ?)`,
+		token, s.Tenant.Merchant, []byte{}, s.Clock.Now().UnixMilli()+1)
 	all, done := opened(t, s, func() []*store.Opening {
 		run := s.Request("").ID
 		all := []*store.Opening{opening(s, run+"a"), opening(s, run+"b"), opening(s, run+"c")}

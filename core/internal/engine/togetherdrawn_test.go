@@ -29,9 +29,9 @@ func mustStock(t *testing.T, s *coretest.Service) {
 	for _, m := range [][5]int64{{goodMethod, own, 0, goodCustomer, 0}, {301, own, 0, goodCustomer, 1}, {303, 1, 0, 203, 0}, {305, own, 1, 205, 0}} {
 		s.MustExec(t, method, m[0], m[1], m[2], m[3], m[4], map[bool][]byte{true: {1}}[m[4] == 0])
 	}
-	const token = `INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, cvc_given, created_at, expires_at) VALUES (?, ?, ?, 'card', '{}', 0, 0, 0, ?)`
+	const token = `INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, secret_hash, cvc_given, created_at, expires_at) VALUES (?, ?, ?, 'card', '{}', 0, ?, 0, 0, ?)`
 	for _, k := range [][4]int64{{goodToken, own, 0, now + 1}, {401, own, 0, now + 1}, {403, own, 0, now}, {405, 1, 0, now + 1}, {407, own, 1, now + 1}} {
-		s.MustExec(t, token, k[0], k[1], k[2], k[3])
+		s.MustExec(t, token, k[0], k[1], k[2], []byte{}, k[3])
 	}
 	const key = `INSERT INTO api_keys (id, merchant_id, live, kind, hash, root_version, hint, scopes, created_at, expires_at, revoked_at)
 		VALUES (?1, ?2, 0, 'secret', ?5, 1, '', '', 0, NULLIF(?3, 0), NULLIF(?4, 0))`

@@ -19,14 +19,19 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	var out *Answer
 	err := e.resealing(func() (err error) {
 		t := &payment.Token{ID: e.IDs.Next(), Tenant: r.Tenant, Kind: kind, Details: details}
+		s.Token = payment.NewTokenValue(t.ID)
+		t.SecretHash = payment.HashTokenValue(s.Token)
 		if t.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.Token, t.ID)}, s); err != nil {
+			return err
+		}
+		if t.Sealed.Code, err = e.sealCode(ctx, r.Tenant, t.ID, s); err != nil {
 			return err
 		}
 		out, err = e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
 			if err := tx.InsertToken(t); err != nil {
 				return nil, err
 			}
-			answer := e.Present.Token(t)
+			answer := e.Present.Token(t, s.Token)
 			return &answer, nil
 		})
 		return err
@@ -34,7 +39,7 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	return value(out), err
 }
 
-// SweepTokens wipes the secrets of the tokens that have expired, and removes those that nothing can ask for any more. It goes on in
+// SweepTokens wipes the secrets of the tokens that have expired, and removes those that no retry can name any more. It goes on in
 // bounded commits until nothing is left to do.
 func (e *Engine) SweepTokens(ctx context.Context) error {
 	n, err := e.sweepTokens(ctx)

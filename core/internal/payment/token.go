@@ -4,10 +4,30 @@ import "time"
 
 // Sealed is what an object hides, encrypted for that object alone. A field without a text is one it does not have, or has no more.
 type Sealed struct {
-	Key    uint32 // which key of the vault sealed it
+	Key    uint32 // which key of the vault sealed the number
 	Number []byte
-	CVC    []byte
+	Code   SealedCode // of a token
 }
+
+// SealedCode is a token's security code. The zero SealedCode is none.
+type SealedCode struct {
+	Key  CodeKey
+	Text []byte // encrypted by Key and the token's value together
+}
+
+// CodeKey is the key by which security codes are encrypted in one hour, itself encrypted by the vault.
+type CodeKey struct {
+	ID     int64
+	Hour   int64  // in which it seals, as CodeHour counts
+	Vault  uint32 // which key of the vault sealed it
+	Sealed []byte
+}
+
+// CodeHour returns the number of the hour of t, counted from 1970.
+func CodeHour(t time.Time) int64 { return t.Unix() / int64(time.Hour/time.Second) }
+
+// CodeHours is how many hours a code key lives, its own included: until the last token expires whose code it sealed.
+const CodeHours = 2
 
 // The kinds of what is paid with.
 const (
@@ -20,14 +40,15 @@ const TokenLifetime = time.Hour
 
 // Token stands for a card or bank account that was typed once, for one use.
 type Token struct {
-	ID        int64
-	Tenant    Tenant
-	Kind      string
-	Details   []byte // what may be known of it, as the contract shows it; opaque here
-	Sealed    Sealed
-	CVCGiven  bool  // whether a security code came with it; the code itself is gone after the first use
-	UsedBy    int64 // what it was used for: the number of a transaction or of a payment method; 0 for not yet
-	UsedAt    time.Time
-	CreatedAt time.Time
-	ExpiresAt time.Time
+	ID         int64
+	Tenant     Tenant
+	Kind       string
+	Details    []byte // what may be known of it, as the contract shows it; opaque here
+	Sealed     Sealed
+	SecretHash []byte // of its TokenValue
+	CVCGiven   bool   // whether a security code came with it; the code itself is gone after the first use
+	UsedBy     int64  // what it was used for: the number of a transaction or of a payment method; 0 for not yet
+	UsedAt     time.Time
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
 }

@@ -35,15 +35,17 @@ const (
 //
 // Refunded + RefundPending <= Captured, and Captured + CapturePending <= Authorized <= Amount, always.
 type Transaction struct {
-	ID            int64
-	Tenant        Tenant
-	Status        Status
-	AutoCapture   bool
-	Partial       bool  // the acquirer may approve less than Amount
-	Attempt       int64 // 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next, from 1
-	Amount        int64
-	Currency      string // ISO 4217, lower case
-	PaymentMethod string // as the merchant named it
+	ID          int64
+	Tenant      Tenant
+	Status      Status
+	AutoCapture bool
+	Partial     bool // the acquirer may approve less than Amount
+	// RefusedConfirmations is how many confirmations by publishable keys were refused for what they named to pay with.
+	RefusedConfirmations int64
+	Attempt              int64 // 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next, from 1
+	Amount               int64
+	Currency             string // ISO 4217, lower case
+	PaymentMethod        string // as the merchant named it
 
 	Authorized     int64
 	Captured       int64
@@ -175,3 +177,7 @@ type Refund struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
+
+// MaxRefusedConfirmations is how many confirmations of one transaction a publishable key can have refused because of a token or payment
+// method that it names. After that only a secret key confirms the transaction.
+const MaxRefusedConfirmations = 10

@@ -47,6 +47,12 @@ func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Resul
 		result, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
+// CountRefusedConfirmation counts a confirmation of a transaction that was refused for what it named to pay with.
+func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
+	return tx.exec(`UPDATE transactions SET refused_confirmations = refused_confirmations + 1 WHERE id = ? AND merchant_id = ? AND live = ?`,
+		id, tenant.Merchant, tenant.Live)
+}
+
 // BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with t.Details, as attempt t.Attempt.
 // ErrConflict when it does not wait for that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {

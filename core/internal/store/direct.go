@@ -9,19 +9,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// connector opens the connections of the writing pool, which has one. It keeps that, since the writer also uses it directly.
+// connector prepares each connection before its first use.
 type connector struct {
 	sqlitewal.Connector
-	last driver.Conn
+	prepare func(context.Context, driver.Conn) error
 }
 
 // Connect implements driver.Connector.
-func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
-	if err == nil {
-		c.last = conn
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	if err := c.prepare(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // direct runs statements that return no rows on a connection without database/sql in between, which costs a payment's statements a

@@ -62,6 +62,12 @@ type Session interface {
 	Lock(thing string, shared bool) error
 	// Shred runs fn so that the bytes of what it removes do not stay in the database file, as far as the engine can.
 	Shred(fn func() error) error
+	// Exclude keeps every other reader and writer off a table until the command ends. ErrUnavailable, at once, while another command or
+	// a dump reads it: to wait would have all later commands wait behind this one.
+	Exclude(table string) error
+	// Empty removes all rows of a table that Exclude was called for, so that their bytes leave the engine's files: on a server with the
+	// commit, in a file with the Scrub that follows.
+	Empty(table string) error
 	// Dialect is the engine's own way to say what SQLite's words cannot.
 	Dialect() Dialect
 }

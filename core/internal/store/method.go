@@ -41,7 +41,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 // DetachMethod takes a payment method from its customer and wipes its number. ErrConflict when it is not attached.
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
-	// Over its bytes first, as in UseToken.
+	// Over its bytes first, as in WipeTokens.
 	err := tx.overwrite(`UPDATE payment_methods SET number = zeroblob(length(number))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`, m.ID, m.Tenant.Merchant, m.Tenant.Live)
 	if err != nil {

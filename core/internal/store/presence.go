@@ -14,7 +14,7 @@ func (db *DB) HoldsMerchants(ctx context.Context) (bool, error) {
 }
 
 // AnySealed asks whether anything needs the vault's keys.
-const AnySealed = `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL OR cvc IS NOT NULL)
+const AnySealed = `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL)
 	OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)`
 
 // HoldsSealed reports whether anything needs the vault's keys.
@@ -33,13 +33,13 @@ func BackupHoldsSealed(ctx context.Context, path string) (found bool, err error)
 	return found, nil
 }
 
-func (db *DB) holds(ctx context.Context, text string) (bool, error) {
+func (db *DB) holds(ctx context.Context, text string, args ...any) (bool, error) {
 	s, err := db.query(ctx, text)
 	if err != nil {
 		return false, err
 	}
 	var found bool
-	if err := s.Row(ctx).Scan(&found); err != nil {
+	if err := s.Row(ctx, args...).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for rows: %w", err)
 	}
 	return found, nil

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,21 +39,26 @@ func dsn(path string, readOnly bool) string {
 	return u.String()
 }
 
-// openSQLite opens the writing connection, through a connector that keeps it, and the read pool.
-func openSQLite(ctx context.Context, path string) (write, read *sql.DB, kept *connector, err error) {
+// openSQLite opens the writing connection and the read pool. conn is the writing connection without database/sql around it.
+func openSQLite(ctx context.Context, path string) (write, read *sql.DB, conn driver.Conn, err error) {
 	if err := makePrivate(path); err != nil {
 		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	read = sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, true)}) // connects at the first read
+	connect := func(readOnly bool, prepare func(context.Context, driver.Conn) error) *sql.DB {
+		return sql.OpenDB(connector{sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, readOnly)}, prepare})
+	}
+	read = connect(true, func(ctx context.Context, c driver.Conn) error { return AttachCodes(ctx, c, path) }) // at the first read
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	kept = &connector{Connector: sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, false)}}
-	write = sql.OpenDB(kept)
+	write = connect(false, func(ctx context.Context, c driver.Conn) error {
+		conn = c
+		return makeCodes(ctx, c, path)
+	})
 	write.SetMaxOpenConns(1)
 	if err := write.PingContext(ctx); err != nil {
 		return nil, nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), read.Close(), write.Close())
 	}
-	return write, read, kept, nil
+	return write, read, conn, nil
 }
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all, and its log and shared memory take the file's

@@ -43,7 +43,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 }
 
 func openEngine(ctx context.Context, path string, db *DB) (*sqliteEngine, error) {
-	write, read, kept, err := openSQLite(ctx, path)
+	write, read, direct, err := openSQLite(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,31 @@ func openEngine(ctx context.Context, path string, db *DB) (*sqliteEngine, error)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())
 	}
-	e.lead <- newWriter(conn, newDirect(kept.last), db)
+	e.lead <- newWriter(conn, newDirect(direct), db)
 	return e, nil
 }
 
 // Verify implements Engine: each connection was verified when it was made, and no other program changes its settings.
 func (e *sqliteEngine) Verify(context.Context) error { return nil }
+
+// Scrub implements scrubber. What the codes' file has deleted stays in its log until that is cut off.
+func (e *sqliteEngine) Scrub(ctx context.Context) error {
+	var w *writer
+	select {
+	case w = <-e.lead:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { e.lead <- w }()
+	var busy, logged, moved int
+	if err := w.conn.QueryRowContext(ctx, "PRAGMA codes.wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved); err != nil {
+		return fmt.Errorf("scrub %s: %w", codesFile, err)
+	}
+	if busy != 0 {
+		return fmt.Errorf("scrub %s: %w", codesFile, ErrBusy)
+	}
+	return nil
+}
 
 // Confirm implements Engine: what can be read is durable.
 func (e *sqliteEngine) Confirm(context.Context) error { return nil }

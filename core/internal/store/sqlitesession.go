@@ -75,11 +75,20 @@ func (w *writer) Lock(string, bool) error { return nil }
 // Shred implements Session. At other times SQLite writes over bytes only where it writes anyway (secure_delete = FAST), which leaves whole pages
 // that become free as they were. Copies in the write-ahead log go when the log is written over.
 func (w *writer) Shred(fn func() error) (err error) {
-	if err := w.pragma("PRAGMA secure_delete = ON"); err != nil {
+	if err := w.pragma("PRAGMA main.secure_delete = ON"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.pragma("PRAGMA secure_delete = FAST")) }()
+	defer func() { err = errors.Join(err, w.pragma("PRAGMA main.secure_delete = FAST")) }()
 	return fn()
+}
+
+// Exclude implements Session: no other command runs.
+func (w *writer) Exclude(string) error { return nil }
+
+// Empty implements Session. The table is one of the codes' file, which always writes over what it deletes.
+func (w *writer) Empty(table string) error {
+	_, err := w.Exec("DELETE FROM " + table)
+	return err
 }
 
 // pragma runs a pragma that SQLite acts on when it compiles it, so that it must not be prepared once and kept.

@@ -11,59 +11,68 @@ import (
 )
 
 //nolint:gosec // names of columns
-const tokenColumns = `id, merchant_id, live, kind, details, vault_key, number, cvc, cvc_given, used_by, used_at, created_at, expires_at`
+const tokenColumns = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash, t.cvc_given, t.used_by, t.used_at,
+	t.created_at, t.expires_at`
 
-// InsertToken writes a token, which lives from now on. ErrDuplicate when the id is taken, ErrKeyRetired when it must be sealed anew.
+// tokenByID reads a token with its security code and the key of that, where they are still there.
+const tokenByID = `SELECT ` + tokenColumns + `, c.sealed, COALESCE(k.id, 0), COALESCE(k.hour, 0), COALESCE(k.vault_key, 0), k.sealed
+	FROM tokens t LEFT JOIN security_codes c ON c.token_id = t.id LEFT JOIN code_keys k ON k.id = c.key_id
+	WHERE t.id = ? AND t.merchant_id = ? AND t.live = ?`
+
+// InsertToken writes a token, which lives from now on. ErrDuplicate when the id is taken, ErrKeyRetired and ErrCodeKeyGone when it must
+// be sealed anew.
 func (tx *Tx) InsertToken(t *payment.Token) error {
 	if err := tx.current(t.Sealed.Key); err != nil {
 		return err
 	}
-	t.CVCGiven, t.CreatedAt, t.ExpiresAt = len(t.Sealed.CVC) > 0, tx.Now, tx.Now.Add(payment.TokenLifetime)
-	return tx.insert(`INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, number, cvc, cvc_given, created_at, expires_at)
+	t.CVCGiven, t.CreatedAt, t.ExpiresAt = len(t.Sealed.Code.Text) > 0, tx.Now, tx.Now.Add(payment.TokenLifetime)
+	err := tx.insert(`INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, number, secret_hash, cvc_given, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Kind, string(t.Details), t.Sealed.Key, t.Sealed.Number, t.Sealed.CVC, t.CVCGiven,
+		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Kind, string(t.Details), t.Sealed.Key, t.Sealed.Number, t.SecretHash, t.CVCGiven,
 		toMillis(t.CreatedAt), toMillis(t.ExpiresAt))
-}
-
-// UseToken uses a token up, for the object by, and wipes its security code. ErrConflict when it was used or has expired.
-func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
-	// Zeroes of the same length go where the code was; to take it out of the row at once would leave its bytes in the page's free space.
-	err := tx.overwrite(`UPDATE tokens SET cvc = zeroblob(length(cvc))
-		WHERE id = ? AND merchant_id = ? AND live = ? AND used_by = 0 AND cvc IS NOT NULL AND expires_at > ?`,
-		id, tenant.Merchant, tenant.Live, toMillis(tx.Now))
 	if err != nil {
 		return err
 	}
-	return tx.change(`UPDATE tokens SET used_by = ?1, used_at = ?2, cvc = NULL
+	return tx.insertCode(t.ID, t.Sealed.Code)
+}
+
+// UseToken uses a token up, for the object by, and removes its security code. ErrConflict when it was used or has expired.
+func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
+	err := tx.change(`UPDATE tokens SET used_by = ?1, used_at = ?2
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND used_by = 0 AND expires_at > ?2`,
 		by, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return err
+	}
+	return tx.deleteCode(id)
 }
 
 // ReturnToken takes back a use that came to nothing, so that the token can be used again. The security code comes back as sealed gives
-// it; a token that had one and does not get it back stays used. ErrKeyRetired when it must be sealed anew.
+// it; a token that had one and does not get it back stays used. ErrCodeKeyGone when the code must be sealed anew.
 func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
-	if len(sealed.CVC) == 0 {
+	if len(sealed.Code.Text) == 0 {
 		return tx.exec(`UPDATE tokens SET used_by = 0, used_at = 0 WHERE id = ? AND used_by = ? AND cvc_given = 0`, id, by)
 	}
-	if err := tx.current(sealed.Key); err != nil {
+	n, err := tx.changed(`UPDATE tokens SET used_by = 0, used_at = 0 WHERE id = ? AND used_by = ? AND cvc_given = 1 AND expires_at > ?`,
+		id, by, toMillis(tx.Now))
+	if err != nil || n == 0 {
 		return err
 	}
-	return tx.exec(`UPDATE tokens SET used_by = 0, used_at = 0, vault_key = ?, number = ?, cvc = ?
-		WHERE id = ? AND used_by = ? AND cvc_given = 1 AND expires_at > ?`,
-		sealed.Key, sealed.Number, sealed.CVC, id, by, toMillis(tx.Now))
+	return tx.insertCode(id, sealed.Code)
 }
 
 // WipeTokens takes the secrets from at most limit tokens that have expired, and returns from how many.
 func (tx *Tx) WipeTokens(limit int) (int64, error) {
-	const expired = ` WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
-		WHERE (number IS NOT NULL OR cvc IS NOT NULL) AND expires_at <= ? ORDER BY expires_at, id LIMIT ?)`
-	// Over their bytes first, as in UseToken.
-	err := tx.overwrite(`UPDATE tokens SET number = iif(number IS NULL, NULL, zeroblob(length(number))),
-		cvc = iif(cvc IS NULL, NULL, zeroblob(length(cvc)))`+expired, toMillis(tx.Now), limit)
-	if err != nil {
+	const expired = ` IN (SELECT id FROM tokens INDEXED BY tokens_sealed
+		WHERE number IS NOT NULL AND expires_at <= ? ORDER BY expires_at, id LIMIT ?)`
+	if err := tx.exec(`DELETE FROM security_codes WHERE token_id`+expired, toMillis(tx.Now), limit); err != nil {
 		return 0, err
 	}
-	return tx.changed(`UPDATE tokens SET number = NULL, cvc = NULL`+expired, toMillis(tx.Now), limit)
+	// Zeroes of the same length go where the number was; to take it out of the row at once would leave its bytes in the page's free space.
+	if err := tx.overwrite(`UPDATE tokens SET number = zeroblob(length(number)) WHERE id`+expired, toMillis(tx.Now), limit); err != nil {
+		return 0, err
+	}
+	return tx.changed(`UPDATE tokens SET number = NULL WHERE id`+expired, toMillis(tx.Now), limit)
 }
 
 // DeleteTokens removes at most limit tokens that expired at least so long ago, and returns how many.
@@ -74,7 +83,7 @@ func (tx *Tx) DeleteTokens(age time.Duration, limit int) (int64, error) {
 
 // Token reads one token of the tenant, else ErrNotFound.
 func (db *DB) Token(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Token, error) {
-	s, err := db.query(ctx, `SELECT `+tokenColumns+` FROM tokens WHERE id = ? AND merchant_id = ? AND live = ?`)
+	s, err := db.query(ctx, tokenByID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +92,7 @@ func (db *DB) Token(ctx context.Context, tenant payment.Tenant, id int64) (*paym
 
 // Token reads one token of the tenant, else ErrNotFound.
 func (tx *Tx) Token(tenant payment.Tenant, id int64) (*payment.Token, error) {
-	row, err := tx.row(`SELECT `+tokenColumns+` FROM tokens WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
+	row, err := tx.row(tokenByID, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +104,9 @@ func scanToken(row Scanner) (*payment.Token, error) {
 		t                      payment.Token
 		used, created, expires int64
 	)
-	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Kind, &t.Details, &t.Sealed.Key, &t.Sealed.Number, &t.Sealed.CVC,
-		&t.CVCGiven, &t.UsedBy, &used, &created, &expires)
+	code := &t.Sealed.Code
+	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Kind, &t.Details, &t.Sealed.Key, &t.Sealed.Number, &t.SecretHash,
+		&t.CVCGiven, &t.UsedBy, &used, &created, &expires, &code.Text, &code.Key.ID, &code.Key.Hour, &code.Key.Vault, &code.Key.Sealed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

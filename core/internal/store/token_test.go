@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,7 +14,16 @@ import (
 
 // sealed is what some objects hold, told apart by a letter.
 func sealed(key uint32, letter byte) payment.Sealed {
-	return payment.Sealed{Key: key, Number: bytes.Repeat([]byte{letter}, 45), CVC: bytes.Repeat([]byte{letter - 'a' + 'A'}, 32)}
+	return payment.Sealed{Key: key, Number: bytes.Repeat([]byte{letter}, 45), Code: payment.SealedCode{Key: codeKey, Text: bytes.Repeat([]byte{letter - 'a' + 'A'}, 32)}}
+}
+
+// codeKey is the key that every code of these tests says it is sealed by.
+var codeKey = payment.CodeKey{ID: 77, Hour: 495_000, Vault: 1, Sealed: []byte("WWWWWWWWWWWW")}
+
+// MustHaveCodeKey writes that key.
+func (b *bundle) MustHaveCodeKey(t *testing.T) {
+	t.Helper()
+	b.MustStore(t, func(tx *store.Tx) error { return tx.InsertCodeKey(codeKey) })
 }
 
 // MustStore writes a token or a payment method.
@@ -25,11 +35,11 @@ func (b *bundle) MustStore(t *testing.T, fn func(tx *store.Tx) error) {
 }
 
 func token(id int64, s payment.Sealed) *payment.Token {
-	return &payment.Token{ID: id, Tenant: tenant, Kind: payment.KindCard, Details: []byte("{}"), Sealed: s}
+	return &payment.Token{ID: id, Tenant: tenant, Kind: payment.KindCard, Details: []byte("{}"), Sealed: s, SecretHash: []byte("hash")}
 }
 
 func method(id int64, s payment.Sealed) *payment.Method {
-	s.CVC = nil
+	s.Code = payment.SealedCode{}
 	return &payment.Method{ID: id, Tenant: tenant, Customer: 20, Kind: payment.KindCard, Details: []byte("{}"), Sealed: s}
 }
 
@@ -37,6 +47,7 @@ func method(id int64, s payment.Sealed) *payment.Method {
 func TestWipedBytes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.MustHaveCodeKey(t)
 	b.MustStore(t, func(tx *store.Tx) error {
 		return errors.Join(tx.InsertCustomer(&payment.Customer{ID: 20, Tenant: tenant, Details: []byte("{}")}),
 			tx.InsertToken(token(1, sealed(1, 'k'))), tx.InsertToken(token(2, sealed(1, 'u'))), tx.InsertToken(token(3, sealed(1, 'x'))),
@@ -68,6 +79,14 @@ func (b *bundle) wantBytes(t *testing.T, want map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	codes, err := os.ReadFile(filepath.Join(filepath.Dir(b.path), "codes.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := bytes.Index(file, []byte("KKKKKKKK")); i >= 0 {
+		t.Error("a security code is in the database file")
+	}
+	file = append(file, codes...)
 	for text, want := range want {
 		if got := bytes.Contains(file, []byte(text)); got != want {
 			t.Errorf("%s is in the file: %t, want %t", text, got, want)
@@ -80,6 +99,7 @@ func (b *bundle) wantBytes(t *testing.T, want map[string]bool) {
 func TestRetiredKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.MustHaveCodeKey(t)
 	b.MustStore(t, func(tx *store.Tx) error {
 		return errors.Join(tx.InsertCustomer(&payment.Customer{ID: 20, Tenant: tenant, Details: []byte("{}")}),
 			tx.InsertToken(token(1, sealed(7, 'a'))), tx.InsertToken(token(2, sealed(7, 'b'))), tx.InsertMethod(method(3, sealed(7, 'c'))),
@@ -88,7 +108,7 @@ func TestRetiredKeys(t *testing.T) {
 	for name, fn := range map[string]func(*store.Tx) error{
 		"token":    func(tx *store.Tx) error { return tx.InsertToken(token(4, sealed(7, 'd'))) },
 		"method":   func(tx *store.Tx) error { return tx.InsertMethod(method(5, sealed(1<<32-1, 'd'))) },
-		"returned": func(tx *store.Tx) error { return tx.ReturnToken(2, 9, sealed(7, 'b')) },
+		"code key": func(tx *store.Tx) error { return tx.InsertCodeKey(payment.CodeKey{ID: 78, Hour: 1, Vault: 7}) },
 	} {
 		if err := b.db.Update(t.Context(), fn); !errors.Is(err, store.ErrKeyRetired) {
 			t.Errorf("%s: got %v, want %v", name, err, store.ErrKeyRetired)
@@ -98,18 +118,19 @@ func TestRetiredKeys(t *testing.T) {
 		b.MustStore(t, func(tx *store.Tx) (err error) { n, err = tx.CountSealed(8); return err })
 		return n
 	}
-	if got := left(); got != 3 {
-		t.Errorf("left: got %d, want 3", got)
+	if got := left(); got != 4 {
+		t.Errorf("left: got %d, want 4", got)
 	}
 	b.MustStore(t, func(tx *store.Tx) error {
 		return errors.Join(tx.ResealToken(1, 7, sealed(8, 'e')), tx.ResealToken(2, 7, sealed(8, 'f')), tx.ResealMethod(3, 7, sealed(8, 'g')),
-			tx.ResealMethod(3, 7, sealed(8, 'h')), tx.ResealMethod(99, 7, sealed(8, 'h')))
+			tx.ResealMethod(3, 7, sealed(8, 'h')), tx.ResealMethod(99, 7, sealed(8, 'h')),
+			tx.ResealCodeKey(1, payment.CodeKey{ID: 77, Vault: 8, Sealed: []byte("8")}), tx.ResealCodeKey(1, payment.CodeKey{ID: 77, Vault: 9}))
 	})
 	if got := left(); got != 0 {
 		t.Errorf("left: got %d, want none", got)
 	}
 	used, err := b.db.Token(t.Context(), tenant, 2)
-	if err != nil || used.Sealed.CVC != nil || used.Sealed.Key != 8 || used.UsedBy != 9 {
+	if err != nil || used.Sealed.Code.Text != nil || used.Sealed.Key != 8 || used.UsedBy != 9 {
 		t.Errorf("a used token got back what was wiped: %+v, %v", used, err)
 	}
 	if m, err := b.db.Method(t.Context(), tenant, 3); err != nil || m.Sealed.Number[0] != 'g' {
@@ -122,9 +143,9 @@ func TestReturnToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	without := sealed(1, 'b')
-	without.CVC = nil
+	without.Code = payment.SealedCode{}
 	b.MustStore(t, func(tx *store.Tx) error {
-		return errors.Join(tx.InsertToken(token(1, sealed(1, 'a'))), tx.InsertToken(token(2, without)), tx.UseToken(tenant, 1, 9), tx.UseToken(tenant, 2, 9))
+		return errors.Join(tx.InsertCodeKey(codeKey), tx.InsertToken(token(1, sealed(1, 'a'))), tx.InsertToken(token(2, without)), tx.UseToken(tenant, 1, 9), tx.UseToken(tenant, 2, 9))
 	})
 	back := func(id, by int64, s payment.Sealed) bool {
 		t.Helper()
@@ -133,7 +154,7 @@ func TestReturnToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.UsedBy == 0 && got.CVCGiven && len(got.Sealed.CVC) == 0 {
+		if got.UsedBy == 0 && got.CVCGiven && len(got.Sealed.Code.Text) == 0 {
 			t.Error("it came back without its code")
 		}
 		return got.UsedBy == 0
@@ -163,11 +184,11 @@ func TestVaultChecks(t *testing.T) {
 	b := setup(t)
 	b.MustStore(t, func(tx *store.Tx) error {
 		return errors.Join(tx.InsertCustomer(&payment.Customer{ID: 20, Tenant: tenant, Details: []byte("{}")}),
-			tx.InsertToken(token(1, sealed(1, 'a'))), tx.InsertMethod(method(2, sealed(1, 'b'))))
+			tx.InsertCodeKey(codeKey), tx.InsertToken(token(1, sealed(1, 'a'))), tx.InsertMethod(method(2, sealed(1, 'b'))))
 	})
 	db := b.MustWrite(t)
 	for _, statement := range []string{
-		"UPDATE tokens SET used_by = 1, used_at = 1", "UPDATE tokens SET used_by = 1, cvc = NULL", "UPDATE tokens SET used_at = 1", "UPDATE tokens SET kind = 'cash'",
+		"UPDATE tokens SET used_by = 1", "UPDATE tokens SET secret_hash = NULL", "UPDATE tokens SET used_at = 1", "UPDATE tokens SET kind = 'cash'",
 		"UPDATE payment_methods SET number = NULL", "UPDATE payment_methods SET detached_at = 1", "UPDATE payment_methods SET customer_id = 1",
 	} {
 		if _, err := db.ExecContext(t.Context(), statement); err == nil {

@@ -12,7 +12,8 @@ import (
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id, reclaimed_at`
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id, reclaimed_at,
+	refused_confirmations`
 
 const insertTransaction = `INSERT INTO transactions
 	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
@@ -136,7 +137,8 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	)
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
 		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
-		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core, &reclaimed)
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core, &reclaimed,
+		&t.RefusedConfirmations)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

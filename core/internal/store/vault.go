@@ -57,22 +57,20 @@ type Sealed struct {
 
 // SealedTokens lists what tokens hold under other keys than this one, by id. Only those with an id above after.
 func (db *DB) SealedTokens(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
-	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number, cvc FROM tokens
-		WHERE vault_key <> ? AND (number IS NOT NULL OR cvc IS NOT NULL) AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
+	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number FROM tokens
+		WHERE vault_key <> ? AND number IS NOT NULL AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
 }
 
 // SealedMethods lists what payment methods hold under other keys than this one, by id. Only those with an id above after.
 func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
-	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number, NULL FROM payment_methods
+	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number FROM payment_methods
 		WHERE vault_key <> ? AND number IS NOT NULL AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
 }
 
-// ResealToken writes s in the place of what was sealed by the key old. A token that was used, or emptied, meanwhile keeps its new state:
-// what is gone does not come back.
+// ResealToken writes s in place of the number that the key old sealed, unless the number was wiped meanwhile.
 func (tx *Tx) ResealToken(id int64, old uint32, s payment.Sealed) error {
-	return tx.exec(`UPDATE tokens SET vault_key = ?1,
-			number = CASE WHEN number IS NULL THEN NULL ELSE ?2 END, cvc = CASE WHEN cvc IS NULL THEN NULL ELSE ?3 END
-		WHERE id = ?4 AND vault_key = ?5`, s.Key, s.Number, s.CVC, id, old)
+	return tx.exec(`UPDATE tokens SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
+		s.Key, s.Number, id, old)
 }
 
 // ResealMethod writes s in the place of what was sealed by the key old, unless it is gone.
@@ -83,8 +81,9 @@ func (tx *Tx) ResealMethod(id int64, old uint32, s payment.Sealed) error {
 
 // CountSealed is how much is sealed by other keys than this one.
 func (tx *Tx) CountSealed(key uint32) (int, error) {
-	row, err := tx.row(`SELECT (SELECT COUNT(*) FROM tokens WHERE vault_key <> ?1 AND (number IS NOT NULL OR cvc IS NOT NULL))
-		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> ?1 AND number IS NOT NULL)`, key)
+	row, err := tx.row(`SELECT (SELECT COUNT(*) FROM tokens WHERE vault_key <> ?1 AND number IS NOT NULL)
+		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> ?1 AND number IS NOT NULL)
+		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> ?1)`, key)
 	if err != nil {
 		return 0, err
 	}
@@ -97,7 +96,7 @@ func (tx *Tx) CountSealed(key uint32) (int, error) {
 
 func scanSealed(row Scanner) (Sealed, error) {
 	var s Sealed
-	if err := row.Scan(&s.ID, &s.Tenant.Merchant, &s.Tenant.Live, &s.Sealed.Key, &s.Sealed.Number, &s.Sealed.CVC); err != nil {
+	if err := row.Scan(&s.ID, &s.Tenant.Merchant, &s.Tenant.Live, &s.Sealed.Key, &s.Sealed.Number); err != nil {
 		return Sealed{}, fmt.Errorf("read what is sealed: %w", err)
 	}
 	return s, nil

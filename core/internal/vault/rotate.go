@@ -82,7 +82,10 @@ type table struct {
 }
 
 func (r *Rotation) reseal(ctx context.Context, total int) error {
-	done := 0
+	done, err := r.resealCodeKeys(ctx)
+	if err != nil {
+		return err
+	}
 	for _, t := range []table{
 		{id.Token, r.Store.SealedTokens, func(tx *store.Tx, was, now store.Sealed) error {
 			return tx.ResealToken(was.ID, was.Sealed.Key, now.Sealed)
@@ -108,6 +111,29 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 		}
 	}
 	return nil
+}
+
+// resealCodeKeys encrypts the keys of security codes anew and returns their number. The codes themselves stay as they are.
+func (r *Rotation) resealCodeKeys(ctx context.Context) (done int, err error) {
+	kept, err := r.Store.CodeKeys(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read code keys: %w", err)
+	}
+	for _, was := range kept {
+		if was.Vault == r.Vault.Primary() {
+			continue
+		}
+		now, err := r.Vault.ResealCodeKey(was)
+		if err != nil {
+			r.Complain(fmt.Sprintf("the key of security codes of hour %d", was.Hour), err)
+			continue
+		}
+		if err := r.Store.Update(ctx, func(tx *store.Tx) error { return tx.ResealCodeKey(was.Vault, now) }); err != nil {
+			return 0, fmt.Errorf("write a code key: %w", err)
+		}
+		done++
+	}
+	return done, nil
 }
 
 // batch seals some rows anew in one commit.

@@ -31,7 +31,8 @@ type Object struct {
 // Secrets is what an object hides. A zero field is one it does not have.
 type Secrets struct {
 	Number secret.String // of the card, or of the bank account
-	CVC    secret.String
+	CVC    secret.String // of a token; SealCode and OpenCode are for it
+	Token  secret.String // the value by which the client named the token
 }
 
 // The fields, as a ciphertext is bound to them.
@@ -58,39 +59,39 @@ type keys struct {
 	known   map[uint32]bool
 }
 
-// Seal encrypts what an object hides, all of it by one key.
+// Seal encrypts the number that an object hides.
 func (v *Vault) Seal(o Object, s Secrets) (payment.Sealed, error) {
 	k := v.current()
-	out := payment.Sealed{Key: k.primary}
-	var err error
-	if out.Number, err = k.seal(o, fieldNumber, s.Number); err != nil {
-		return payment.Sealed{}, err
-	}
-	out.CVC, err = k.seal(o, fieldCVC, s.CVC)
-	return out, err
+	number, err := k.seal(o, fieldNumber, s.Number)
+	return payment.Sealed{Key: k.primary, Number: number}, err
 }
 
-// Open decrypts what was sealed for the object. A key it does not know makes it look at the keyset again: another process may have
-// added one.
+// Open decrypts the number that was sealed for the object. It reads the keyset again for a key that it does not have: another process
+// may have added one.
 func (v *Vault) Open(o Object, s payment.Sealed) (Secrets, error) {
-	if len(s.Number) == 0 && len(s.CVC) == 0 {
+	if len(s.Number) == 0 {
 		return Secrets{}, nil // wiped, perhaps before its key was dropped
 	}
-	k := v.current()
-	if !k.known[s.Key] {
-		if err := v.Refresh(); err != nil {
-			return Secrets{}, err
-		}
-		if k = v.current(); !k.known[s.Key] {
-			return Secrets{}, ErrUnknownKey
-		}
-	}
-	number, err := k.open(o, fieldNumber, s.Number)
+	k, err := v.keysWith(s.Key)
 	if err != nil {
 		return Secrets{}, err
 	}
-	cvc, err := k.open(o, fieldCVC, s.CVC)
-	return Secrets{Number: number, CVC: cvc}, err
+	number, err := k.open(o, fieldNumber, s.Number)
+	return Secrets{Number: number}, err
+}
+
+// keysWith returns the keyset that has a key, else ErrUnknownKey.
+func (v *Vault) keysWith(key uint32) (*keys, error) {
+	if k := v.current(); k.known[key] {
+		return k, nil
+	}
+	if err := v.Refresh(); err != nil {
+		return nil, err
+	}
+	if k := v.current(); k.known[key] {
+		return k, nil
+	}
+	return nil, ErrUnknownKey
 }
 
 // Refresh reads the keyset again.

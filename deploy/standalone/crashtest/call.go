@@ -128,6 +128,14 @@ func (a *Answer) id() string {
 	}](a).ID
 }
 
+// value is what pays by the token that the answer shows.
+func (a *Answer) value() string {
+	if v := read[v1.Token](a).Value; v != nil {
+		return v.Reveal()
+	}
+	return ""
+}
+
 // transaction is the transaction that an answer shows: itself, or the error's.
 func (a *Answer) transaction() v1.Transaction {
 	if a.ok() {

@@ -43,7 +43,7 @@ func (t *teller) customerStory(ctx context.Context) error {
 	if err := t.must(ctx, token); err != nil {
 		return err
 	}
-	attach := t.attach(id, token.Answer.id())
+	attach := t.attach(id, token.Answer.value())
 	if err := t.must(ctx, attach); err != nil {
 		return err
 	}

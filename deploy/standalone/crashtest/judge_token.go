@@ -57,7 +57,7 @@ func (j *judge) uses() (used map[string]int, tried map[string]bool) {
 		if !found {
 			continue
 		}
-		number, _, _ := strings.Cut(rest, `"`)
+		number, _, _ := strings.Cut(rest, "_") // the value's secret part stands behind it
 		switch {
 		case c.ok() || c.Answer != nil && c.Answer.Status == 402:
 			used["tok_"+number]++

@@ -35,7 +35,7 @@ func (t *teller) tokenStory(ctx context.Context) error {
 	pay := func() *Call {
 		p := t.post(Create, "/v1/transactions", "")
 		p.Body = fmt.Sprintf(`{"amount":%d,"currency":"usd","capture":"automatic","reference":%q,"payment_method":%q}`,
-			1000+t.rng.Int64N(9000), p.Marker, c.Answer.id())
+			1000+t.rng.Int64N(9000), p.Marker, c.Answer.value())
 		return p
 	}
 	if t.chance(50) {

@@ -15,10 +15,12 @@ import (
 // openAll is the first commit of payments. One whose key is taken, or whose API key has ended, or which draws on what is not there, is left out; the statement fails when a token is
 // used between its two looks at it.
 var openAll = openText(", $20::bigint[], $21::bigint[], $22::bigint[]", ", customer_id, method_id, token_id", drawing, `, used AS (
-	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint, cvc = NULL FROM taken
+	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
 	WHERE t.id = taken.token_id AND t.id = ANY ($22::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
 		AND t.used_by = 0 AND t.expires_at > $16::bigint
-	RETURNING 1
+	RETURNING t.id
+), uncoded AS (
+	DELETE FROM security_codes WHERE token_id = ANY ($22::bigint[]) AND token_id IN (SELECT id FROM used)
 )`, `CAST(CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN '1'
 	ELSE 'a token was used meanwhile, so each is tried by itself' END AS INTEGER)`)
 

@@ -133,6 +133,22 @@ func (s *session) Whole(fn func() error) error {
 // nothing that a command can do about it.
 func (s *session) Shred(fn func() error) error { return fn() }
 
+// Exclude implements store.Session.
+func (s *session) Exclude(table string) error {
+	if _, err := s.tx.Exec(s.ctx, "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE NOWAIT"); err != nil {
+		return s.fail("lock", err)
+	}
+	return nil
+}
+
+// Empty implements store.Session: the table gets a new file, and the old one is removed.
+func (s *session) Empty(table string) error {
+	if _, err := s.tx.Exec(s.ctx, "TRUNCATE "+table); err != nil {
+		return s.fail("truncate", err)
+	}
+	return nil
+}
+
 // Lock implements store.Session.
 func (s *session) Lock(thing string, shared bool) error {
 	text := "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))"

@@ -71,6 +71,8 @@ CREATE TABLE transactions (
     attempt                INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
     waiting_method         TEXT,                       -- payment_method before the confirmation
     waiting_details        TEXT,                       -- details before the confirmation
+    -- How many confirmations by publishable keys were refused for what they named to pay with.
+    refused_confirmations  INTEGER NOT NULL DEFAULT 0,
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) STRICT;
@@ -286,16 +288,15 @@ CREATE TABLE tokens (
     details     TEXT    NOT NULL,
     vault_key   INTEGER NOT NULL,
     number      BLOB,             -- sealed; removed when the token expires
-    cvc         BLOB,             -- sealed; removed at the first use, at the latest when the token expires
-    cvc_given   INTEGER NOT NULL CHECK (cvc_given IN (0, 1)),
+    secret_hash BLOB    NOT NULL, -- of the value that the client holds
+    cvc_given   INTEGER NOT NULL CHECK (cvc_given IN (0, 1)), -- the code itself is in codes.db
     used_by     INTEGER NOT NULL DEFAULT 0,
     used_at     INTEGER NOT NULL DEFAULT 0,
     created_at  INTEGER NOT NULL,
     expires_at  INTEGER NOT NULL,
-    CHECK ((used_by = 0) = (used_at = 0)),
-    CHECK (used_by = 0 OR cvc IS NULL)
+    CHECK ((used_by = 0) = (used_at = 0))
 ) STRICT;
-CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL OR cvc IS NOT NULL;
+CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL;
 CREATE INDEX tokens_by_expiry ON tokens (expires_at);
 
 CREATE TABLE customers (

@@ -63,6 +63,7 @@ CREATE TABLE transactions (
     attempt                BIGINT   NOT NULL DEFAULT 0 CHECK (attempt >= 0),
     waiting_method         TEXT,
     waiting_details        TEXT,
+    refused_confirmations  BIGINT   NOT NULL DEFAULT 0,
     partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
@@ -271,17 +272,30 @@ CREATE TABLE tokens (
     details     TEXT     NOT NULL,
     vault_key   BIGINT   NOT NULL,
     number      BYTEA,
-    cvc         BYTEA,
+    secret_hash BYTEA    NOT NULL,
     cvc_given   SMALLINT NOT NULL CHECK (cvc_given IN (0, 1)),
     used_by     BIGINT   NOT NULL DEFAULT 0,
     used_at     BIGINT   NOT NULL DEFAULT 0,
     created_at  BIGINT   NOT NULL,
     expires_at  BIGINT   NOT NULL,
-    CHECK ((used_by = 0) = (used_at = 0)),
-    CHECK (used_by = 0 OR cvc IS NULL)
+    CHECK ((used_by = 0) = (used_at = 0))
 );
-CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL OR cvc IS NOT NULL;
+CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL;
 CREATE INDEX tokens_by_expiry ON tokens (expires_at);
+
+-- Security codes and their keys are unlogged: the write-ahead log, and so archives, standbys and base backups, never hold them.
+-- They are empty after a crash or a failover, and the tokens that had a code are then refused.
+CREATE UNLOGGED TABLE code_keys (
+    id        BIGINT PRIMARY KEY,
+    hour      BIGINT NOT NULL, -- in which it seals, counted from 1970; destroyed two hours after that hour began
+    vault_key BIGINT NOT NULL,
+    sealed    BYTEA  NOT NULL
+);
+CREATE UNLOGGED TABLE security_codes (
+    token_id BIGINT PRIMARY KEY,
+    key_id   BIGINT NOT NULL,
+    sealed   BYTEA  NOT NULL
+);
 
 CREATE TABLE customers (
     id                BIGINT   PRIMARY KEY,

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// ErrCodeKeyGone: the key that encrypted a security code was destroyed meanwhile; encrypt the code anew.
+var ErrCodeKeyGone = errors.New("store: the key of a security code is gone")
+
+// scrubber is an engine whose files keep what was deleted until they are cleaned.
+type scrubber interface {
+	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy when a read is in the way.
+	Scrub(ctx context.Context) error
+}
+
+// CodeKey reads the newest key that encrypts security codes in an hour, else ErrNotFound.
+func (db *DB) CodeKey(ctx context.Context, hour int64) (payment.CodeKey, error) {
+	s, err := db.query(ctx, `SELECT id, hour, vault_key, sealed FROM code_keys WHERE hour = ? ORDER BY id DESC LIMIT 1`)
+	if err != nil {
+		return payment.CodeKey{}, err
+	}
+	return scanCodeKey(s.Row(ctx, hour))
+}
+
+// CodeKeys reads all keys of security codes that are left.
+func (db *DB) CodeKeys(ctx context.Context) ([]payment.CodeKey, error) {
+	return collect(ctx, db, `SELECT id, hour, vault_key, sealed FROM code_keys ORDER BY id`, scanCodeKey)
+}
+
+// InsertCodeKey writes the key that encrypts security codes from now on. ErrKeyRetired when it must be sealed anew.
+func (tx *Tx) InsertCodeKey(k payment.CodeKey) error {
+	if err := tx.current(k.Vault); err != nil {
+		return err
+	}
+	return tx.insert(`INSERT INTO code_keys (id, hour, vault_key, sealed) VALUES (?, ?, ?, ?)`, k.ID, k.Hour, k.Vault, k.Sealed)
+}
+
+// ResealCodeKey writes k in place of what the vault's key old sealed.
+func (tx *Tx) ResealCodeKey(old uint32, k payment.CodeKey) error {
+	return tx.exec(`UPDATE code_keys SET vault_key = ?, sealed = ? WHERE id = ? AND vault_key = ?`, k.Vault, k.Sealed, k.ID, old)
+}
+
+// insertCode writes the security code of a token, unless that has none. ErrCodeKeyGone when its key is not there any more.
+func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
+	if len(c.Text) == 0 {
+		return nil
+	}
+	n, err := tx.changed(`INSERT INTO security_codes (token_id, key_id, sealed)
+		SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM code_keys WHERE id = ?2)`, token, c.Key.ID, c.Text)
+	if err == nil && n == 0 {
+		err = ErrCodeKeyGone
+	}
+	return err
+}
+
+// deleteCode removes the security code of a token, if it has one.
+func (tx *Tx) deleteCode(token int64) error {
+	return tx.exec(`DELETE FROM security_codes WHERE token_id = ?`, token)
+}
+
+// DestroyCodeKeys removes the keys of the hours before this one from the database and, once it returns nil, from its files. Nothing
+// opens the codes that they encrypted from then on, wherever a copy of one is. It returns the number of keys. ErrUnavailable when
+// the table is read for long, as by a dump: try again.
+func (db *DB) DestroyCodeKeys(ctx context.Context, hour int64) (n int, err error) {
+	old, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ?)`, hour)
+	if err != nil {
+		return 0, err
+	}
+	if old {
+		err = db.Update(ctx, func(tx *Tx) error { n, err = tx.destroyCodeKeys(hour); return err })
+	}
+	if s, ok := db.engine.(scrubber); ok && err == nil {
+		err = s.Scrub(ctx)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("destroy keys of security codes: %w", err)
+	}
+	return n, nil
+}
+
+func (tx *Tx) destroyCodeKeys(hour int64) (n int, err error) {
+	if err := tx.s.Exclude("code_keys"); err != nil {
+		return 0, err
+	}
+	var live []payment.CodeKey
+	err = tx.each(`SELECT id, hour, vault_key, sealed FROM code_keys`, func(row Scanner) error {
+		k, err := scanCodeKey(row)
+		if k.Hour >= hour {
+			live = append(live, k)
+		} else {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := tx.s.Empty("code_keys"); err != nil {
+		return 0, err
+	}
+	for _, k := range live {
+		if err := tx.insert(`INSERT INTO code_keys (id, hour, vault_key, sealed) VALUES (?, ?, ?, ?)`, k.ID, k.Hour, k.Vault, k.Sealed); err != nil {
+			return 0, err
+		}
+	}
+	return n, tx.exec(`DELETE FROM security_codes WHERE NOT EXISTS (SELECT 1 FROM code_keys WHERE code_keys.id = security_codes.key_id)`)
+}
+
+func scanCodeKey(row Scanner) (payment.CodeKey, error) {
+	var k payment.CodeKey
+	err := row.Scan(&k.ID, &k.Hour, &k.Vault, &k.Sealed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return k, ErrNotFound
+	}
+	if err != nil {
+		return k, fmt.Errorf("read code key: %w", err)
+	}
+	return k, nil
+}

@@ -1,0 +1,70 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// TestDestroyCodeKeys: once a destroyed key has been reported, its bytes are in no file of a store that is still open, and neither are
+// those of the codes that were deleted. The keys of later hours stay.
+func TestDestroyCodeKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := func(id, hour int64, letter byte) payment.CodeKey {
+		return payment.CodeKey{ID: id, Hour: hour, Vault: 1, Sealed: bytes.Repeat([]byte{letter}, 60)}
+	}
+	old, live := key(1, 100, 'P'), key(2, 101, 'Q')
+	code := func(id int64, k payment.CodeKey, letter byte) *payment.Token {
+		return token(id, payment.Sealed{Key: 1, Number: []byte("n"), Code: payment.SealedCode{Key: k, Text: bytes.Repeat([]byte{letter}, 31)}})
+	}
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertCodeKey(old), tx.InsertCodeKey(live), tx.InsertToken(code(10, old, 'R')), tx.InsertToken(code(11, live, 'S')),
+			tx.InsertToken(code(12, live, 'T')))
+	})
+	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 12, 9) })
+	if n, err := b.db.DestroyCodeKeys(t.Context(), 100); n != 0 || err != nil {
+		t.Errorf("nothing is old: got %d, %v", n, err)
+	}
+	if n, err := b.db.DestroyCodeKeys(t.Context(), 101); n != 1 || err != nil {
+		t.Errorf("one is old: got %d, %v", n, err)
+	}
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(b.path), "*"))
+	if err != nil || len(names) < 2 {
+		t.Fatalf("files: %v, %v", names, err)
+	}
+	found := ""
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, letter := range "PQRST" {
+			if bytes.Contains(content, bytes.Repeat([]byte{byte(letter)}, 16)) {
+				found += string(letter)
+			}
+		}
+	}
+	if found != "QS" {
+		t.Errorf("in the files: got %q, want the later key and the code that is not used", found)
+	}
+	keys, err := b.db.CodeKeys(t.Context())
+	if err != nil || len(keys) != 1 || keys[0].ID != live.ID {
+		t.Errorf("left: got %v, %v", keys, err)
+	}
+	if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertToken(code(13, old, 'U')) }); !errors.Is(err, store.ErrCodeKeyGone) {
+		t.Errorf("a code under a destroyed key: got %v, want %v", err, store.ErrCodeKeyGone)
+	}
+	if _, err := b.db.Token(t.Context(), tenant, 13); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("its token: got %v, want %v", err, store.ErrNotFound)
+	}
+	got, err := b.db.Token(t.Context(), tenant, 10)
+	if err != nil || !got.CVCGiven || len(got.Sealed.Code.Text) != 0 || got.Sealed.Code.Key.ID != 0 {
+		t.Errorf("the token of a destroyed key: got %+v, %v", got, err)
+	}
+}

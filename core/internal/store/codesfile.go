@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// codesFile holds security codes and the keys that encrypt them. It lies beside the database, is never part of a backup, and may be
+// removed while no service runs: tokens that had a code are then refused.
+const codesFile = "codes.db"
+
+// codesSchema makes the tables of the codes' file. A file that lost power keeps what was checkpointed, and is never damaged by it.
+const codesSchema = `PRAGMA codes.journal_mode = WAL;
+PRAGMA codes.synchronous = NORMAL;
+PRAGMA codes.secure_delete = ON;
+CREATE TABLE IF NOT EXISTS codes.code_keys (
+    id        INTEGER PRIMARY KEY,
+    hour      INTEGER NOT NULL, -- in which it seals, counted from 1970; destroyed two hours after that hour began
+    vault_key INTEGER NOT NULL,
+    sealed    BLOB    NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS codes.security_codes (
+    token_id INTEGER PRIMARY KEY,
+    key_id   INTEGER NOT NULL,
+    sealed   BLOB    NOT NULL
+) STRICT;`
+
+// codesPath returns where the codes of a database file are.
+func codesPath(database string) string { return filepath.Join(filepath.Dir(database), codesFile) }
+
+// AttachCodes makes the codes of a database file part of a connection to it, under the schema "codes".
+func AttachCodes(ctx context.Context, conn driver.Conn, database string) error {
+	return run(ctx, conn, "ATTACH DATABASE '"+strings.ReplaceAll(filepath.ToSlash(codesPath(database)), "'", "''")+"' AS codes")
+}
+
+// makeCodes attaches the codes' file to the writing connection, and makes it where there is none.
+func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
+	path := codesPath(database)
+	if err := makePrivate(path); err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	err := AttachCodes(ctx, conn, database)
+	if err == nil {
+		err = run(ctx, conn, codesSchema)
+	}
+	if err != nil && !IsUnavailable(err) {
+		err = fmt.Errorf("open %s: %w. If the file is damaged, stop the service and remove it with its -wal and -shm: tokens of the last hour "+
+			"that have a security code are then refused, and nothing else is lost", path, err)
+	}
+	return err
+}
+
+func run(ctx context.Context, conn driver.Conn, text string) error {
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return errors.New("store: the driver's connections run no statements")
+	}
+	_, err := execer.ExecContext(ctx, text, nil)
+	return err
+}
