@@ -46,8 +46,8 @@ func knowing(next http.Handler) http.Handler {
 	})
 }
 
-// A login is tried from one address until that is blocked, by every way to log in, and its client is served at another one all the while.
-// The address is in the log and the attempts are counted.
+// A login is tried from one address until that is blocked, by every way to log in, and its client
+// is served at another one all the while. The address is in the log and the attempts are counted.
 func TestLoginAttempts(t *testing.T) {
 	t.Parallel()
 	const hop = "0123456789012345678901234567890123456789abc="

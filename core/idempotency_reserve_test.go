@@ -11,7 +11,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// A reserved key has one purpose for 24 hours: the same request is replayed, and every other one is refused, a payment among them.
+// A reserved key has one purpose for 24 hours: the same request is replayed, and every other one is
+// refused, a payment among them.
 func TestReserveIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -27,7 +27,8 @@ var (
 
 const (
 	slowness = time.Second
-	// slowed bounds how many refusals are slow at a time, since each occupies one of the proxy's places.
+	// slowed bounds how many refusals are slow at a time, since each occupies one of the proxy's
+	// places.
 	slowed = 64
 	// complainEvery is how often at most the log has a line on blocked attempts.
 	complainEvery = 10 * time.Second
@@ -37,8 +38,8 @@ const (
 type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Forwarded reports that the hop in front forwards client addresses. If it does not, a private address is that of the hop, and stands for
-	// all of its clients: it bounds nothing.
+	// Forwarded reports that the hop in front forwards client addresses. If it does not, a private
+	// address is that of the hop, and stands for all of its clients: it bounds nothing.
 	Forwarded bool
 	// Observe counts each attempt by its outcome. Nil counts nothing.
 	Observe func(outcome string)
@@ -74,8 +75,9 @@ type Attempt struct {
 	address, login string
 }
 
-// Begin returns the attempt of a request to log in as login, which may be empty where the request names none. It returns false if the attempt is
-// blocked: then the caller must refuse it as it refuses a wrong login, without judging it.
+// Begin returns the attempt of a request to log in as login, which may be empty where the request
+// names none. It returns false if the attempt is blocked: then the caller must refuse it as it
+// refuses a wrong login, without judging it.
 func (l *Limiter) Begin(ctx context.Context, login string) (Attempt, bool) {
 	if l == nil {
 		return Attempt{}, true
@@ -97,8 +99,8 @@ func (a Attempt) Accepted() {
 	}
 }
 
-// Refused counts the attempt as refused. It waits for a second if too many attempts on the login were refused, wherever they came from: a right
-// attempt never waits.
+// Refused counts the attempt as refused. It waits for a second if too many attempts on the login
+// were refused, wherever they came from: a right attempt never waits.
 func (a Attempt) Refused(ctx context.Context) {
 	l := a.limiter
 	if l == nil {
@@ -127,8 +129,9 @@ func (a Attempt) Refused(ctx context.Context) {
 // pair names the attempt's login at its address. An address holds no space.
 func (a Attempt) pair() string { return a.address + " " + a.login }
 
-// address returns what bounds attempts from a client address: the address itself, or the network of an IPv6 client, which has 2^64 of them.
-// It returns "" for an address that many clients share: this machine's own, and that of a hop that forwards none.
+// address returns what bounds attempts from a client address: the address itself, or the network of
+// an IPv6 client, which has 2^64 of them. It returns "" for an address that many clients share:
+// this machine's own, and that of a hop that forwards none.
 func (l *Limiter) address(text string) string {
 	at, err := netip.ParseAddr(text)
 	switch {

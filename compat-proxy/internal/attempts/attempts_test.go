@@ -77,7 +77,8 @@ func (b *bench) succeeds(ctx context.Context, login string) bool {
 
 const attacker, client = "203.0.113.7", "198.51.100.2"
 
-// A flood for one login stops at its address and nowhere else: the honest client logs in from its own address, and at once.
+// A flood for one login stops at its address and nowhere else: the honest client logs in from its
+// own address, and at once.
 func TestFloodForOneLogin(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -112,7 +113,8 @@ func TestFloodForOneLogin(t *testing.T) {
 	}
 }
 
-// An address that tries many logins is blocked for all of them, also from another address of its IPv6 network.
+// An address that tries many logins is blocked for all of them, also from another address of its
+// IPv6 network.
 func TestFloodFromOneAddress(t *testing.T) {
 	t.Parallel()
 	for flood, other := range map[string]string{attacker: attacker, "2001:db8::1": "2001:db8::ffff:1"} {
@@ -137,7 +139,8 @@ func TestFloodFromOneAddress(t *testing.T) {
 	}
 }
 
-// An address that many clients share blocks none of them: this machine's, and that of a hop which forwards no addresses.
+// An address that many clients share blocks none of them: this machine's, and that of a hop which
+// forwards no addresses.
 func TestSharedAddress(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -159,7 +162,8 @@ func TestSharedAddress(t *testing.T) {
 	}
 }
 
-// 64 refusals are slow at a time, for each holds one of the proxy's places. The next one does not wait.
+// 64 refusals are slow at a time, for each holds one of the proxy's places. The next one does not
+// wait.
 func TestSlowRefusalsAreFew(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -184,7 +188,8 @@ func TestSlowRefusalsAreFew(t *testing.T) {
 	group.Wait()
 }
 
-// However many addresses and logins there are, what is kept stays within bounds, and the last ones are kept.
+// However many addresses and logins there are, what is kept stays within bounds, and the last ones
+// are kept.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := attempts.NewLedger(10, time.Second)

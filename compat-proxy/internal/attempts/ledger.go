@@ -15,7 +15,8 @@ type allowance struct {
 	every time.Duration
 }
 
-// ledger counts refusals by name. It keeps for each name the time at which all of its refusals are forgotten.
+// ledger counts refusals by name. It keeps for each name the time at which all of its refusals are
+// forgotten.
 type ledger struct {
 	allowance
 
@@ -34,7 +35,8 @@ func (l *ledger) spent(name string, now time.Time) bool {
 	return l.forgets[sha256.Sum256([]byte(name))]-now.UnixNano() > int64(l.burst-1)*int64(l.every)
 }
 
-// charge counts one refusal. An allowance that is spent stays so for as long as one refusal takes to be forgotten, however many come.
+// charge counts one refusal. An allowance that is spent stays so for as long as one refusal takes
+// to be forgotten, however many come.
 func (l *ledger) charge(name string, now time.Time) {
 	key, at := sha256.Sum256([]byte(name)), now.UnixNano()
 	l.mu.Lock()
@@ -46,7 +48,8 @@ func (l *ledger) charge(name string, now time.Time) {
 	l.forgets[key] = min(max(forgets, at)+int64(l.every), at+int64(l.burst)*int64(l.every))
 }
 
-// makeRoom removes the names that have nothing left to be forgotten, among 64, and one of the others if there is none. The caller holds mu.
+// makeRoom removes the names that have nothing left to be forgotten, among 64, and one of the
+// others if there is none. The caller holds mu.
 func (l *ledger) makeRoom(at int64) {
 	looked := 0
 	for key, forgets := range l.forgets {

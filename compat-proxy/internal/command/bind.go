@@ -8,9 +8,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name. Without a witness that is the key under which
-// a command is carried out whose name is the evidence. It returns the result to give if the evidence came with another name before,
-// or v1 does not tell. A reservation has no effect, so a lost response to it is Unavailable: the retry goes on.
+// bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name.
+// Without a witness that is the key under which a command is carried out whose name is the
+// evidence. It returns the result to give if the evidence came with another name before, or v1 does
+// not tell. A reservation has no effect, so a lost response to it is Unavailable: the retry goes
+// on.
 func (s session) bind(ctx context.Context, c Named) *Result {
 	if c.Bound.Evidence == "" {
 		return nil

@@ -14,7 +14,8 @@ func bound(name, evidence string) command.Named {
 	return command.Named{Command: charge, Name: name, Bound: command.Binding{Evidence: evidence}}
 }
 
-// Evidence comes with one name only, at every proxy, under the rolled API key too, and while the deduplication secret is replaced.
+// Evidence comes with one name only, at every proxy, under the rolled API key too, and while the
+// deduplication secret is replaced.
 func TestEvidenceIsBoundToItsName(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -79,7 +80,8 @@ func TestEvidenceUnderAWitness(t *testing.T) {
 	}
 }
 
-// Nothing is paid while v1 does not take the reservation, and a response to it that was lost stops nothing.
+// Nothing is paid while v1 does not take the reservation, and a response to it that was lost stops
+// nothing.
 func TestEvidenceThatIsNotReserved(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

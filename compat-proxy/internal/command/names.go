@@ -35,25 +35,27 @@ func checkSecrets(current, other secret.String) error {
 	return nil
 }
 
-// SecretFingerprint shows whether proxies have the same deduplication secret: 16 hexadecimal digits that reveal nothing of it.
+// SecretFingerprint shows whether proxies have the same deduplication secret: 16 hexadecimal digits
+// that reveal nothing of it.
 func SecretFingerprint(s secret.String) string {
 	mac := hmac.New(sha256.New, []byte(s.Reveal()))
 	mac.Write([]byte("fingerprint"))
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// tenant is the merchant and the mode of an API key. Both outlive the key: every key that replaces it has the same.
+// tenant is the merchant and the mode of an API key. Both outlive the key: every key that replaces
+// it has the same.
 type tenant struct{ merchant, mode string }
 
-// naming derives the names under which v1 remembers requests: Idempotency-Keys and digests. One secret and tenant give the same
-// names at every proxy and under every API key of the tenant.
+// naming derives the names under which v1 remembers requests: Idempotency-Keys and digests. One
+// secret and tenant give the same names at every proxy and under every API key of the tenant.
 type naming struct {
 	secret secret.String
 	tenant tenant
 }
 
-// derive returns a short name for all parts that make requests equal. Card numbers are among the parts: without the secret the name
-// confirms no guess of one.
+// derive returns a short name for all parts that make requests equal. Card numbers are among the
+// parts: without the secret the name confirms no guess of one.
 func (n naming) derive(parts ...[]string) string {
 	text := appendList(make([]byte, 0, 512), []string{"name", n.tenant.merchant, n.tenant.mode})
 	for _, list := range parts {
@@ -73,7 +75,8 @@ func appendList(text []byte, list []string) []byte {
 	return text
 }
 
-// prepare has the session derive names, if the command needs any. It returns the result to give if v1 does not identify the API key.
+// prepare has the session derive names, if the command needs any. It returns the result to give if
+// v1 does not identify the API key.
 func (s *session) prepare(ctx context.Context, c Command) *Result {
 	if !needsNames(c) {
 		return nil
@@ -108,8 +111,8 @@ func needsNames(c Command) bool {
 	return false
 }
 
-// chosen returns the names to run a request under: the other secret's if its first key, which first returns, is in use at v1, and
-// else the current ones. Without another secret it calls nothing.
+// chosen returns the names to run a request under: the other secret's if its first key, which first
+// returns, is in use at v1, and else the current ones. Without another secret it calls nothing.
 func (s session) chosen(ctx context.Context, first func(naming) string) (naming, *Result) {
 	if s.otherNames == nil {
 		return s.names, nil

@@ -45,7 +45,8 @@ func repeatable() map[string]command.Command {
 	}
 }
 
-// The API key of a login is rolled between a command whose response was lost and its retry, at this proxy or another one.
+// The API key of a login is rolled between a command whose response was lost and its retry, at this
+// proxy or another one.
 func TestRolledKeyForgetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
@@ -118,7 +119,8 @@ func TestNamesOfAnotherTenant(t *testing.T) {
 	}
 }
 
-// While the deduplication secret is replaced, each proxy knows both: what was named under the one is recognised under the other.
+// While the deduplication secret is replaced, each proxy knows both: what was named under the one
+// is recognised under the other.
 func TestReplacedSecretForgetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
@@ -149,7 +151,8 @@ func TestReplacedSecretForgetsNothing(t *testing.T) {
 	}
 }
 
-// A further payment of an order, and a customer, are recognised while the deduplication secret is replaced.
+// A further payment of an order, and a customer, are recognised while the deduplication secret is
+// replaced.
 func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
@@ -181,7 +184,8 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	}
 }
 
-// What is named is not attempted while v1 does not identify the API key: under another name it could be done twice.
+// What is named is not attempted while v1 does not identify the API key: under another name it
+// could be done twice.
 func TestNamedWithoutATenant(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -406,36 +406,3 @@ func TestTokenOfAnExpiredCertificate(t *testing.T) {
 	accepted(t, v, j.signed(t), "demo_merchant_1")
 	refused(t, setupAt(t, certified(), 0, now.Add(2*time.Hour)), j.signed(t))
 }
-
-// A token that says neither when it was made nor when it ends would be good for ever: no login has it.
-func TestTokenWithoutAnyTime(t *testing.T) {
-	t.Parallel()
-	v, p := setupWith(t, certified(), 0), pairs()
-	for _, first := range []bool{true, false} {
-		j := tokenVector()
-		if first {
-			legacy(&j, p[0], date)
-		}
-		j.claims = set(set(j.claims, "iat", nil), "exp", nil)
-		refused(t, v, j.signed(t))
-	}
-}
-
-// A portfolio's token that names no merchant is for the one in the header, which nobody signed.
-func TestTokenOfAPortfolioIsBound(t *testing.T) {
-	t.Parallel()
-	text := strings.Replace(certified(), "  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n", "  - merchant_id: demo_merchant_2\n", 1)
-	v, p := setupWith(t, text, age), pairs()
-	j := tokenVector()
-	j.header, j.signer = []member{{"alg", "RS256"}, {"kid", "11259376"}}, p[1].sign
-	j.claims = set(j.claims, "iss", "demo_merchant_2")
-	if c := accepted(t, v, j.signed(t), "demo_merchant_1"); !c.Witness.IsZero() {
-		t.Error("a merchant that the token names has a witness")
-	}
-	j.claims = set(j.claims, "v-c-merchant-id", nil)
-	r := j.signed(t)
-	r.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
-	if c := accepted(t, v, r, "demo_merchant_1"); c.Witness.Reveal() != "sk_test_one" || c.Login != "demo_merchant_2" {
-		t.Errorf("caller = %+v, want a witness and the login", c)
-	}
-}

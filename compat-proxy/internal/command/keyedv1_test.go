@@ -1,0 +1,178 @@
+package command_test
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// keyedV1 remembers Idempotency-Keys as v1 does, and counts what it was really asked to do.
+type keyedV1 struct {
+	clock  *clock.Fake
+	answer int  // status of a new payment; 201 by default
+	deaf   int  // so many requests are lost before they are read
+	refuse int  // so many requests are refused, and nothing is kept of them
+	mute   int  // so many answers are lost after their effect
+	atIt   int  // so many repetitions are told that the first is still under way
+	blind  bool // the caller may not read keys
+	down   bool // API keys are not identified
+
+	mu      sync.Mutex
+	uses    map[string]*keyUse // guarded by mu
+	effects []time.Time        // guarded by mu
+	looks   int                // guarded by mu
+	reads   int                // guarded by mu
+	keys    []string           // guarded by mu
+}
+
+type keyUse struct {
+	body    string
+	answer  string
+	id      string
+	status  int
+	made    time.Time
+	running bool
+}
+
+func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.URL.Path == "/v1/api_keys/current" {
+		f.identify(w, r)
+		return
+	}
+	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
+		f.look(w, key)
+		return
+	}
+	if n, one := strings.CutPrefix(r.URL.Path, "/v1/captures/"); one {
+		_, _ = fmt.Fprintf(w, `{"id":%q,"transaction":%q,"status":"succeeded","amount":100,"currency":"usd"}`, n, txnID)
+		return
+	}
+	if n, one := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); one && r.Method == http.MethodGet {
+		f.reads++
+		_, _ = fmt.Fprintf(w, `{"id":%q,"status":"captured","currency":"usd","card":{"last4":"4242","brand":"visa"}}`, n)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	if f.deaf > 0 {
+		f.deaf--
+		panic(http.ErrAbortHandler)
+	}
+	if f.refuse > 0 {
+		f.refuse--
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, refusal("invalid_field"))
+		return
+	}
+	key := r.Header.Get("Idempotency-Key")
+	if merchant := strings.Split(r.Header.Get("Authorization"), "_")[2]; merchant != "key" {
+		key = merchant + ":" + key // another merchant's keys are its own
+	}
+	f.keys = append(f.keys, key)
+	u, used := f.uses[key]
+	switch {
+	case used && u.body != string(body):
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
+		return
+	case used && (u.running || f.atIt > 0):
+		f.atIt--
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, refusal(command.CodeKeyInUse))
+		return
+	case used:
+		w.Header().Set("Idempotent-Replayed", "true")
+	default:
+		u = f.pay(r.URL.Path, string(body))
+		f.uses[key] = u
+	}
+	if f.mute > 0 {
+		f.mute--
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(u.status)
+	_, _ = io.WriteString(w, u.answer)
+}
+
+// identify tells the merchant and mode of an API key by its parts: sk_MODE_MERCHANT_REST.
+func (f *keyedV1) identify(w http.ResponseWriter, r *http.Request) {
+	if f.down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	parts := strings.Split(r.Header.Get("Authorization"), "_")
+	_, _ = fmt.Fprintf(w, `{"merchant":"mer_%s","mode":%q,"scopes":[]}`, parts[2], parts[1])
+}
+
+// pay is a new payment, or what the path asks for. The caller holds mu.
+func (f *keyedV1) pay(path, body string) *keyUse {
+	now := f.clock.Now()
+	if path == "/v1/idempotency_keys" {
+		return &keyUse{body: body, status: http.StatusCreated, answer: "{}", made: now}
+	}
+	f.effects = append(f.effects, now)
+	var asked struct {
+		Amount      int64   `json:"amount"`
+		Currency    string  `json:"currency"`
+		Transaction string  `json:"transaction"`
+		Reference   *string `json:"reference"`
+	}
+	mustRead([]byte(body), &asked)
+	txn := id.Format(id.Transaction, int64(len(f.effects)))
+	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, asked.Amount, cmp.Or(asked.Currency, "usd"),
+		now.UTC().Format("2006-01-02T15:04:05.000Z"))
+	if asked.Reference != nil {
+		fields += fmt.Sprintf(`,"reference":%q`, *asked.Reference)
+	}
+	made := fmt.Sprintf(`{"id":%q,%s}`, txn, fields)
+	if payment, ok := strings.CutSuffix(path, "/captures"); ok {
+		txn = id.Format(id.Capture, int64(len(f.effects)))
+		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, payment[strings.LastIndexByte(payment, '/')+1:],
+			strings.Replace(fields, "captured", "succeeded", 1))
+	}
+	if path == "/v1/refunds" {
+		txn = id.Format(id.Refund, int64(len(f.effects)))
+		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction, strings.Replace(fields, "captured", "pending", 1))
+	}
+	u := &keyUse{body: body, status: f.answer, answer: made, id: txn, made: now}
+	if f.answer == http.StatusPaymentRequired {
+		u.answer = refusalWith("card_declined", strings.Replace(made, "captured", "declined", 1))
+	}
+	return u
+}
+
+// look answers what is known of a key. The caller holds mu.
+func (f *keyedV1) look(w http.ResponseWriter, key string) {
+	f.looks++
+	u, used := f.uses[key]
+	switch {
+	case f.blind:
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, refusal("insufficient_scope"))
+	case !used:
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, refusal("not_found"))
+	default:
+		status := fmt.Sprintf(`,"http_status":%d`, u.status)
+		if u.running {
+			status = ""
+		}
+		_, _ = fmt.Fprintf(w, `{"object":"idempotency_key","key":%q,"status":"x","created_at":%q,"expires_at":%q,"resource":%q%s}`,
+			key, u.made.UTC().Format("2006-01-02T15:04:05.000Z"), u.made.UTC().Format("2006-01-02T15:04:05.000Z"), u.id, status)
+	}
+}
+
+func (f *keyedV1) paid() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.effects)
+}
