@@ -1,0 +1,53 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// loggedPrefixes are of the objects whose ids stand in log lines. A token is none of them: its whole id
+// works as a credential.
+var loggedPrefixes = []id.Prefix{
+	id.Transaction, id.Capture, id.Refund, id.Customer, id.PaymentMethod, id.APIKey, id.WebhookEndpoint, id.Event, id.Delivery, id.Merchant,
+}
+
+// isLoggedID reports whether text is exactly an id of ours that may stand in a log line. Any other text of
+// a client could be a secret.
+func isLoggedID(text string) bool {
+	return slices.ContainsFunc(loggedPrefixes, func(p id.Prefix) bool {
+		_, err := id.Parse(p, text)
+		return err == nil
+	})
+}
+
+// logAddressed puts the id that the path addresses into the request's log line.
+func logAddressed(r *http.Request) {
+	if text := mux.Vars(r)["id"]; text != "" && isLoggedID(text) {
+		httpx.EventFrom(r.Context()).SetWord("addressed", text)
+	}
+}
+
+// logObject puts the id of the object that a response shows into the request's log line: the object that
+// was created or changed, or the transaction of a decline.
+func logObject(r *http.Request, status int, body []byte) {
+	text := ""
+	if status >= http.StatusBadRequest {
+		if !bytes.Contains(body, []byte(`"transaction":{`)) {
+			return
+		}
+		text = resourceOf(body)
+	} else if rest, found := bytes.CutPrefix(body, []byte(`{"id":"`)); found {
+		if end := bytes.IndexByte(rest, '"'); end > 0 {
+			text = string(rest[:end])
+		}
+	}
+	if text != "" && isLoggedID(text) {
+		httpx.EventFrom(r.Context()).SetWord("object", text)
+	}
+}
