@@ -67,6 +67,8 @@ type Config struct {
 	Concurrency int
 	// KeepEvents is how long events are listed and can be delivered again before they are removed: at least LeastKeepEvents, 0 for good.
 	KeepEvents time.Duration
+	// KeepPersonal is how long personal data of transactions, captures, refunds and their events is kept: at least LeastKeepPersonal, 0 for good.
+	KeepPersonal time.Duration
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
 	VaultKEK secret.String
 
@@ -119,7 +121,8 @@ type Core struct {
 // Open migrates the store, finishes what an earlier process left open, and returns the service ready to serve.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	if err := errors.Join(checkToken("filter token", cfg.FilterToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept(), cfg.checkKeepAudit()); err != nil {
+	if err := errors.Join(checkToken("filter token", cfg.FilterToken), checkToken("filter secret", cfg.FilterSecret), cfg.checkKept(), cfg.checkKeepPersonal(),
+		cfg.checkKeepAudit()); err != nil {
 		return nil, err
 	}
 	if err := cfg.makeFolder(); err != nil {
@@ -263,6 +266,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if c.peers != nil {
 		c.ended.Go(func() { c.peers.Run(background) })
 	}
+	c.ended.Go(func() { keepErasing(background, c.db, c.peers, series, cfg) })
 	c.ended.Go(func() { keepRoots(background, c.roots, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })

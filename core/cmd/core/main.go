@@ -34,6 +34,7 @@ Usage:
                                                any more when it ends: for one of several behind a load balancer
                  [--keep-events DAYS]          remove events after so many days, 60 to 36525 (0: keep them for good)
                  [--keep-audit DAYS]           remove audit records after so many days, 366 at least (0: keep them for good)
+                 [--keep-personal-data DAYS]   erase personal data of payments after so many days, 60 to 36525 (0: keep it for good)
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
   core health    [--admin ADDR]                ask a running one whether it is well, on its port for operators (127.0.0.1:9080)
   core version                                 print the release

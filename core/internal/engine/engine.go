@@ -84,6 +84,8 @@ type Presenter interface {
 	CustomerDeleted(c *payment.Customer) Answer
 	// Erased is the data of an event of a customer or payment method without what tells of a person, a card or an account.
 	Erased(kind string, data []byte) []byte
+	// Impersonal is the data of a transaction, capture or refund, or of an event of one by its type, without personal data.
+	Impersonal(kind string, data []byte) []byte
 	// MethodAttached and MethodDetached answer the making and the end of a payment method; Method shows it.
 	MethodAttached(m *payment.Method) Answer
 	Method(m *payment.Method) Answer

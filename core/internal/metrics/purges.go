@@ -19,6 +19,7 @@ const (
 	tokens     = "token"
 	deliveries = "webhook_delivery"
 	events     = "event"
+	personal   = "personal_data"
 )
 
 func newPurges(c clock.Clock) purges {
@@ -31,7 +32,7 @@ func newPurges(c clock.Clock) purges {
 			Name: "causeway_purge_last_success_timestamp_seconds", Help: "When the last purge ended that removed all that was past its time, by kind.",
 		}, []string{"kind"}),
 	}
-	for _, kind := range []string{keys, tokens, deliveries, events} {
+	for _, kind := range []string{keys, tokens, deliveries, events, personal} {
 		p.rows.WithLabelValues(kind)
 		p.last.WithLabelValues(kind)
 	}
@@ -51,6 +52,9 @@ func (p *purges) DeliveriesPurged(n int64, err error) { p.end(deliveries, n, err
 
 // EventsPurged counts a purge of events.
 func (p *purges) EventsPurged(n int64, err error) { p.end(events, n, err) }
+
+// PersonalErased counts the rows from which personal data was erased.
+func (p *purges) PersonalErased(n int64, err error) { p.end(personal, n, err) }
 
 func (p *purges) end(kind string, n int64, err error) {
 	p.rows.WithLabelValues(kind).Add(float64(n))

@@ -94,6 +94,12 @@ CREATE TABLE transaction_terms (
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 ) STRICT, WITHOUT ROWID;
 
+-- How far rows have no personal data any more, by the kind of rows.
+CREATE TABLE erasures (
+    name    TEXT    PRIMARY KEY,
+    through INTEGER NOT NULL -- id of the last row
+) STRICT;
+
 CREATE TABLE captures (
     id                    INTEGER PRIMARY KEY,
     transaction_id        INTEGER NOT NULL REFERENCES transactions (id),

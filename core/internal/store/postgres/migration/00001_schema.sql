@@ -83,6 +83,12 @@ CREATE TABLE transaction_terms (
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 );
 
+-- How far rows have no personal data any more, by the kind of rows.
+CREATE TABLE erasures (
+    name    TEXT   PRIMARY KEY,
+    through BIGINT NOT NULL -- id of the last row
+);
+
 CREATE TABLE captures (
     id                    BIGINT   PRIMARY KEY,
     transaction_id        BIGINT   NOT NULL REFERENCES transactions (id),

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"strings"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Impersonal is the data of a transaction, capture or refund, or of an event of one, without personal data. Amount, currency, dates, states,
+// references, order, brand, the last four digits and the expiry stay for the books and for disputes. Holder, addresses, customer, description,
+// metadata, fingerprints and 3-D Secure data go. Data of another kind stays as it is.
+func (Presenter) Impersonal(kind string, data []byte) []byte {
+	object, _, event := strings.Cut(kind, ".")
+	switch {
+	case object == "transaction" && event:
+		return impersonalAs(data, func(t *v1.Transaction) {
+			shownSource{t.Card, t.NetworkToken, t.BankAccount}.impersonal()
+			t.Billing, t.Shipping, t.Customer, t.Description, t.ThreeDSecure, t.Metadata = nil, nil, nil, nil, nil, v1.Metadata{}
+		})
+	case object == "transaction":
+		return impersonalAs(data, func(d *transactionDetails) {
+			d.impersonal()
+			d.Billing, d.Shipping, d.Customer, d.Description, d.ThreeDSecure, d.Metadata = nil, nil, nil, nil, nil, nil
+		})
+	case object == "capture" && event:
+		return impersonalAs(data, func(c *v1.Capture) { c.Metadata = v1.Metadata{} })
+	case object == "refund" && event:
+		return impersonalAs(data, func(r *v1.Refund) {
+			shownSource{r.Card, nil, r.BankAccount}.impersonal()
+			r.Metadata = v1.Metadata{}
+		})
+	case object == "capture", object == "refund":
+		return impersonalAs(data, func(d *stepDetails) { d.impersonal(); d.Metadata = nil })
+	}
+	return data
+}
+
+func impersonalAs[T any](data []byte, change func(*T)) []byte {
+	var v T
+	decodeDetails(data, &v)
+	change(&v)
+	return encode(&v)
+}
+
+// impersonal empties what tells of a person in a source.
+func (s shownSource) impersonal() {
+	if s.Card != nil {
+		s.Card.Holder, s.Card.Fingerprint = nil, ""
+	}
+	if s.NetworkToken != nil {
+		s.NetworkToken.Fingerprint = ""
+	}
+	if s.BankAccount != nil {
+		s.BankAccount.Holder, s.BankAccount.Fingerprint = "", ""
+	}
+}
