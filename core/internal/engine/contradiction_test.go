@@ -59,8 +59,8 @@ func reportsDecline(s *coretest.Service, v coretest.Verb) {
 // metric is the word of the observer for a step.
 func (st step) metric() string { return string(st.verb) }
 
-// TestApprovalOfAFailedStep: the first attempt stalls, recovery repeats the step, and the acquirer reports a decline. Then the first
-// attempt is approved. The step is recorded as done.
+// TestApprovalOfAFailedStep: the first attempt stalls, recovery repeats the step, and the acquirer
+// reports a decline. Then the first attempt is approved. The step is recorded as done.
 func TestApprovalOfAFailedStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -100,7 +100,8 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 	}
 }
 
-// TestLookAfterADecline: the first response is lost, and recovery gets a decline. Then an inquiry reports an approval.
+// TestLookAfterADecline: the first response is lost, and recovery gets a decline. Then an inquiry
+// reports an approval.
 func TestLookAfterADecline(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -143,8 +144,9 @@ func TestLookAfterADecline(t *testing.T) {
 	}
 }
 
-// TestLateStepBesideAnother: a step of 60 is declined and found approved, after another one took most of the rest. It is recorded to the last
-// minor unit, and reversed beyond that: never more is captured than authorized, or refunded than captured.
+// TestLateStepBesideAnother: a step of 60 is declined and found approved, after another one took
+// most of the rest. It is recorded to the last minor unit, and reversed beyond that: never more is
+// captured than authorized, or refunded than captured.
 func TestLateStepBesideAnother(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []coretest.Verb{coretest.Capture, coretest.Refund} {
@@ -193,7 +195,8 @@ func TestLateStepBesideAnother(t *testing.T) {
 	}
 }
 
-// TestPendingStepKeepsItsAmount: while a refund of 60 is unknown, only 40 of 100 are left, to the last minor unit.
+// TestPendingStepKeepsItsAmount: while a refund of 60 is unknown, only 40 of 100 are left, to the
+// last minor unit.
 func TestPendingStepKeepsItsAmount(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -220,7 +223,8 @@ func TestPendingStepKeepsItsAmount(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestApprovalOfAnotherAmount is not recorded: the step stays open until the acquirer reports the amount that was requested.
+// TestApprovalOfAnotherAmount is not recorded: the step stays open until the acquirer reports the
+// amount that was requested.
 func TestApprovalOfAnotherAmount(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -252,7 +256,8 @@ func TestApprovalOfAnotherAmount(t *testing.T) {
 	}
 }
 
-// TestApprovalOfADeclinedPayment: the acquirer declines a payment for recovery and approves it for the request. It is released.
+// TestApprovalOfADeclinedPayment: the acquirer declines a payment for recovery and approves it for
+// the request. It is released.
 func TestApprovalOfADeclinedPayment(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -278,7 +283,8 @@ func TestApprovalOfADeclinedPayment(t *testing.T) {
 	alerts.want(t, "authorize late_reversed")
 }
 
-// TestOneYen: the smallest amount of a currency without decimals is captured, found late and refunded once.
+// TestOneYen: the smallest amount of a currency without decimals is captured, found late and
+// refunded once.
 func TestOneYen(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

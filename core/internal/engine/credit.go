@@ -23,8 +23,9 @@ type Credit struct {
 	Details         []byte
 }
 
-// Credit makes a refund without a transaction. Only its first attempt has the number to pay to: a lost one is not sent again. It stays
-// pending while its pending reversal looks for it, for payment.LateWindow.
+// Credit makes a refund without a transaction. Only its first attempt has the number to pay to: a
+// lost one is not sent again. It stays pending while its pending reversal looks for it, for
+// payment.LateWindow.
 func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -45,7 +46,8 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error
 	})
 }
 
-// beginCredit writes the intent of a refund of no transaction, where that is allowed, and announces it.
+// beginCredit writes the intent of a refund of no transaction, where that is allowed, and announces
+// it.
 func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error {
 	allowed, err := tx.UnlinkedRefunds(f.Tenant.Merchant)
 	if err != nil {
@@ -63,7 +65,8 @@ func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error 
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f).Body))
 }
 
-// unlinkedRefund is the step of a refund without a transaction. Only the first attempt has the number to pay to, so recovery inquires.
+// unlinkedRefund is the step of a refund without a transaction. Only the first attempt has the
+// number to pay to, so recovery inquires.
 type unlinkedRefund struct {
 	refund
 	c Credit // the zero Credit in recovery
@@ -83,8 +86,9 @@ func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acqu
 	return a, err
 }
 
-// missing writes a pending reversal of a refund that the acquirer does not know. The refund stays pending and keeps its idempotency
-// key: it may still arrive, and a retry must not give the money a second time.
+// missing writes a pending reversal of a refund that the acquirer does not know. The refund stays
+// pending and keeps its idempotency key: it may still arrive, and a retry must not give the money a
+// second time.
 func (s *unlinkedRefund) missing(ctx context.Context) error {
 	s.Log.WarnContext(ctx, "reconcile: unlinked refund not found", slog.String("refund", refundReference(s.f)))
 	return s.Store.Update(ctx, func(tx *store.Tx) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// MustGiveSlowly makes an unlinked refund whose request is in the acquirer's queue: it is neither processed nor known. It returns the request.
+// MustGiveSlowly makes an unlinked refund whose request is in the acquirer's queue: it is neither
+// processed nor known. It returns the request.
 func MustGiveSlowly(t *testing.T, s *coretest.Service) coretest.Call {
 	t.Helper()
 	var sent coretest.Call
@@ -37,7 +38,8 @@ func process(t *testing.T, s *coretest.Service, c coretest.Call) {
 	}
 }
 
-// wantGivenOnce checks that a refund was given, and that retries under its key return its response for a day.
+// wantGivenOnce checks that a refund was given, and that retries under its key return its response
+// for a day.
 func wantGivenOnce(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	wantGiven(t, s, "succeeded", 100)
@@ -53,7 +55,8 @@ func wantGivenOnce(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestSlowUnlinkedRefund: the acquirer processes the request after it was told to drop it, and after so many looks.
+// TestSlowUnlinkedRefund: the acquirer processes the request after it was told to drop it, and
+// after so many looks.
 func TestSlowUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{0, 1, 2, 13, 32} {
@@ -73,8 +76,8 @@ func TestSlowUnlinkedRefund(t *testing.T) {
 	}
 }
 
-// TestStalledUnlinkedRefund: the core stalls between the intent and the call. Recovery finds nothing and has the request dropped. Then the
-// core sends it, and the acquirer processes it.
+// TestStalledUnlinkedRefund: the core stalls between the intent and the call. Recovery finds
+// nothing and has the request dropped. Then the core sends it, and the acquirer processes it.
 func TestStalledUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
@@ -109,7 +112,8 @@ func TestStalledUnlinkedRefund(t *testing.T) {
 	}
 }
 
-// TestUnavailableAfterAReclaim: the first attempt of an unlinked refund certainly had no effect, but recovery has it. It stays pending.
+// TestUnavailableAfterAReclaim: the first attempt of an unlinked refund certainly had no effect,
+// but recovery has it. It stays pending.
 func TestUnavailableAfterAReclaim(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)
@@ -151,7 +155,8 @@ func TestClockJumpsDuringTheLook(t *testing.T) {
 	}
 }
 
-// TestDeclinedAfterTheLookBegan: the acquirer declines the request that it was told to drop. The refund has failed.
+// TestDeclinedAfterTheLookBegan: the acquirer declines the request that it was told to drop. The
+// refund has failed.
 func TestDeclinedAfterTheLookBegan(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

@@ -18,9 +18,11 @@ func (o about) reversal(at time.Time) *payment.Reversal {
 	}
 }
 
-// late handles an approval of a step that was closed without effect. The step is corrected. If its amount is no longer available, the
-// acquirer must reverse it, and so it must an authorization, whose merchant may have paid in another way. A step that stands is left
-// alone. look is the pending reversal that found the approval, nil for none; settled is false if it must go on to release.
+// late handles an approval of a step that was closed without effect. The step is corrected. If its
+// amount is no longer available, the acquirer must reverse it, and so it must an authorization,
+// whose merchant may have paid in another way. A step that stands is left alone. look is the
+// pending reversal that found the approval, nil for none; settled is false if it must go on to
+// release.
 func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (settled bool, err error) {
 	o := s.about()
 	var found Contradiction
@@ -44,7 +46,8 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 	return found == LateRecorded, nil
 }
 
-// correct records an approved step that was closed, or writes its pending reversal if it cannot be recorded.
+// correct records an approved step that was closed, or writes its pending reversal if it cannot be
+// recorded.
 func (e *Engine) correct(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
 	err := s.correct(tx)
 	if err == nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// reclaimed takes a step whose first attempt stalls before it is sent. Meanwhile the recovery of another service repeats the step, and
-// the acquirer approves the repeated request. The first attempt then fails with ErrUnavailable before the approval is committed.
-// It returns the response to the first attempt.
+// reclaimed takes a step whose first attempt stalls before it is sent. Meanwhile the recovery of
+// another service repeats the step, and the acquirer approves the repeated request. The first
+// attempt then fails with ErrUnavailable before the approval is committed. It returns the response
+// to the first attempt.
 func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, take func() (engine.Answer, error)) (engine.Answer, error) {
 	t.Helper()
 	approved, failed := make(chan struct{}), make(chan struct{})
@@ -46,8 +47,8 @@ func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, take func() 
 	return a, err
 }
 
-// TestFirstAttemptOfAReclaimedStep: the first attempt certainly had no effect, but recovery has sent the step again. The first attempt
-// must not fail the step.
+// TestFirstAttemptOfAReclaimedStep: the first attempt certainly had no effect, but recovery has
+// sent the step again. The first attempt must not fail the step.
 func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -74,7 +75,8 @@ func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 	}
 }
 
-// TestReclaimBetweenTwoCores is TestFirstAttemptOfAReclaimedStep with two cores that share a server. The first core is taken for dead.
+// TestReclaimBetweenTwoCores is TestFirstAttemptOfAReclaimedStep with two cores that share a
+// server. The first core is taken for dead.
 func TestReclaimBetweenTwoCores(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -123,7 +125,8 @@ func catchUp(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestUnavailableBeforeAReclaim: the same proof closes a step that recovery has not taken up, and frees its key.
+// TestUnavailableBeforeAReclaim: the same proof closes a step that recovery has not taken up, and
+// frees its key.
 func TestUnavailableBeforeAReclaim(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

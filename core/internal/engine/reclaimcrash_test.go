@@ -12,7 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// TestKilledAfterAReclaim: recovery has marked a step, and dies before or after it has sent it again.
+// TestKilledAfterAReclaim: recovery has marked a step, and dies before or after it has sent it
+// again.
 func TestKilledAfterAReclaim(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -46,7 +47,8 @@ func TestKilledAfterAReclaim(t *testing.T) {
 	}
 }
 
-// TestReclaimedVoidThenAnother: the mark of a void that was refused does not stay for the next void of the transaction.
+// TestReclaimedVoidThenAnother: the mark of a void that was refused does not stay for the next void
+// of the transaction.
 func TestReclaimedVoidThenAnother(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -67,8 +69,8 @@ func TestReclaimedVoidThenAnother(t *testing.T) {
 	}
 }
 
-// TestKilledWhileLookedFor: the process dies at each request about an unlinked refund, before or after its effect. The refund arrives
-// after the acquirer was told to drop it.
+// TestKilledWhileLookedFor: the process dies at each request about an unlinked refund, before or
+// after its effect. The refund arrives after the acquirer was told to drop it.
 func TestKilledWhileLookedFor(t *testing.T) {
 	t.Parallel()
 	for _, d := range []struct {
@@ -129,7 +131,8 @@ func TestKilledWhileLookedFor(t *testing.T) {
 	}
 }
 
-// TestTwoRecoveriesOfUnlinkedRefunds: two recoveries work on the same refunds at once. Each refund is given once, whenever it arrives.
+// TestTwoRecoveriesOfUnlinkedRefunds: two recoveries work on the same refunds at once. Each refund
+// is given once, whenever it arrives.
 func TestTwoRecoveriesOfUnlinkedRefunds(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)
@@ -171,7 +174,8 @@ func TestTwoRecoveriesOfUnlinkedRefunds(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestKeyOfALateOutcome: a payment whose outcome comes 30 hours late keeps its key for a day from then on, by either commit.
+// TestKeyOfALateOutcome: a payment whose outcome comes 30 hours late keeps its key for a day from
+// then on, by either commit.
 func TestKeyOfALateOutcome(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *coretest.Service{"SQLite": coretest.Open, "batched": coretest.OpenShared, "alone": coretest.OpenAlone} {

@@ -37,11 +37,13 @@ func (e *Engine) refundStep(f *payment.Refund) step {
 	return &refund{e, f}
 }
 
-// missing closes a payment that the acquirer does not know. A late approval is released: a pending reversal is in the same commit.
+// missing closes a payment that the acquirer does not know. A late approval is released: a pending
+// reversal is in the same commit.
 func (s *authorization) missing(ctx context.Context) error {
 	t, o, end := s.t, s.about(), s.cancel
-	// A payment that was to be confirmed waits again: the payer may want to pay in another way. One of which no response was sent is
-	// removed: a retry under its key is a first request. Any other has failed, and keeps its token.
+	// A payment that was to be confirmed waits again: the payer may want to pay in another way. One
+	// of which no response was sent is removed: a retry under its key is a first request. Any other
+	// has failed, and keeps its token.
 	if t.Attempt == 0 && (t.Status != payment.Processing || t.Claim == 0) {
 		end, o.method = s.fail, ""
 	}

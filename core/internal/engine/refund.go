@@ -14,8 +14,8 @@ func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int6
 	return e.RefundCapture(ctx, r, transaction, 0, amount, details)
 }
 
-// RefundCapture is Refund of one capture, whose own remainder is then a limit too. A capture of 0 names none; ErrCaptureNotFound when the
-// transaction has no such capture.
+// RefundCapture is Refund of one capture, whose own remainder is then a limit too. A capture of 0
+// names none; ErrCaptureNotFound when the transaction has no such capture.
 func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capture, amount int64, details []byte) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// A step that the acquirer does not know is closed, or waits to be closed, with a pending reversal in the same commit. The store has
-// decided before the acquirer is told to drop the request, so a later approval cannot become the step's outcome unseen.
+// A step that the acquirer does not know is closed, or waits to be closed, with a pending reversal
+// in the same commit. The store has decided before the acquirer is told to drop the request, so a
+// later approval cannot become the step's outcome unseen.
 
 // reconcileReversal looks for the effect of a step, and releases or records what it finds.
 func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) error {
@@ -39,8 +40,9 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 	return e.letGo(ctx, acq, r, true)
 }
 
-// found handles the result of a capture, void or refund that a look found: it becomes the outcome of a pending step, and an approval
-// corrects a closed one. What does not fit any more is released; a void cannot be, so it waits until it fits or an operator resolves it.
+// found handles the result of a capture, void or refund that a look found: it becomes the outcome
+// of a pending step, and an approval corrects a closed one. What does not fit any more is released;
+// a void cannot be, so it waits until it fits or an operator resolves it.
 func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Answer) error {
 	s, state, err := e.stepOf(ctx, r)
 	switch {
@@ -89,7 +91,8 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 	return &void{e, t}, state, nil
 }
 
-// letGo requests the release of a step that the acquirer knows, or that it drops the request of one that it does not know.
+// letGo requests the release of a step that the acquirer knows, or that it drops the request of one
+// that it does not know.
 func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	ask := acq.Void
 	if known && r.ByRefund() {
@@ -126,7 +129,8 @@ func (e *Engine) lookAgain(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 }
 
-// endReversal ends r: the step had no effect. A refund that waited for that fails now, and its idempotency key is free.
+// endReversal ends r: the step had no effect. A refund that waited for that fails now, and its
+// idempotency key is free.
 func (e *Engine) endReversal(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, func(tx *store.Tx, r *payment.Reversal) error {
 		if err := tx.EndReversal(r); err != nil || r.Step.Kind != payment.RefundStep {
@@ -145,12 +149,14 @@ func (e *Engine) endReversal(ctx context.Context, r *payment.Reversal) error {
 	})
 }
 
-// changeReversal commits a change of a reversal. Nothing happens if it was changed or ended meanwhile.
+// changeReversal commits a change of a reversal. Nothing happens if it was changed or ended
+// meanwhile.
 func (e *Engine) changeReversal(ctx context.Context, r *payment.Reversal, change func(*store.Tx, *payment.Reversal) error) error {
 	return unlessChanged(e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return change(tx, r) }))
 }
 
-// unlessChanged drops the error of a reversal that was changed or ended meanwhile: the other change stands.
+// unlessChanged drops the error of a reversal that was changed or ended meanwhile: the other change
+// stands.
 func unlessChanged(err error) error {
 	if errors.Is(err, store.ErrConflict) {
 		return nil
@@ -172,9 +178,9 @@ func stepReference(s payment.StepID) string {
 	return authorizationReference(&payment.Transaction{ID: s.Transaction, Attempt: s.Attempt})
 }
 
-// reversalReference names the next release request. A request that got a response has another name than the next: under the same
-// one the response would be the same. So have a request to drop and a request to release, since the first may have been processed
-// before there was anything to release.
+// reversalReference names the next release request. A request that got a response has another name
+// than the next: under the same one the response would be the same. So have a request to drop and a
+// request to release, since the first may have been processed before there was anything to release.
 func reversalReference(r *payment.Reversal, known bool) string {
 	name := "reverse_"
 	if known {

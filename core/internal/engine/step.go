@@ -12,23 +12,28 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
-// step is one request to the acquirer from its intent to its outcome: an authorization, a capture, a void, a refund or an unlinked
-// refund. All kinds share this file and differ only in these methods.
+// step is one request to the acquirer from its intent to its outcome: an authorization, a capture,
+// a void, a refund or an unlinked refund. All kinds share this file and differ only in these
+// methods.
 //
-// A step is never concluded from one attempt while another may be under way. Recovery marks a step before it sends anything
-// (store.Tx.ReclaimStep). From then on, an error proves nothing: it is true of one attempt only. What is closed without proof has a
-// pending reversal in the same commit, and an approval that finds its step closed corrects the step or is reversed (late.go).
+// A step is never concluded from one attempt while another may be under way. Recovery marks a step
+// before it sends anything (store.Tx.ReclaimStep). From then on, an error proves nothing: it is
+// true of one attempt only. What is closed without proof has a pending reversal in the same commit,
+// and an approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
-	// again sends the request another time, under the same reference. A step whose card number is gone inquires instead.
+	// again sends the request another time, under the same reference. A step whose card number is
+	// gone inquires instead.
 	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error)
-	// commit writes the acquirer's result and returns the response that was stored with it. store.ErrConflict if the step is not open.
+	// commit writes the acquirer's result and returns the response that was stored with it.
+	// store.ErrConflict if the step is not open.
 	commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
 	// missing decides about a step that the acquirer does not know.
 	missing(ctx context.Context) error
-	// leave hands the open step to recovery, and returns the transaction for the response, nil if there is none.
+	// leave hands the open step to recovery, and returns the transaction for the response, nil if
+	// there is none.
 	leave(ctx context.Context) (*payment.Transaction, error)
 	// closed reports whether the step was closed without the effect that a reports.
 	closed(tx *store.Tx, a acquirer.Answer) (bool, error)
@@ -76,7 +81,8 @@ func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq ac
 	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
 }
 
-// resume takes an unfinished step up for recovery: it marks the step, sends it again and concludes it. errStillOpen if that failed.
+// resume takes an unfinished step up for recovery: it marks the step, sends it again and concludes
+// it. errStillOpen if that failed.
 func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	o := s.about()
 	acq, err := e.acquirer(o.tenant)
@@ -102,7 +108,8 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	return finished(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
 }
 
-// conclude commits the acquirer's result of a step. Without a result the step stays open, and recovery goes on with it.
+// conclude commits the acquirer's result of a step. Without a result the step stays open, and
+// recovery goes on with it.
 func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Answer, error) {
 	if err == nil {
 		err = e.check(s.about(), a)
@@ -122,7 +129,8 @@ func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.A
 	return e.keepOpen(ctx, from, s, err)
 }
 
-// check refuses an approval of an amount that was not requested: nothing is recorded that the acquirer may not mean.
+// check refuses an approval of an amount that was not requested: nothing is recorded that the
+// acquirer may not mean.
 func (e *Engine) check(o about, a acquirer.Answer) error {
 	fits := a.Amount == o.amount
 	if o.Kind == payment.AuthorizeStep { // possibly a part
@@ -145,8 +153,8 @@ func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error)
 	return e.lostAnswer(from.request, shown), nil
 }
 
-// cancelFirst closes a step because its first attempt certainly had no effect, and frees its key and token. store.ErrConflict if recovery
-// has taken the step up.
+// cancelFirst closes a step because its first attempt certainly had no effect, and frees its key
+// and token. store.ErrConflict if recovery has taken the step up.
 func (e *Engine) cancelFirst(ctx context.Context, s step) error {
 	id := s.about().StepID
 	return e.undo(ctx, s.about(), func(tx *store.Tx) error {
@@ -182,9 +190,10 @@ func unavailable() *payment.Refusal {
 	return &payment.Refusal{Code: "acquirer_unavailable", Message: "The acquirer could not be reached. Nothing was changed."}
 }
 
-// commitFollow writes the acquirer's result of a capture, void or refund. write changes the objects and returns the response to a
-// success; refused is nil for one. A decline that recovery got is one attempt's: another attempt may still be under way, so a look
-// for its effect is pending from the same commit on.
+// commitFollow writes the acquirer's result of a capture, void or refund. write changes the objects
+// and returns the response to a success; refused is nil for one. A decline that recovery got is one
+// attempt's: another attempt may still be under way, so a look for its effect is pending from the
+// same commit on.
 func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquirer.Answer,
 	write func(tx *store.Tx, refused *payment.Refusal) (Answer, error),
 ) (Answer, error) {
@@ -231,7 +240,8 @@ func (e *Engine) declined(tx *store.Tx, from origin, o about, refused *payment.R
 	return e.Present.Refused(from.request, refused, t), nil
 }
 
-// handOver gives a capture, void or refund up, so that recovery takes it up at once, and reads its transaction.
+// handOver gives a capture, void or refund up, so that recovery takes it up at once, and reads its
+// transaction.
 func (e *Engine) handOver(ctx context.Context, o about) (*payment.Transaction, error) {
 	e.giveUp(o.reference)
 	if o.Transaction == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Void releases an authorization, cancels a capture that has not settled, or gives up a payment that was not confirmed.
+// Void releases an authorization, cancels a capture that has not settled, or gives up a payment
+// that was not confirmed.
 func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
@@ -35,7 +36,8 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
 }
 
-// voidOther answers a void of what no acquirer could void: a payment that was not confirmed is canceled, all else is refused.
+// voidOther answers a void of what no acquirer could void: a payment that was not confirmed is
+// canceled, all else is refused.
 func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
 	done, err := e.cancelWaiting(tx, r, transaction)
 	if errors.Is(err, store.ErrConflict) {

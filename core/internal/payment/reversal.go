@@ -2,7 +2,8 @@ package payment
 
 import "time"
 
-// LateWindow is how long the acquirer is asked about a step that it did not know, before the step counts as without effect.
+// LateWindow is how long the acquirer is asked about a step that it did not know, before the step
+// counts as without effect.
 const LateWindow = 24 * time.Hour
 
 // The pauses of a Reversal.
@@ -12,11 +13,12 @@ const (
 	firstLook, refusedPause = 5 * time.Second, time.Minute
 )
 
-// Reversal is a pending reversal: a step that was closed, or is to be closed, without proof that it had no effect at the acquirer.
-// Recovery tells the acquirer to drop the request, and then looks for its effect until LateWindow has passed.
+// Reversal is a pending reversal: a step that was closed, or is to be closed, without proof that it
+// had no effect at the acquirer. Recovery tells the acquirer to drop the request, and then looks
+// for its effect until LateWindow has passed.
 //
-// An authorization that turns out to be approved is released. A capture, void or refund that turns out to be approved is recorded,
-// and reversed only if its amount is no longer available.
+// An authorization that turns out to be approved is released. A capture, void or refund that turns
+// out to be approved is recorded, and reversed only if its amount is no longer available.
 type Reversal struct {
 	ID       int64
 	Step     StepID // the row of its transaction may have been removed
@@ -33,7 +35,8 @@ type Reversal struct {
 	DueAt    time.Time // when to work on it next
 }
 
-// Unwanted returns the pending reversal of an authorization that is closed at a time. It is due at once.
+// Unwanted returns the pending reversal of an authorization that is closed at a time. It is due at
+// once.
 func (t *Transaction) Unwanted(at time.Time) *Reversal {
 	return &Reversal{
 		Step: StepID{Kind: AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}, Tenant: t.Tenant, Amount: t.Amount, Currency: t.Currency,
@@ -41,13 +44,15 @@ func (t *Transaction) Unwanted(at time.Time) *Reversal {
 	}
 }
 
-// Told records that the acquirer acknowledged the release of a request that it does not know. The looks begin.
+// Told records that the acquirer acknowledged the release of a request that it does not know. The
+// looks begin.
 func (r *Reversal) Told(at time.Time) {
 	r.Asked, r.Refused, r.Held, r.Looks, r.Since, r.DueAt = r.Asked+1, 0, 0, 0, at, at.Add(firstLook)
 }
 
-// LookAgain counts a look that found nothing and sets the time of the next: each pause is twice the one before it, up to an hour. It
-// returns false if the pauses add up to LateWindow. They are counted, not measured: a clock that jumps ends at most one of them early.
+// LookAgain counts a look that found nothing and sets the time of the next: each pause is twice the
+// one before it, up to an hour. It returns false if the pauses add up to LateWindow. They are
+// counted, not measured: a clock that jumps ends at most one of them early.
 func (r *Reversal) LookAgain(at time.Time) bool {
 	r.Looks++
 	waited := time.Duration(0)
@@ -66,6 +71,6 @@ func (r *Reversal) Refuse(at time.Time) {
 	r.Asked, r.Refused = r.Asked+1, r.Refused+1
 }
 
-// ByRefund reports whether the next release request is a refund. An acquirer does not void a sale that has settled, and reports that
-// only by a refusal, so voids and refunds take turns.
+// ByRefund reports whether the next release request is a refund. An acquirer does not void a sale
+// that has settled, and reports that only by a refusal, so voids and refunds take turns.
 func (r *Reversal) ByRefund() bool { return r.Captured && r.Held > 0 && r.Refused%2 == 1 }

@@ -11,8 +11,8 @@ import (
 const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, refused,
 	looks, version, since, due_at`
 
-// InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as r, and its looks begin again; the
-// larger held amount stands.
+// InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as
+// r, and its looks begin again; the larger held amount stands.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(`INSERT INTO reversals
 			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since, due_at)
@@ -23,20 +23,23 @@ func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt))
 }
 
-// PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or ended meanwhile.
+// PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or
+// ended meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
 	return tx.change(`UPDATE reversals SET held = ?, asked = ?, refused = ?, looks = ?, since = ?, due_at = ?, version = version + 1
 		WHERE id = ? AND version = ?`,
 		r.Held, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
 }
 
-// EndReversal removes r: the step has no effect that is not recorded. ErrConflict if r was changed or ended meanwhile.
+// EndReversal removes r: the step has no effect that is not recorded. ErrConflict if r was changed
+// or ended meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
 	return tx.change(`DELETE FROM reversals WHERE id = ? AND version = ?`, r.ID, r.Version)
 }
 
-// DueReversals returns a page of the pending reversals of all tenants that are due at a time, by id. The page begins after the id after. A
-// clock that was set back holds none up: what is due later than two of the longest pauses is due now.
+// DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
+// id. The page begins after the id after. A clock that was set back holds none up: what is due
+// later than two of the longest pauses is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
 	return collect(ctx, db, `SELECT `+reversalColumns+` FROM (
 			SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?

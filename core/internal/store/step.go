@@ -2,7 +2,8 @@ package store
 
 import "github.com/causeway-pay/causeway/core/internal/payment"
 
-// reclaimable marks an unfinished step with the time ?3, by its kind, unless it is marked. ?1 and ?2 name the step, as stepKey does.
+// reclaimable marks an unfinished step with the time ?3, by its kind, unless it is marked. ?1 and
+// ?2 name the step, as stepKey does.
 var reclaimable = map[payment.StepKind]string{
 	payment.AuthorizeStep: `UPDATE transactions SET reclaimed_at = ?3
 		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
@@ -22,23 +23,24 @@ func stepKey(s payment.StepID) (transaction, step int64) {
 	return s.Transaction, s.ID
 }
 
-// ReclaimStep marks an unfinished step that recovery is about to take up: from now on its first attempt is not the only one.
-// ErrConflict if the step has ended, or is marked.
+// ReclaimStep marks an unfinished step that recovery is about to take up: from now on its first
+// attempt is not the only one. ErrConflict if the step has ended, or is marked.
 func (tx *Tx) ReclaimStep(s payment.StepID) error {
 	transaction, step := stepKey(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
 }
 
-// KeepStep locks an unfinished step that its first attempt is about to close because that attempt had no effect. Until the command
-// ends, recovery cannot take the step up. ErrConflict if the step has ended, or if recovery has taken it up: the first attempt
-// then no longer proves anything.
+// KeepStep locks an unfinished step that its first attempt is about to close because that attempt
+// had no effect. Until the command ends, recovery cannot take the step up. ErrConflict if the step
+// has ended, or if recovery has taken it up: the first attempt then no longer proves anything.
 func (tx *Tx) KeepStep(s payment.StepID) error {
 	transaction, step := stepKey(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, 0)
 }
 
-// CorrectCapture records that the acquirer took a failed capture after all. ErrConflict if the capture did not fail, or if the
-// transaction has less left to capture or is in another step; then nothing is changed.
+// CorrectCapture records that the acquirer took a failed capture after all. ErrConflict if the
+// capture did not fail, or if the transaction has less left to capture or is in another step; then
+// nothing is changed.
 func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	return tx.whole(func() error {
 		err := tx.change(`UPDATE transactions SET amount_captured = amount_captured + ?1,
@@ -60,8 +62,8 @@ func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	})
 }
 
-// CorrectRefund records that the acquirer made a failed refund after all. ErrConflict if the refund did not fail, or if its
-// transaction or capture has less left to refund; then nothing is changed.
+// CorrectRefund records that the acquirer made a failed refund after all. ErrConflict if the refund
+// did not fail, or if its transaction or capture has less left to refund; then nothing is changed.
 func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 	return tx.whole(func() error {
 		if err := tx.takeRefundable(r); err != nil {
@@ -77,7 +79,8 @@ func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 	})
 }
 
-// takeRefundable adds a refund to the refunded amounts of its transaction and capture. ErrConflict if they have less left.
+// takeRefundable adds a refund to the refunded amounts of its transaction and capture. ErrConflict
+// if they have less left.
 func (tx *Tx) takeRefundable(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
@@ -93,7 +96,8 @@ func (tx *Tx) takeRefundable(r *payment.Refund) error {
 		r.Amount, toMillis(tx.Now), r.Capture)
 }
 
-// CorrectVoid records that the acquirer made a refused void after all. ErrConflict if the transaction can no longer be voided.
+// CorrectVoid records that the acquirer made a refused void after all. ErrConflict if the
+// transaction can no longer be voided.
 func (tx *Tx) CorrectVoid(transaction int64) error {
 	err := tx.change(`UPDATE transactions SET status = 'voided', amount_captured = 0, version = version + 1, updated_at = ?
 		WHERE id = ? AND operation = '' AND status IN ('authorized', 'partially_captured', 'captured')
