@@ -59,6 +59,12 @@ Usage:
   core keys inventory [--json]                 all secrets and keys that core holds, with algorithm, age, use and next rotation; never a
                                                secret itself
 
+  core steps list                              requests to the acquirer without an outcome, and pending reversals, oldest first
+                 [--merchant mer_…] [--kind KIND] [--limit 50]
+  core steps show STEP                         one of them: txn_…, void_…, cap_…, re_… or rev_…
+  core steps resolve STEP --outcome OUTCOME --reason TEXT
+                                               end one that the acquirer cannot decide: approved, declined or no_effect, by its statement;
+                                               a pending reversal: released
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
                                                what root.secret gives; with --store the old one must be given
@@ -141,7 +147,7 @@ func (m *Main) Run(ctx context.Context) int {
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
-		"audit": m.audit, "secrets": m.secrets, "operators": m.operators,
+		"audit": m.audit, "secrets": m.secrets, "operators": m.operators, "steps": m.steps,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

@@ -44,12 +44,13 @@ type operatorRoute struct {
 // trail is what a handler leaves for the audit record and the log line of its request.
 type trail struct {
 	merchant, key string
+	step          string // the unfinished step that was resolved
 	operator      string // the operator token that was made or revoked
 	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
 }
 
 // object is the id that the audit record names.
-func (t trail) object() string { return cmp.Or(t.operator, t.key, t.merchant) }
+func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merchant) }
 
 // Operator returns the operator's API beside v1. It is for a port of its own.
 func (a *API) Operator() http.Handler {
@@ -81,6 +82,9 @@ func (o *Operator) routes() []operatorRoute {
 		{http.MethodPost, operators, "operators.create", nil, o.changing(o.createOperator)},
 		{http.MethodDelete, operators + "/{id}", "operators.revoke", nil, o.revokeOperator},
 		{http.MethodGet, operator.Root + "/audit_records", "", reads, o.listAudit},
+		{http.MethodGet, stepsPath, "", reads, o.listSteps},
+		{http.MethodGet, stepsPath + "/{id}", "", reads, o.getStep},
+		{http.MethodPost, stepsPath + "/{id}/resolve", "steps.resolve", nil, o.changing(o.resolveStep)},
 	}
 }
 

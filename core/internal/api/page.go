@@ -22,11 +22,9 @@ func page(r *http.Request, p id.Prefix, others ...string) (store.Page, error) {
 	if err != nil {
 		return store.Page{}, err
 	}
-	out := store.Page{Limit: defaultLimit}
-	if q.Has("limit") {
-		if out.Limit, err = strconv.Atoi(q.Get("limit")); err != nil || out.Limit < 1 || out.Limit > maxLimit {
-			return store.Page{}, &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
-		}
+	var out store.Page
+	if out.Limit, err = limit(q); err != nil {
+		return store.Page{}, err
 	}
 	if out.After, err = cursor(q, "starting_after", p); err != nil {
 		return store.Page{}, err
@@ -38,6 +36,18 @@ func page(r *http.Request, p id.Prefix, others ...string) (store.Page, error) {
 		return store.Page{}, &fault{code: codeInvalidCursor, param: "ending_before"}
 	}
 	return out, nil
+}
+
+// limit reads the size of a page, defaultLimit if the parameter is absent.
+func limit(q url.Values) (int, error) {
+	if !q.Has("limit") {
+		return defaultLimit, nil
+	}
+	n, err := strconv.Atoi(q.Get("limit"))
+	if err != nil || n < 1 || n > maxLimit {
+		return 0, &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+	}
+	return n, nil
 }
 
 // query reads the query string, which may name each of the known parameters once and nothing else.

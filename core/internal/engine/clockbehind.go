@@ -9,14 +9,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// behindTolerance is how far the clock may be behind the newest row without a warning. Cores that share a database differ by
-// clockTolerance at most.
+// behindTolerance is how far the clock may be behind the newest row without a warning. Cores that
+// share a database differ by clockTolerance at most.
 const behindTolerance = time.Minute
 
-// CheckClock compares the clock with the newest row that carries money, and reports the difference to the observer. A clock that is behind
-// it by more than a minute is logged as an error with the row: either the clock is behind now, or a clock was ahead when that row was
-// written. Money is safe with both, because nothing is due by the order of ids. Lists show new objects below that row, and what expires or
-// settles does so late, until the clock has passed the row's time.
+// CheckClock compares the clock with the newest row that carries money, and reports the difference
+// to the observer. A clock that is behind it by more than a minute is logged as an error with the
+// row: either the clock is behind now, or a clock was ahead when that row was written. Money is
+// safe with both, because nothing is due by the order of ids. Lists show new objects below that
+// row, and what expires or settles does so late, until the clock has passed the row's time.
 func (e *Engine) CheckClock(ctx context.Context) error {
 	newest, err := e.Store.Newest(ctx)
 	if err != nil {

@@ -64,8 +64,9 @@ type Answer struct {
 	RetryAfter int    // seconds to wait before asking again, 0 for no such hint
 	Outcome    string // one word for the log: the object's status, or the error code
 	Replayed   bool
-	Secret     bool // it shows a secret, so it is stored encrypted
-	open       bool // the outcome is not known yet
+	Secret     bool  // it shows a secret, so it is stored encrypted
+	open       bool  // the outcome is not known yet
+	why        error // why it is not known
 }
 
 // Presenter turns outcomes into the contract's words. The engine stores those with the change they speak of.
@@ -107,6 +108,8 @@ type Presenter interface {
 	Endpoint(w *store.Endpoint) Answer
 	EndpointSecret(w *store.Endpoint, created bool) Answer
 	EndpointDeleted(w *store.Endpoint) Answer
+	// Unfinished shows an unfinished step, with the resolution that has ended it unless that is nil.
+	Unfinished(u *store.Unfinished, d *Resolution) Answer
 	// Merchant shows a merchant, which was just created or was there before.
 	Merchant(m store.Merchant, created bool) Answer
 	// Operator shows an operator token, and the token itself if it is not empty.

@@ -15,13 +15,17 @@ import (
 )
 
 const (
-	// laneWidth is how many steps of one lane are tried at a time, laneQueue how many wait in it, queueTotal how many in all lanes.
+	// laneWidth is how many steps of one lane are tried at a time, laneQueue how many wait in it,
+	// queueTotal how many in all lanes.
 	laneWidth, laneQueue, queueTotal = 8, 256, 4096
-	// acquirerSlots is how many steps are tried at one acquirer at a time; releaseSlots are beside them, for pending reversals alone.
+	// acquirerSlots is how many steps are tried at one acquirer at a time; releaseSlots are beside
+	// them, for pending reversals alone.
 	acquirerSlots, releaseSlots = 128, 32
-	// laneFailures is after how many failures in a row a lane is tried that many steps a pass, one after the other.
+	// laneFailures is after how many failures in a row a lane is tried that many steps a pass, one
+	// after the other.
 	laneFailures = 3
-	// gateFailures is after how many failures in a row, over all lanes, an acquirer gets only gateProbes steps a pass, with pauses between.
+	// gateFailures is after how many failures in a row, over all lanes, an acquirer gets only
+	// gateProbes steps a pass, with pauses between.
 	gateFailures, gateProbes = 32, 64
 	// firstPause and longestPause bound the pauses of such an acquirer.
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
@@ -32,7 +36,8 @@ const (
 // errSkipped: no attempt was made, because the step has ended or another core is trying it.
 var errSkipped = errors.New("engine: no attempt")
 
-// laneKey names a lane: the unfinished steps of one kind of a tenant. Steps that fail delay no other kind and no other tenant.
+// laneKey names a lane: the unfinished steps of one kind of a tenant. Steps that fail delay no
+// other kind and no other tenant.
 type laneKey struct {
 	tenant payment.Tenant
 	step   Step
@@ -60,7 +65,8 @@ func (l *lane) width() int {
 	return laneWidth
 }
 
-// room is how many steps a pass may queue. share is what the acquirer's gate leaves for each lane that fails.
+// room is how many steps a pass may queue. share is what the acquirer's gate leaves for each lane
+// that fails.
 func (l *lane) room(share int) int {
 	if l.failures >= laneFailures {
 		return max(laneFailures, share) - len(l.queue)
@@ -116,7 +122,8 @@ func (r *Recovery) open(ctx context.Context, now time.Time) {
 	}
 }
 
-// share is how many steps a lane that fails may get of an acquirer that finishes nothing: all lanes the same, and together gateProbes.
+// share is how many steps a lane that fails may get of an acquirer that finishes nothing: all lanes
+// the same, and together gateProbes.
 func (g *gate) share() int {
 	if g.failures < gateFailures {
 		return 0
@@ -124,7 +131,8 @@ func (g *gate) share() int {
 	return gateProbes / max(1, g.lanes)
 }
 
-// offer adds a step to its lane if it is due. A pass reads a bounded number of steps, so a lane has no more.
+// offer adds a step to its lane if it is due. A pass reads a bounded number of steps, so a lane has
+// no more.
 func (r *Recovery) offer(t task, a payment.StepAttempt, now time.Time) {
 	if !t.mine {
 		return
@@ -150,7 +158,8 @@ func (r *Recovery) offer(t task, a payment.StepAttempt, now time.Time) {
 	l.due = append(l.due, offered{t, a.NextAt})
 }
 
-// due reports whether it is time for an attempt. The start tries each step once, whatever its pause is.
+// due reports whether it is time for an attempt. The start tries each step once, whatever its pause
+// is.
 func (r *Recovery) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 	age := now.Sub(last.BegunAt)
 	switch {
@@ -164,7 +173,8 @@ func (r *Recovery) due(key stepKey, last payment.StepAttempt, now time.Time) boo
 	return !now.Before(last.NextAt)
 }
 
-// start queues what the pass has found and lets workers try it, pending reversals first. It returns how many lanes it has added to.
+// start queues what the pass has found and lets workers try it, pending reversals first. It returns
+// how many lanes it has added to.
 func (r *Recovery) start(ctx context.Context) (started int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,8 +195,8 @@ func (r *Recovery) start(ctx context.Context) (started int) {
 	return started
 }
 
-// enqueue takes from what a lane is offered as much as there is room for: first what was never tried, then what has been due for longest. The
-// rest is offered again by a later pass.
+// enqueue takes from what a lane is offered as much as there is room for: first what was never
+// tried, then what has been due for longest. The rest is offered again by a later pass.
 func (r *Recovery) enqueue(l *lane, g *gate) bool {
 	n := min(l.room(g.share()), g.left, queueTotal-r.queued, len(l.due))
 	if n <= 0 {

@@ -11,9 +11,11 @@ import (
 )
 
 const (
-	// openBatch is how many unfinished steps a page has, openPages how many pages of a source a pass reads.
+	// openBatch is how many unfinished steps a page has, openPages how many pages of a source a
+	// pass reads.
 	openBatch, openPages = 500, 4
-	// aheadTolerance is how far another core's clock may be ahead. A later time was written by a clock that was wrong.
+	// aheadTolerance is how far another core's clock may be ahead. A later time was written by a
+	// clock that was wrong.
 	aheadTolerance = time.Minute
 )
 
@@ -39,8 +41,9 @@ func keyOf(s payment.StepID) stepKey {
 	return stepKey{s.Kind, object, number}
 }
 
-// source is a table of unfinished steps. It is read a page at a time, from behind the last page on and from the beginning again after the
-// last one, so that a step that cannot be finished keeps no later step from being read.
+// source is a table of unfinished steps. It is read a page at a time, from behind the last page on
+// and from the beginning again after the last one, so that a step that cannot be finished keeps no
+// later step from being read.
 type source struct {
 	kinds [2]payment.StepKind // of the steps in it
 	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
@@ -65,8 +68,8 @@ func (l *looked) add(t task) {
 	}
 }
 
-// read hands the steps of the next pages to offer, and reports whether the end of the table was among them. A page is at most openBatch
-// rows of the table.
+// read hands the steps of the next pages to offer, and reports whether the end of the table was
+// among them. A page is at most openBatch rows of the table.
 func (s *source) read(ctx context.Context, db *store.DB, offer func(task, payment.StepAttempt)) (whole bool, err error) {
 	for range openPages {
 		rows, last, err := s.page(ctx, s.after)
@@ -103,7 +106,8 @@ func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int6
 	return nil
 }
 
-// sources returns the tables of unfinished steps. Reversals come first: they release money that a payer needs.
+// sources returns the tables of unfinished steps. Reversals come first: they release money that a
+// payer needs.
 func (r *Recovery) sources() []*source {
 	e := r.e
 	return []*source{
@@ -146,7 +150,8 @@ func (r *Recovery) ofTransaction(t *payment.Transaction) task {
 	return out
 }
 
-// orphan reports whether no request works on a step that a core began at a time, and this core may take it up.
+// orphan reports whether no request works on a step that a core began at a time, and this core may
+// take it up.
 func (r *Recovery) orphan(reference string, core int64, begun time.Time) bool {
 	_, left := r.e.givenUp.Load(reference)
 	age := r.e.Clock.Now().Sub(begun)
@@ -163,7 +168,8 @@ func (r *Recovery) reversals(ctx context.Context, after int64) ([]*payment.Rever
 	return r.e.Store.DueReversals(ctx, r.e.Clock.Now(), after, openBatch)
 }
 
-// since makes a list of steps one of pages: of all steps until the service serves, then of those that were not changed just now.
+// since makes a list of steps one of pages: of all steps until the service serves, then of those
+// that were not changed just now.
 func since[T any](r *Recovery, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) func(context.Context, int64) ([]T, error) {
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)

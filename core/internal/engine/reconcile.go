@@ -84,7 +84,7 @@ const notProcessed = "not_processed"
 // finished returns errStillOpen for a step that was taken up and stays open.
 func finished(a Answer, err error) error {
 	if err == nil && a.open {
-		return errStillOpen
+		return errors.Join(errStillOpen, a.why)
 	}
 	return err
 }

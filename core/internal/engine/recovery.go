@@ -11,27 +11,31 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Patience is how old an unfinished step must be before recovery takes it up while the service runs: longer than any request that may
-// still be working on it.
+// Patience is how old an unfinished step must be before recovery takes it up while the service
+// runs: longer than any request that may still be working on it.
 const Patience = callTimeout + 10*time.Second
 
 const (
-	// takeUpAfter is how old a step must be that its request has given up: the acquirer gets a moment to finish.
+	// takeUpAfter is how old a step must be that its request has given up: the acquirer gets a
+	// moment to finish.
 	takeUpAfter = 200 * time.Millisecond
 	// sweepEvery is how often the attempts at steps that have ended are removed.
 	sweepEvery = time.Minute
 )
 
-// Recovery finishes the steps that no request works on, at the start of the service and while it runs. It reads them a page at a time
-// (open.go), queues them by tenant and kind (lane.go) and tries several of each queue at a time; what is done to one step is in
-// reconcile.go, and for a pending reversal in reversal.go.
+// Recovery finishes the steps that no request works on, at the start of the service and while it
+// runs. It reads them a page at a time (open.go), queues them by tenant and kind (lane.go) and
+// tries several of each queue at a time; what is done to one step is in reconcile.go, and for a
+// pending reversal in reversal.go.
 //
-// A step that cannot be finished keeps no other waiting. Each attempt is written before it begins, with the time of the next one; the
-// pauses of a step double up to payment.RetryAfter's longest, and there is no last attempt. A queue whose steps fail one after the other
-// is tried a few steps a pass; an acquirer that finishes nothing for any tenant gets a few steps and then a pause.
+// A step that cannot be finished keeps no other waiting. Each attempt is written before it begins,
+// with the time of the next one; the pauses of a step double up to payment.RetryAfter's longest,
+// and there is no last attempt. A queue whose steps fail one after the other is tried a few steps a
+// pass; an acquirer that finishes nothing for any tenant gets a few steps and then a pause.
 //
-// Taken up at once are payments in unknown, steps that a request has given up, and steps of a process that ended. A step that a request may
-// still work on is left alone for Patience. Where cores share a store, one takes up the steps of cores that have ended (Peers).
+// Taken up at once are payments in unknown, steps that a request has given up, and steps of a
+// process that ended. A step that a request may still work on is left alone for Patience. Where
+// cores share a store, one takes up the steps of cores that have ended (Peers).
 type Recovery struct {
 	e      *Engine
 	born   time.Time
@@ -49,7 +53,8 @@ type Recovery struct {
 	queued int               // guarded by mu: in all queues
 }
 
-// NewRecovery returns the recovery of an engine that has not served yet: every unfinished step now was left by a process that ended.
+// NewRecovery returns the recovery of an engine that has not served yet: every unfinished step now
+// was left by a process that ended.
 func (e *Engine) NewRecovery() *Recovery {
 	r := &Recovery{
 		e: e, born: e.Clock.Now(), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
@@ -59,8 +64,9 @@ func (e *Engine) NewRecovery() *Recovery {
 	return r
 }
 
-// CatchUp tries every unfinished step once, and returns when that is done or after the given time of the machine's clock: a step that
-// cannot be finished must not keep the service from starting, and Run goes on with it. The error is the store's.
+// CatchUp tries every unfinished step once, and returns when that is done or after the given time
+// of the machine's clock: a step that cannot be finished must not keep the service from starting,
+// and Run goes on with it. The error is the store's.
 func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -105,7 +111,8 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Pass reads the next pages of unfinished steps and queues those that are due. It returns how many queues it has added to.
+// Pass reads the next pages of unfinished steps and queues those that are due. It returns how many
+// queues it has added to.
 func (r *Recovery) Pass(ctx context.Context) (int, error) {
 	started, _, err := r.pass(ctx)
 	return started, err

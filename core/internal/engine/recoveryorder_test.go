@@ -18,7 +18,8 @@ import (
 // errForGood is an acquirer's error for a request that it can never decide.
 var errForGood = errors.New("acquirer: the account is closed")
 
-// stuck has an acquirer fail for good for the references of some steps, and count the attempts at each.
+// stuck has an acquirer fail for good for the references of some steps, and count the attempts at
+// each.
 type stuck struct {
 	mu       sync.Mutex
 	closed   map[string]bool // guarded by mu
@@ -35,7 +36,8 @@ func (k *stuck) before(_ context.Context, c coretest.Call) error {
 	return nil
 }
 
-// mustLose makes n payments of a tenant whose responses are lost, and returns the references of their authorizations.
+// mustLose makes n payments of a tenant whose responses are lost, and returns the references of
+// their authorizations.
 func mustLose(t *testing.T, s *coretest.Service, tenant payment.Tenant, n int) []string {
 	t.Helper()
 	before := len(s.Acquirer.Calls(coretest.Authorize))
@@ -82,8 +84,9 @@ func rounds(t *testing.T, s *coretest.Service, r *engine.Recovery, long time.Dur
 	}
 }
 
-// TestHeadOfLine: payments that the acquirer can never decide keep no refund, no later payment of the same merchant and no other merchant
-// waiting. They are tried on and on, with longer and longer pauses.
+// TestHeadOfLine: payments that the acquirer can never decide keep no refund, no later payment of
+// the same merchant and no other merchant waiting. They are tried on and on, with longer and longer
+// pauses.
 func TestHeadOfLine(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -125,8 +128,8 @@ func TestHeadOfLine(t *testing.T) {
 	}
 }
 
-// TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time, and while all of them hang, its other kinds, other merchants
-// and releases of held money go on.
+// TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time, and while all of
+// them hang, its other kinds, other merchants and releases of held money go on.
 func TestSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -175,8 +178,8 @@ func TestSeveralInFlight(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps and then pauses; when it is back, all that was
-// not tried is finished at once.
+// TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps
+// and then pauses; when it is back, all that was not tried is finished at once.
 func TestAcquirerAway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -201,8 +204,9 @@ func TestAcquirerAway(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestUnfinishedByAClockAhead: steps that were written by a clock ten years ahead are finished after it was set right, although the start could
-// not reach the acquirer; so is a pending reversal.
+// TestUnfinishedByAClockAhead: steps that were written by a clock ten years ahead are finished
+// after it was set right, although the start could not reach the acquirer; so is a pending
+// reversal.
 func TestUnfinishedByAClockAhead(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

@@ -132,21 +132,24 @@ func (e *Engine) lookAgain(ctx context.Context, r *payment.Reversal) error {
 // endReversal ends r: the step had no effect. A refund that waited for that fails now, and its
 // idempotency key is free.
 func (e *Engine) endReversal(ctx context.Context, r *payment.Reversal) error {
-	return e.changeReversal(ctx, r, func(tx *store.Tx, r *payment.Reversal) error {
-		if err := tx.EndReversal(r); err != nil || r.Step.Kind != payment.RefundStep {
-			return err
-		}
-		f, err := tx.Refund(r.Tenant, r.Step.ID)
-		if err != nil || f.State != payment.StepPending {
-			return err
-		}
-		claim := f.Claim
-		refused := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved."}
-		if _, err := (&refund{e, f}).write(tx, refused); err != nil {
-			return err
-		}
-		return tx.ReleaseKey(claim)
-	})
+	return e.changeReversal(ctx, r, e.writeEnd)
+}
+
+// writeEnd is the command of endReversal.
+func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
+	if err := tx.EndReversal(r); err != nil || r.Step.Kind != payment.RefundStep {
+		return err
+	}
+	f, err := tx.Refund(r.Tenant, r.Step.ID)
+	if err != nil || f.State != payment.StepPending {
+		return err
+	}
+	claim := f.Claim
+	refused := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved."}
+	if _, err := (&refund{e, f}).write(tx, refused); err != nil {
+		return err
+	}
+	return tx.ReleaseKey(claim)
 }
 
 // changeReversal commits a change of a reversal. Nothing happens if it was changed or ended

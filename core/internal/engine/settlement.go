@@ -15,7 +15,8 @@ import (
 const (
 	// dueBatch is how many rows a background pass reads at a time.
 	dueBatch = 500
-	// commitBatch is how many objects it changes in one commit, so that no payment waits long for the writer.
+	// commitBatch is how many objects it changes in one commit, so that no payment waits long for
+	// the writer.
 	commitBatch = 50
 )
 
@@ -56,9 +57,10 @@ type endedDay struct {
 	last   store.Unsettled                        // the next page begins after it
 }
 
-// SettleDue settles the captures of every merchant that were taken before the last end of the merchant's day, and returns how many
-// transactions became settled. What is due follows from the unsettled captures alone, so a pass that is cut short, or that ran by a wrong
-// clock, leaves nothing behind: the next pass finds all that is due by its own clock.
+// SettleDue settles the captures of every merchant that were taken before the last end of the
+// merchant's day, and returns how many transactions became settled. What is due follows from the
+// unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
+// nothing behind: the next pass finds all that is due by its own clock.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
 	done, err := e.settleDue(ctx)
 	e.Observer.SettlementEnded(done, err)
@@ -91,7 +93,8 @@ func (e *Engine) settleDay(ctx context.Context, day store.Day) error {
 	return e.settleEnded(ctx, &tracedPass{}, ended, &done) // no span: it is part of a request
 }
 
-// settleEnded settles a page of each tenant in turn, so that no merchant waits for all captures of another.
+// settleEnded settles a page of each tenant in turn, so that no merchant waits for all captures of
+// another.
 func (e *Engine) settleEnded(ctx context.Context, pass *tracedPass, ended []*endedDay, done *Settlement) error {
 	for len(ended) > 0 {
 		more := ended[:0]
@@ -165,8 +168,8 @@ func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, 
 	return false, nil
 }
 
-// settlePart settles transactions in one commit. If the store refuses one of them, each is settled in a commit of its own, so that the
-// others do not wait for it.
+// settlePart settles transactions in one commit. If the store refuses one of them, each is settled
+// in a commit of its own, so that the others do not wait for it.
 func (e *Engine) settlePart(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) error {
 	err := e.settleTogether(ctx, d, part, done)
 	if err == nil || ctx.Err() != nil || retriable(err) {

@@ -23,8 +23,9 @@ func wantSettled(t *testing.T, s *coretest.Service, transactions ...int64) {
 	}
 }
 
-// TestSettlementAfterAClockJump: the clock was two days ahead for one pass. After the restart new captures have smaller ids and earlier
-// times than that pass saw; each of them settles at the end of its own day.
+// TestSettlementAfterAClockJump: the clock was two days ahead for one pass. After the restart new
+// captures have smaller ids and earlier times than that pass saw; each of them settles at the end
+// of its own day.
 func TestSettlementAfterAClockJump(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"two days": 48 * time.Hour, "ten years": 87600 * time.Hour} {
@@ -54,8 +55,9 @@ func TestSettlementAfterAClockJump(t *testing.T) {
 	}
 }
 
-// TestSettlementLagOfWhatStays: a void without an outcome and a merchant with a bad time zone stay unsettled. The lag shows them after the
-// pass too, and each is counted by its reason; other merchants settle.
+// TestSettlementLagOfWhatStays: a void without an outcome and a merchant with a bad time zone stay
+// unsettled. The lag shows them after the pass too, and each is counted by its reason; other
+// merchants settle.
 func TestSettlementLagOfWhatStays(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // 09:30 UTC
@@ -98,8 +100,8 @@ func wantSeries(t *testing.T, series string, lines ...string) {
 	}
 }
 
-// TestOneRefusedCaptureStopsNoOther: the store refuses to settle one transaction of a merchant. All others settle, of the merchant and of
-// another one, and the refused one is counted in each pass.
+// TestOneRefusedCaptureStopsNoOther: the store refuses to settle one transaction of a merchant. All
+// others settle, of the merchant and of another one, and the refused one is counted in each pass.
 func TestOneRefusedCaptureStopsNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -146,7 +148,8 @@ func mustPayFor(t *testing.T, s *coretest.Service, tenant payment.Tenant) int64 
 	return s.Number(t, "SELECT MAX(id) FROM transactions")
 }
 
-// TestSettlementPages: more captures than a page has, with one that stays in the middle; none is left and none settles twice.
+// TestSettlementPages: more captures than a page has, with one that stays in the middle; none is
+// left and none settles twice.
 func TestSettlementPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -174,8 +177,8 @@ func TestSettlementPages(t *testing.T) {
 	}
 }
 
-// TestClockBehindRows: after a start with a clock that is behind the newest row, the log names the row and the series shows the difference,
-// until the clock has passed it.
+// TestClockBehindRows: after a start with a clock that is behind the newest row, the log names the
+// row and the series shows the difference, until the clock has passed it.
 func TestClockBehindRows(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

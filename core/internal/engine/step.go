@@ -150,7 +150,9 @@ func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error)
 	if err != nil {
 		return Answer{}, err
 	}
-	return e.lostAnswer(from.request, shown), nil
+	out := e.lostAnswer(from.request, shown)
+	out.why = cause
+	return out, nil
 }
 
 // cancelFirst closes a step because its first attempt certainly had no effect, and frees its key

@@ -111,3 +111,41 @@ type Broadcast struct {
 	CreatedAt  v1.Time         `json:"created_at"`
 	FinishedAt *v1.Time        `json:"finished_at,omitempty"`
 }
+
+// ObjectStep is the object of a Step.
+const ObjectStep = "step"
+
+// Step is a request to the acquirer whose outcome is not known, or a pending reversal.
+type Step struct {
+	ID            string   `json:"id"` // txn_…, void_…, cap_…, re_… or rev_…
+	Object        string   `json:"object"`
+	Kind          string   `json:"kind"` // authorize, void, capture, refund, credit (an unlinked refund) or reversal
+	Merchant      string   `json:"merchant"`
+	Mode          v1.Mode  `json:"mode"`
+	Transaction   string   `json:"transaction,omitempty"`
+	Amount        int64    `json:"amount"` // minor units
+	Currency      string   `json:"currency"`
+	Held          int64    `json:"held,omitempty"` // minor units that the acquirer reported as approved; of a reversal
+	Since         v1.Time  `json:"since"`
+	Attempts      int64    `json:"attempts"` // of recovery
+	Refused       int64    `json:"refused,omitempty"`
+	Running       bool     `json:"running"` // the last attempt has no result yet, or its process ended
+	LastError     string   `json:"last_error,omitempty"`
+	AttemptedAt   *v1.Time `json:"attempted_at,omitempty"`
+	NextAttemptAt *v1.Time `json:"next_attempt_at,omitempty"`
+	Outcome       string   `json:"outcome,omitempty"` // of a step that was resolved
+	Reason        string   `json:"reason,omitempty"`
+}
+
+// StepList is a page of steps, oldest first.
+type StepList struct {
+	Object  string `json:"object"`
+	Data    []Step `json:"data"`
+	HasMore bool   `json:"has_more"`
+}
+
+// StepResolve is the body of a resolve.
+type StepResolve struct {
+	Outcome string `json:"outcome"` // approved, declined or no_effect; released of a reversal
+	Reason  string `json:"reason"`  // 10 to 500 characters
+}

@@ -2,18 +2,20 @@ package payment
 
 import "time"
 
-// ReversalStep is the kind of a pending reversal in a StepAttempt. Its StepID has the ID of the Reversal and nothing else.
+// ReversalStep is the kind of a pending reversal in a StepAttempt. Its StepID has the ID of the
+// Reversal and nothing else.
 const ReversalStep StepKind = "reversal"
 
-// The pauses after a failed attempt at an unfinished step. A pending reversal holds a payer's money, so its pauses end sooner.
+// The pauses after a failed attempt at an unfinished step. A pending reversal holds a payer's
+// money, so its pauses end sooner.
 const (
 	firstRetry          = time.Second
 	longestRetry        = 15 * time.Minute
 	longestReleaseRetry = time.Minute
 )
 
-// Object returns the id of the row that the step is of, and the number that tells two steps of that row apart: of an authorization its
-// attempt, of a void its own id, otherwise 0.
+// Object returns the id of the row that the step is of, and the number that tells two steps of that
+// row apart: of an authorization its attempt, of a void its own id, otherwise 0.
 func (s StepID) Object() (id, number int64) {
 	switch s.Kind {
 	case AuthorizeStep:
@@ -25,8 +27,8 @@ func (s StepID) Object() (id, number int64) {
 	return s.ID, 0
 }
 
-// StepAttempt is the last attempt of recovery at an unfinished step. It is written before the acquirer is called, and removed when the
-// step ends. A step that recovery has not tried has none.
+// StepAttempt is the last attempt of recovery at an unfinished step. It is written before the
+// acquirer is called, and removed when the step ends. A step that recovery has not tried has none.
 type StepAttempt struct {
 	Step      StepID
 	Attempts  int64     // how many recovery has begun
@@ -36,7 +38,8 @@ type StepAttempt struct {
 	LastError string    // of the last one that failed, "" while none has; at most 300 bytes
 }
 
-// RetryAfter is the pause after so many attempts at a step: each is twice the one before it, up to a longest. There is no last attempt.
+// RetryAfter is the pause after so many attempts at a step: each is twice the one before it, up to
+// a longest. There is no last attempt.
 func RetryAfter(kind StepKind, attempts int64) time.Duration {
 	longest := longestRetry
 	if kind == ReversalStep {

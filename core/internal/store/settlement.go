@@ -19,7 +19,8 @@ type Day struct {
 	Oldest   time.Time     // when the oldest unsettled capture was taken, zero for none
 }
 
-// Days returns the day of every merchant in both modes. It reads one row of captures_unsettled per tenant.
+// Days returns the day of every merchant in both modes. It reads one row of captures_unsettled per
+// tenant.
 func (db *DB) Days(ctx context.Context) ([]Day, error) {
 	return collect(ctx, db, `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
@@ -48,8 +49,8 @@ type Unsettled struct {
 	At              time.Time // when it was taken
 }
 
-// UnsettledCaptures returns a page of the tenant's captures up to a cutoff that have not settled, oldest first. The page begins after the
-// capture after; the zero Unsettled is for the first page.
+// UnsettledCaptures returns a page of the tenant's captures up to a cutoff that have not settled,
+// oldest first. The page begins after the capture after; the zero Unsettled is for the first page.
 func (db *DB) UnsettledCaptures(ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int) ([]Unsettled, error) {
 	return collect(ctx, db, `SELECT id, transaction_id, MAX(captured_at, created_at) FROM captures INDEXED BY captures_unsettled
 		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND MAX(captured_at, created_at) <= ?3
@@ -70,8 +71,9 @@ func scanUnsettled(row Scanner) (Unsettled, error) {
 	return u, nil
 }
 
-// SettleThrough settles what was captured of a transaction up to a cut-off. whole tells that nothing captured waits any more, which is the
-// transition that counts. ErrConflict when there is nothing to settle, or a void is asking the acquirer.
+// SettleThrough settles what was captured of a transaction up to a cut-off. whole tells that
+// nothing captured waits any more, which is the transition that counts. ErrConflict when there is
+// nothing to settle, or a void is asking the acquirer.
 func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
 	if err := tx.hold(tenant, transaction); err != nil {
 		return false, err

@@ -10,7 +10,8 @@ import (
 
 const attemptColumns = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
 
-// unfinished finds the object of a step, ?1, and the step, ?2, by its kind, if the step has not ended.
+// unfinished finds the object of a step, ?1, and the step, ?2, by its kind, if the step has not
+// ended.
 var unfinished = map[payment.StepKind]string{
 	payment.AuthorizeStep: `SELECT id FROM transactions WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown')`,
 	payment.VoidStep:      `SELECT id FROM transactions WHERE id = ?1 AND operation_id = ?2 AND operation = 'void'`,
@@ -19,8 +20,9 @@ var unfinished = map[payment.StepKind]string{
 	payment.ReversalStep:  `SELECT id FROM reversals WHERE id = ?1 AND ?2 = 0`,
 }
 
-// BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is the pause after so many attempts. An
-// attempt without a result counts as running for patience. ErrConflict if another attempt runs, or if the step has ended.
+// BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is
+// the pause after so many attempts. An attempt without a result counts as running for patience.
+// ErrConflict if another attempt runs, or if the step has ended.
 func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
 	object, number := s.Object()
 	row, err := tx.row(`INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
@@ -42,7 +44,8 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 		toMillis(tx.Now.Add(next(attempts))), string(s.Kind), object, number)
 }
 
-// lockUnfinished returns ErrConflict if a step has ended, and else keeps it as it is until the command has ended.
+// lockUnfinished returns ErrConflict if a step has ended, and else keeps it as it is until the
+// command has ended.
 func (tx *Tx) lockUnfinished(s payment.StepID) error {
 	object, number := s.Object()
 	row, err := tx.locked(unfinished[s.Kind], object, number)
@@ -78,7 +81,8 @@ func (tx *Tx) RemoveEndedAttempts() error {
 			UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`)
 }
 
-// StepAttempts returns the attempts at the steps of two kinds, which may be the same, whose objects have ids from first to last.
+// StepAttempts returns the attempts at the steps of two kinds, which may be the same, whose objects
+// have ids from first to last.
 func (db *DB) StepAttempts(ctx context.Context, one, other payment.StepKind, first, last int64) ([]payment.StepAttempt, error) {
 	return collect(ctx, db, `SELECT `+attemptColumns+` FROM step_attempts WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
 		scanStepAttempt, string(one), string(other), first, last)
@@ -92,14 +96,21 @@ func scanStepAttempt(row Scanner) (payment.StepAttempt, error) {
 	if err := row.Scan(&a.Step.Kind, &object, &number, &a.Attempts, &a.Running, &begun, &next, &a.LastError); err != nil {
 		return a, fmt.Errorf("read step attempt: %w", err)
 	}
-	switch a.Step.Kind {
-	case payment.AuthorizeStep:
-		a.Step.Transaction, a.Step.Attempt = object, number
-	case payment.VoidStep:
-		a.Step.Transaction, a.Step.ID = object, number
-	case payment.CaptureStep, payment.RefundStep, payment.ReversalStep: // named without the transaction
-		a.Step.ID = object
-	}
+	a.Step = stepOf(a.Step.Kind, object, number)
 	a.BegunAt, a.NextAt = fromMillis(begun), fromMillis(next)
 	return a, nil
+}
+
+// stepOf is the reverse of StepID.Object. A capture or refund is named without its transaction.
+func stepOf(kind payment.StepKind, object, number int64) payment.StepID {
+	s := payment.StepID{Kind: kind}
+	switch kind {
+	case payment.AuthorizeStep:
+		s.Transaction, s.Attempt = object, number
+	case payment.VoidStep:
+		s.Transaction, s.ID = object, number
+	case payment.CaptureStep, payment.RefundStep, payment.ReversalStep:
+		s.ID = object
+	}
+	return s
 }

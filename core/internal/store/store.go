@@ -26,6 +26,8 @@ var (
 	ErrUnavailable = errors.New("store: unavailable")
 	// ErrChanged: what a command decided by was changed by others meanwhile. Returned by a command, it has Update run that again.
 	ErrChanged = errors.New("store: changed meanwhile")
+	// ErrAttempt: an attempt at the step has no result yet.
+	ErrAttempt = errors.New("store: an attempt at the step has no result yet")
 	// ErrClosed: the store is closing.
 	ErrClosed = errors.New("store: closed")
 )

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+)
+
+// steps lists, shows and resolves steps without an outcome.
+func (m *Main) steps(ctx context.Context, args []string) error {
+	f, at := m.flags("steps")
+	merchant := f.String("merchant", "", "mer_…")
+	kind := f.String("kind", "", "authorize, void, capture, refund or reversal")
+	limit := f.Int("limit", 50, "how many to list")
+	outcome := f.String("outcome", "", "approved, declined, no_effect or released")
+	reason := f.String("reason", "", "by which statement or person")
+	words, err := m.words(f, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(words) == 1 && words[0] == "list":
+		if *limit < 1 || *limit > 10_000 {
+			return m.misused(fmt.Sprintf("--limit %d: want 1 to 10000", *limit))
+		}
+		if *kind != "" && !slices.Contains([]string{"authorize", "void", "capture", "refund", "reversal"}, *kind) {
+			return m.misused(fmt.Sprintf("--kind %q: want authorize, void, capture, refund or reversal", *kind))
+		}
+		return m.listSteps(ctx, at, *merchant, *kind, *limit)
+	case len(words) == 2 && words[0] == "show":
+		return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+			s, err := a.Step(ctx, words[1])
+			if err != nil {
+				return err
+			}
+			return printStep(w, &s)
+		})
+	case len(words) == 2 && words[0] == "resolve":
+		if *outcome == "" || *reason == "" {
+			return m.misused("steps resolve needs --outcome and --reason")
+		}
+		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+			return words[1] + " " + *outcome, a.ResolveStep(ctx, words[1], *outcome, *reason)
+		})
+	}
+	return m.misused("steps takes list, show STEP or resolve STEP")
+}
+
+func (m *Main) listSteps(ctx context.Context, at *place, merchant, kind string, limit int) error {
+	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+		found, err := a.Steps(ctx, merchant, kind, limit)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, "step\tkind\tmerchant\tmode\tamount\tsince\tattempts\tnext\tlast error"); err != nil {
+			return err
+		}
+		for _, s := range found {
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d %s\t%s\t%d\t%s\t%q\n", s.ID, s.Kind, s.Merchant, s.Mode, s.Amount, s.Currency,
+				s.Since.Format(time.RFC3339), s.Attempts, nextAttempt(&s), s.LastError)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func nextAttempt(s *core.Step) string {
+	switch {
+	case s.Running:
+		return "running"
+	case s.NextAttemptAt == nil:
+		return "soon"
+	}
+	return s.NextAttemptAt.Format(time.RFC3339)
+}
+
+func printStep(w io.Writer, s *core.Step) error {
+	for _, line := range [][2]string{
+		{"step", s.ID}, {"kind", s.Kind}, {"merchant", s.Merchant}, {"mode", string(s.Mode)}, {"transaction", orDash(s.Transaction)},
+		{"amount", fmt.Sprintf("%d %s", s.Amount, s.Currency)}, {"held", fmt.Sprintf("%d %s", s.Held, s.Currency)},
+		{"since", s.Since.Format(time.RFC3339)}, {"attempts", fmt.Sprint(s.Attempts)}, {"refused", fmt.Sprint(s.Refused)},
+		{"next attempt", nextAttempt(s)}, {"last error", orDash(s.LastError)},
+	} {
+		if _, err := fmt.Fprintf(w, "%s\t%s\n", line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+)
+
+// TestSteps: an operator lists, shows and resolves a refund without an outcome at the command line;
+// the books and the audit record have it.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	merchant := MustPrint(t, "merchants", "create", "Shop", "--data", data)
+	db, err := sql.Open("sqlite", "file:"+data+"/causeway.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, created_at, updated_at)
+		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1 FROM merchants`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const refund = "re_0000000000007"
+	for _, args := range [][]string{{"steps", "list"}, {"steps", "list", "--merchant", merchant, "--kind", "refund"}, {"steps", "show", refund}} {
+		if code, got, _ := run(t, append(args, "--data", data)...); code != 0 || !strings.Contains(got, refund) || !strings.Contains(got, "100 usd") || !strings.Contains(got, "credit") {
+			t.Errorf("%v: got\n%s", args, got)
+		}
+	}
+	for want, args := range map[int][]string{
+		2: {"steps", "resolve", refund, "--outcome", "approved"}, 1: {"steps", "resolve", "re_0000000000008", "--outcome", "approved", "--reason", "statement of today"},
+	} {
+		if code, _, stderr := run(t, append(args, "--data", data)...); code != want {
+			t.Errorf("%v: got %d, %s, want %d", args, code, stderr, want)
+		}
+	}
+	if code, _, stderr := run(t, "steps", "resolve", refund, "--outcome", "released", "--reason", "statement of today", "--data", data); code != 1 || !strings.Contains(stderr, "pending reversal") {
+		t.Errorf("released: got %d, %s", code, stderr)
+	}
+	if got := MustPrint(t, "steps", "resolve", refund, "--outcome", "approved", "--reason", "statement of today, line 7", "--data", data); got != refund+" approved" {
+		t.Errorf("got %q", got)
+	}
+	inspect := coretest.MustInspect(t, data+"/causeway.db")
+	var state, audit string
+	if err := inspect.QueryRowContext(t.Context(), "SELECT state FROM refunds").Scan(&state); err != nil || state != "succeeded" {
+		t.Errorf("got %s, %v, want succeeded", state, err)
+	}
+	if err := inspect.QueryRowContext(t.Context(), "SELECT state_after FROM audit_records WHERE action = 'steps.resolve' AND outcome = 'done'").Scan(&audit); err != nil ||
+		!strings.Contains(audit, "line 7") {
+		t.Errorf("audit record: got %q, %v", audit, err)
+	}
+	if code, got, _ := run(t, "steps", "list", "--data", data); code != 0 || strings.Contains(got, refund) {
+		t.Errorf("afterwards: got %d\n%s", code, got)
+	}
+}

@@ -1,0 +1,169 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gorilla/mux"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const stepsPath = operator.Root + "/steps"
+
+// stepKinds are the kinds of steps that the operator's API lists.
+var stepKinds = []payment.StepKind{payment.AuthorizeStep, payment.VoidStep, payment.CaptureStep, payment.RefundStep, payment.ReversalStep}
+
+// listSteps lists unfinished steps and pending reversals, oldest first.
+func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) error {
+	q, err := query(r, "kind", "merchant", "limit", "starting_after")
+	if err != nil {
+		return err
+	}
+	n, err := limit(q)
+	if err != nil {
+		return err
+	}
+	f, err := o.stepFilter(r, q)
+	if err != nil {
+		return err
+	}
+	found, err := o.Store.UnfinishedSteps(r.Context(), f, n+1)
+	if err != nil {
+		return err
+	}
+	out := operator.StepList{Object: "list", Data: make([]operator.Step, 0, n), HasMore: len(found) > n}
+	for _, u := range found[:min(n, len(found))] {
+		out.Data = append(out.Data, ShowStep(&u, nil))
+	}
+	o.write(w, r, http.StatusOK, encode(&out))
+	return nil
+}
+
+func (o *Operator) stepFilter(r *http.Request, q url.Values) (f store.UnfinishedFilter, err error) {
+	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(stepKinds, f.Kind) {
+		return f, &fault{code: codeInvalidValue, param: "kind", message: "A kind is authorize, void, capture, refund or reversal."}
+	}
+	if q.Has("merchant") {
+		if f.Merchant, err = id.Parse(id.Merchant, q.Get("merchant")); err != nil {
+			return f, &fault{code: codeInvalidValue, param: "merchant", message: "A merchant is mer_…."}
+		}
+	}
+	if !q.Has("starting_after") {
+		return f, nil
+	}
+	after, err := o.step(r, q.Get("starting_after"))
+	if err != nil {
+		return f, &fault{code: codeInvalidCursor, param: "starting_after"}
+	}
+	f.After = *after
+	return f, nil
+}
+
+// step reads an unfinished step by its name. engine.ErrNotFound if there is none.
+func (o *Operator) step(r *http.Request, name string) (*store.Unfinished, error) {
+	f, err := engine.ParseStep(name)
+	if err != nil {
+		return nil, engine.ErrNotFound
+	}
+	found, err := o.Store.UnfinishedSteps(r.Context(), f, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, engine.ErrNotFound
+	}
+	return &found[0], nil
+}
+
+func (o *Operator) getStep(w http.ResponseWriter, r *http.Request, _ *trail) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	u, err := o.step(r, mux.Vars(r)["id"])
+	if err != nil {
+		return err
+	}
+	shown := ShowStep(u, nil)
+	o.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+// resolveStep ends an unfinished step as the operator decides.
+func (o *Operator) resolveStep(c *call, left *trail) (engine.Answer, error) {
+	name := mux.Vars(c.Request)["id"]
+	f, err := engine.ParseStep(name)
+	if err != nil {
+		return engine.Answer{}, engine.ErrNotFound
+	}
+	left.step = name
+	var in operator.StepResolve
+	if err := c.decode(&in, false); err != nil {
+		return engine.Answer{}, err
+	}
+	d, err := Resolution(in)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	out, err := o.Engine.ResolveStep(c.Context(), c.request, f, d)
+	switch {
+	case errors.Is(err, engine.ErrStepRunning):
+		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be under way. Resolve it in half a minute."}
+	case errors.Is(err, engine.ErrOutcome):
+		return out, &fault{code: codeInvalidValue, param: "outcome", message: "A pending reversal can be released, every other step approved, declined or no_effect."}
+	}
+	return out, err
+}
+
+// Resolution checks an operator's decision.
+func Resolution(in operator.StepResolve) (engine.Resolution, error) {
+	d := engine.Resolution{Outcome: engine.Outcome(in.Outcome), Reason: strings.TrimSpace(in.Reason)}
+	all := []engine.Outcome{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect, engine.StepReleased}
+	if !slices.Contains(all, d.Outcome) {
+		return d, &fault{code: codeInvalidValue, param: "outcome", message: "An outcome is approved, declined, no_effect or released."}
+	}
+	if n := utf8.RuneCountInString(d.Reason); n < 10 || n > 500 {
+		return d, &fault{code: codeInvalidValue, param: "reason", message: "A reason has 10 to 500 characters."}
+	}
+	return d, nil
+}
+
+// Unfinished shows an unfinished step, with the resolution that has ended it unless that is nil.
+func (Presenter) Unfinished(u *store.Unfinished, d *engine.Resolution) engine.Answer {
+	shown := ShowStep(u, d)
+	return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
+}
+
+// ShowStep shows an unfinished step as the operator's API has it.
+func ShowStep(u *store.Unfinished, d *engine.Resolution) operator.Step {
+	out := operator.Step{
+		ID: engine.StepName(u.Step), Object: operator.ObjectStep, Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant),
+		Mode: v1.ModeTest, Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,
+		LastError: u.LastError, Since: v1.Time{Time: u.Since}, AttemptedAt: optionalTime(u.BegunAt), NextAttemptAt: optionalTime(u.NextAt),
+	}
+	if u.Tenant.Live {
+		out.Mode = v1.ModeLive
+	}
+	if u.Transaction != 0 {
+		out.Transaction = id.Format(id.Transaction, u.Transaction)
+	}
+	if u.Step.Kind == payment.RefundStep && u.Transaction == 0 {
+		out.Kind = "credit"
+	}
+	if u.DueAt.After(u.NextAt) {
+		out.NextAttemptAt = optionalTime(u.DueAt)
+	}
+	if d != nil {
+		out.Outcome, out.Reason, out.NextAttemptAt = string(d.Outcome), d.Reason, nil
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// Outcome is what an operator decides of a step that the acquirer cannot decide.
+type Outcome string
+
+// The outcomes.
+const (
+	StepApproved Outcome = "approved"  // the acquirer carried the step out
+	StepDeclined Outcome = "declined"  // the acquirer refused it
+	StepNoEffect Outcome = "no_effect" // the acquirer never carried it out; recovery goes on looking for an effect, and releases it
+	StepReleased Outcome = "released"  // of a pending reversal alone: the acquirer holds nothing
+)
+
+// Why a step is not resolved. Nothing was changed.
+var (
+	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
+	// it.
+	ErrStepRunning = errors.New("engine: an attempt at the step may still be under way; resolve it half a minute later")
+	// ErrOutcome: the step cannot have this outcome.
+	ErrOutcome = errors.New("engine: a pending reversal can be released, every other step approved, declined or no_effect")
+)
+
+// Resolution is an operator's decision about a step.
+type Resolution struct {
+	Outcome Outcome
+	Reason  string // 10 to 500 characters: by which statement or person
+}
+
+// ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
+// and the audit record in one commit. ErrNotFound if there is no such unfinished step;
+// ErrStepRunning and ErrOutcome as above.
+func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedFilter, d Resolution) (Answer, error) {
+	if (f.Kind == payment.ReversalStep) != (d.Outcome == StepReleased) {
+		return Answer{}, ErrOutcome
+	}
+	defer e.enter(ctx, r)()
+	found, err := e.Store.UnfinishedSteps(ctx, f, 1)
+	if err != nil {
+		return Answer{}, err
+	}
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		if len(found) == 0 {
+			return nil, ErrNotFound
+		}
+		u := &found[0]
+		if err := e.resolveHeld(tx, r, u, d); err != nil {
+			return nil, err
+		}
+		a := e.Present.Unfinished(u, &d)
+		before := e.Present.Unfinished(u, nil)
+		return &a, e.Audit(tx, r, Action{Name: "steps.resolve", Object: StepName(u.Step), Before: string(before.Body), After: string(a.Body)})
+	})
+	return value(out), err
+}
+
+// resolveHeld ends a step while recovery is kept off it.
+func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *store.Unfinished, d Resolution) error {
+	err := tx.HoldStep(u.Step, Patience)
+	switch {
+	case errors.Is(err, store.ErrAttempt):
+		return ErrStepRunning
+	case errors.Is(err, store.ErrConflict):
+		return ErrNotFound
+	case err != nil:
+		return err
+	}
+	if age := tx.Now.Sub(u.Since); u.Step.Kind != payment.ReversalStep && -aheadTolerance < age && age < Patience {
+		return ErrStepRunning // its request
+	}
+	if err := e.resolveStep(tx, r, u, d.Outcome); errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("the step has changed: %w", store.ErrChanged)
+	} else if err != nil {
+		return err
+	}
+	return tx.RemoveAttempt(u.Step)
+}
+
+func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end Outcome) error {
+	switch u.Step.Kind {
+	case payment.ReversalStep:
+		held, err := tx.Reversal(u.Step.ID)
+		if err != nil {
+			return err
+		}
+		return e.writeEnd(tx, held)
+	case payment.AuthorizeStep:
+		t, err := tx.TransactionForUpdate(u.Tenant, u.Step.Transaction)
+		if err != nil {
+			return err
+		}
+		return e.resolvePayment(tx, r, &authorization{Engine: e, t: t}, end)
+	case payment.VoidStep:
+		t, err := tx.TransactionForUpdate(u.Tenant, u.Step.Transaction)
+		if err != nil {
+			return err
+		}
+		s := &void{e, t}
+		return e.resolveFollow(tx, r, s, s.write, end)
+	case payment.CaptureStep:
+		c, err := tx.Capture(u.Tenant, u.Step.ID)
+		if err != nil {
+			return err
+		}
+		s := &capture{e, c}
+		return e.resolveFollow(tx, r, s, s.write, end)
+	case payment.RefundStep:
+	}
+	f, err := tx.Refund(u.Tenant, u.Step.ID)
+	if err != nil {
+		return err
+	}
+	s := &refund{e, f}
+	return e.resolveFollow(tx, r, s, s.write, end)
+}
+
+// resolvePayment ends an authorization. Without an effect it has failed, or waits to be confirmed
+// again, and its reversal is pending.
+func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Outcome) error {
+	if end != StepNoEffect {
+		const unchecked = "not_processed"
+		a := acquirer.Answer{Approved: end == StepApproved, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked}}
+		if a.Approved {
+			a.Amount = s.t.Amount
+		} else {
+			a.DeclineCode = "generic_decline"
+		}
+		t, claim := *s.t, s.t.Claim
+		if err := resolve(&t, a, tx.Now); err != nil {
+			return err
+		}
+		return e.writeOutcome(tx, &t, claim, e.Present.Created(r.ID, &t))
+	}
+	write := s.fail
+	if s.t.Attempt > 0 {
+		write = s.cancel
+	}
+	o := s.about()
+	if err := write(tx); err != nil {
+		return err
+	}
+	if err := tx.InsertReversal(o.reversal(tx.Now)); err != nil {
+		return err
+	}
+	return tx.ReleaseKey(o.claim)
+}
+
+// resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is
+// pending.
+func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write func(*store.Tx, *payment.Refusal) (Answer, error), end Outcome) error {
+	o := s.about()
+	switch end {
+	case StepApproved:
+		out, err := write(tx, nil)
+		if err != nil {
+			return err
+		}
+		return tx.CompleteKey(o.claim, out.Status, out.Body)
+	case StepDeclined:
+		refused := &payment.Refusal{Code: acquirerDeclined, Message: "The acquirer declined this step."}
+		if _, err := write(tx, refused); err != nil {
+			return err
+		}
+		out, err := e.declined(tx, origin{request: r.ID, again: true}, o, refused)
+		if err != nil {
+			return err
+		}
+		return tx.CompleteKey(o.claim, out.Status, out.Body)
+	case StepNoEffect, StepReleased:
+	}
+	if _, err := write(tx, &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}); err != nil {
+		return err
+	}
+	if err := tx.InsertReversal(o.reversal(tx.Now)); err != nil {
+		return err
+	}
+	return tx.ReleaseKey(o.claim)
+}

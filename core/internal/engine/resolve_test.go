@@ -1,0 +1,185 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/audit"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// operatorRequest is a request of an operator.
+func operatorRequest(s *coretest.Service) engine.Request {
+	r := s.Request("")
+	r.Tenant, r.Actor = engine.Operator(), audit.Actor{Name: "operator alice"}
+	return r
+}
+
+// mustUnfinished returns the only unfinished step of a kind, and a filter that selects it by its
+// name.
+func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (store.Unfinished, store.UnfinishedFilter) {
+	t.Helper()
+	found, err := s.DB.UnfinishedSteps(t.Context(), store.UnfinishedFilter{Kind: kind}, 10)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("unfinished %s: got %+v, %v, want one", kind, found, err)
+	}
+	f, err := engine.ParseStep(engine.StepName(found[0].Step))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0], f
+}
+
+// TestResolveStep: each kind of step that the acquirer can never decide, resolved in each way. The
+// books are whole, the retry under its key gets the stored response or is free, one audit record is
+// in the commit, and recovery has nothing left but the look for an effect.
+func TestResolveStep(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		for _, end := range []engine.Outcome{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect} {
+			t.Run(st.name+" "+string(end), func(t *testing.T) {
+				t.Parallel()
+				resolveOne(t, st, end)
+			})
+		}
+	}
+}
+
+func resolveOne(t *testing.T, st step, end engine.Outcome) {
+	t.Helper()
+	s := coretest.Open(t)
+	r := serving(t, s)
+	txn := st.MustPrepare(t, s)
+	lose(s, st.verb, end == engine.StepApproved, nil)
+	if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
+		t.Fatalf("got %d, %v, want 504", a.Status, err)
+	}
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { return errForGood }
+	s.Clock.Advance(time.Second)
+	pass(t, r, 1)
+	u, f := mustUnfinished(t, s, payment.StepKind(st.verb))
+	if u.Attempts != 1 || u.Running || !strings.Contains(u.LastError, errForGood.Error()) || u.NextAt.Sub(u.BegunAt) != time.Second {
+		t.Errorf("shown: got %+v", u)
+	}
+	d := engine.Resolution{Outcome: end, Reason: "statement of November 22, line 7"}
+	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
+		t.Errorf("while its request may run: got %v, want %v", err, engine.ErrStepRunning)
+	}
+	s.Clock.Advance(engine.Patience)
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
+	}
+	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("again: got %v, want %v", err, engine.ErrNotFound)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM step_attempts"); got != 0 {
+		t.Errorf("attempts: got %d, want none", got)
+	}
+	if got := s.Texts(t, "SELECT actor || ' ' || outcome FROM audit_records WHERE action = 'steps.resolve'"); len(got) != 1 || got[0] != "operator alice done" {
+		t.Errorf("audit records: got %q", got)
+	}
+	wantSettledBooks(t, s)
+	heal(s)
+	switch end {
+	case engine.StepApproved:
+		st.wantDone(t, s)
+		if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+			t.Errorf("reversals: got %d, want none", got)
+		}
+	default:
+		if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 && (end == engine.StepNoEffect || !st.asks()) {
+			t.Errorf("reversals: got %d, want a look for the effect", got)
+		}
+	}
+}
+
+// TestResolveReversal: a release that the acquirer never makes ends when an operator has it from a
+// statement.
+func TestResolveReversal(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	r := serving(t, s)
+	lose(s, coretest.Authorize, false, nil)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d, %v, want 504", a.Status, err)
+	}
+	heal(s)
+	s.Clock.Advance(time.Second)
+	pass(t, r, 1)
+	_, f := mustUnfinished(t, s, payment.ReversalStep)
+	d := engine.Resolution{Outcome: engine.StepApproved, Reason: "statement of November 22, line 7"}
+	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrOutcome) {
+		t.Errorf("approved: got %v, want %v", err, engine.ErrOutcome)
+	}
+	d.Outcome = engine.StepReleased
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+		t.Fatalf("released: got %d %s, %v", a.Status, a.Body, err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+		t.Errorf("reversals: got %d, want none", got)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestResolveWhileRecoveryTries: an operator cannot end a step while recovery waits for the
+// acquirer, and can after it has failed.
+func TestResolveWhileRecoveryTries(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	r := serving(t, s)
+	lose(s, coretest.Authorize, true, nil)
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d, %v, want 504", a.Status, err)
+	}
+	s.Clock.Advance(time.Hour)
+	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
+	d := engine.Resolution{Outcome: engine.StepNoEffect, Reason: "statement of November 22, line 7"}
+	s.Acquirer.Before = func(context.Context, coretest.Call) error {
+		if _, err := s.Engine.ResolveStep(context.Background(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
+			t.Errorf("while recovery tries: got %v, want %v", err, engine.ErrStepRunning)
+		}
+		return errForGood
+	}
+	pass(t, r, 1)
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+		t.Fatalf("after it: got %d %s, %v", a.Status, a.Body, err)
+	}
+	heal(s)
+	pass(t, r, 1) // the look finds the approval, and releases it
+	if got := s.Acquirer.Moved(coretest.Void); got != 100 {
+		t.Errorf("released at the acquirer: got %d, want 100", got)
+	}
+	wantSettledBooks(t, s)
+}
+
+// TestApprovedTooMuchIsShown: a payment that the acquirer approves for more than was requested
+// stays unfinished, says why, and can be resolved.
+func TestApprovedTooMuchIsShown(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	r := serving(t, s)
+	s.Acquirer.Grant = func(c coretest.Call) int64 { return c.Amount + 1 }
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d, %v, want 504", a.Status, err)
+	}
+	s.Clock.Advance(time.Minute)
+	pass(t, r, 1)
+	u, f := mustUnfinished(t, s, payment.AuthorizeStep)
+	if !strings.Contains(u.LastError, "approved 101") {
+		t.Errorf("last error: got %q, want the amount in it", u.LastError)
+	}
+	d := engine.Resolution{Outcome: engine.StepApproved, Reason: "the acquirer took 100, by its statement"}
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	if got := MustTransaction(t, s); got.Status != payment.Captured || got.Captured != 100 {
+		t.Errorf("got %s with %d captured, want captured with 100", got.Status, got.Captured)
+	}
+	wantSettledBooks(t, s)
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Unfinished is a step whose outcome is not known, or a pending reversal, as an operator sees it.
+type Unfinished struct {
+	payment.StepAttempt // the zero Attempts if recovery has not tried it
+
+	Tenant      payment.Tenant
+	Transaction int64 // 0 for an unlinked refund
+	Amount      int64 // minor units
+	Held        int64 // of a reversal: what the acquirer reported as approved
+	Currency    string
+	Refused     int64     // of a reversal: release requests in a row that the acquirer refused
+	Since       time.Time // when the step was changed last, or the reversal written
+	DueAt       time.Time // of a reversal; the zero time otherwise
+}
+
+// UnfinishedFilter selects steps. The zero filter selects all.
+type UnfinishedFilter struct {
+	Kind     payment.StepKind // "" for all
+	Merchant int64            // 0 for all
+	ID       int64            // of the transaction, void, capture, refund or reversal, by Kind; 0 for all
+	After    Unfinished       // the page begins after this one; the zero Unfinished is for the first page
+}
+
+// openSteps are the unfinished steps of all kinds, with what their reversals add.
+const openSteps = `
+	SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END AS kind, id AS object_id,
+		CASE operation WHEN 'void' THEN operation_id ELSE attempt END AS number, CASE operation WHEN 'void' THEN operation_id ELSE id END AS public_id,
+		id AS transaction_id, merchant_id, live, CASE operation WHEN 'void' THEN amount_authorized ELSE amount END AS amount, 0 AS held, currency,
+		0 AS refused, updated_at AS since, 0 AS due_at
+		FROM transactions INDEXED BY transactions_open WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
+	UNION ALL SELECT 'capture', id, 0, id, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0 FROM captures WHERE state = 'pending'
+	UNION ALL SELECT 'refund', id, 0, id, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0, updated_at, 0
+		FROM refunds WHERE state = 'pending'
+	UNION ALL SELECT 'reversal', id, 0, id, transaction_id, merchant_id, live, amount, held, currency, refused, since, due_at FROM reversals`
+
+// UnfinishedSteps returns a page of the unfinished steps and pending reversals that a filter
+// selects, oldest first.
+func (db *DB) UnfinishedSteps(ctx context.Context, f UnfinishedFilter, limit int) ([]Unfinished, error) {
+	object, _ := f.After.Step.Object()
+	return collect(ctx, db, `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0), COALESCE(a.begun_at, 0),
+			COALESCE(a.next_at, 0), COALESCE(a.last_error, ''), s.transaction_id, s.merchant_id, s.live, s.amount, s.held, s.currency, s.refused,
+			s.since, s.due_at
+		FROM (`+openSteps+`) s
+		LEFT JOIN step_attempts a ON a.kind = s.kind AND a.object_id = s.object_id AND a.number = s.number
+		WHERE (?1 = '' OR s.kind = ?1) AND (?2 = 0 OR s.merchant_id = ?2) AND (?3 = 0 OR s.public_id = ?3)
+			AND (s.since > ?4 OR s.since = ?4 AND (s.object_id > ?5 OR s.object_id = ?5 AND s.kind > ?6))
+		ORDER BY s.since, s.object_id, s.kind LIMIT ?7`, scanUnfinished,
+		string(f.Kind), f.Merchant, f.ID, toMillis(f.After.Since), object, string(f.After.Step.Kind), limit)
+}
+
+func scanUnfinished(row Scanner) (Unfinished, error) {
+	var (
+		u                                       Unfinished
+		object, number, begun, next, since, due int64
+	)
+	err := row.Scan(&u.Step.Kind, &object, &number, &u.Attempts, &u.Running, &begun, &next, &u.LastError, &u.Transaction,
+		&u.Tenant.Merchant, &u.Tenant.Live, &u.Amount, &u.Held, &u.Currency, &u.Refused, &since, &due)
+	if err != nil {
+		return u, fmt.Errorf("read unfinished step: %w", err)
+	}
+	u.Step = stepOf(u.Step.Kind, object, number)
+	u.BegunAt, u.NextAt, u.Since, u.DueAt = fromMillis(begun), fromMillis(next), fromMillis(since), fromMillis(due)
+	return u, nil
+}
+
+// HoldStep keeps recovery off an unfinished step until the command has ended. ErrConflict if the
+// step has ended. ErrAttempt if an attempt at it, or at its pending reversal, has no result yet and
+// is younger than patience.
+func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {
+	object, number := s.Object()
+	err := tx.exec(`INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
+		VALUES (?1, ?2, ?3, 0, 0, ?4, ?4, '') ON CONFLICT (kind, object_id, number) DO UPDATE SET attempts = step_attempts.attempts`,
+		string(s.Kind), object, number, toMillis(tx.Now))
+	if err != nil {
+		return err
+	}
+	if err := tx.lockUnfinished(s); err != nil {
+		return err
+	}
+	row, err := tx.row(`SELECT COUNT(*) FROM step_attempts WHERE running = 1 AND begun_at BETWEEN ?1 AND ?2 AND (
+			kind = ?3 AND object_id = ?4 AND number = ?5
+			OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = ?3 AND step_id = ?4))`,
+		toMillis(tx.Now.Add(-patience))+1, toMillis(tx.Now), string(s.Kind), object, number)
+	if err != nil {
+		return err
+	}
+	running, err := scanNumber(row)
+	if err == nil && running > 0 {
+		err = ErrAttempt
+	}
+	return err
+}
+
+// Reversal reads a pending reversal, else ErrNotFound.
+func (tx *Tx) Reversal(id int64) (*payment.Reversal, error) {
+	row, err := tx.row(`SELECT `+reversalColumns+` FROM reversals WHERE id = ?`, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := scanReversal(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	return r, err
+}

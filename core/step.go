@@ -1,0 +1,84 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// Step is a request to the acquirer whose outcome is not known, or a pending reversal, as `core
+// steps` shows it.
+type Step = operator.Step
+
+// ErrNoStep: there is no such unfinished step. It may have ended by itself.
+var ErrNoStep = errors.New("there is no such unfinished step; it may have ended")
+
+// Steps returns unfinished steps and pending reversals, oldest first, at most limit. merchant is
+// mer_… or "" for all, kind authorize, void, capture, refund, reversal or "" for all.
+func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]Step, error) {
+	f := store.UnfinishedFilter{Kind: payment.StepKind(kind)}
+	if merchant != "" {
+		n, err := id.Parse(id.Merchant, merchant)
+		if err != nil {
+			return nil, fmt.Errorf("merchant %q is not an id: %w", merchant, err)
+		}
+		f.Merchant = n
+	}
+	return a.steps(ctx, f, limit)
+}
+
+// Step returns one unfinished step: txn_…, void_…, cap_…, re_… or rev_…. ErrNoStep if there is
+// none.
+func (a *Admin) Step(ctx context.Context, name string) (Step, error) {
+	f, err := engine.ParseStep(name)
+	if err != nil {
+		return Step{}, err
+	}
+	found, err := a.steps(ctx, f, 1)
+	if err != nil {
+		return Step{}, err
+	}
+	if len(found) == 0 {
+		return Step{}, ErrNoStep
+	}
+	return found[0], nil
+}
+
+func (a *Admin) steps(ctx context.Context, f store.UnfinishedFilter, limit int) ([]Step, error) {
+	found, err := a.db.UnfinishedSteps(ctx, f, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list steps: %w", err)
+	}
+	out := make([]Step, 0, len(found))
+	for _, u := range found {
+		out = append(out, api.ShowStep(&u, nil))
+	}
+	return out, nil
+}
+
+// ResolveStep ends an unfinished step: approved, declined or no_effect, or released for a pending
+// reversal. The reason has 10 to 500 characters.
+func (a *Admin) ResolveStep(ctx context.Context, name, outcome, reason string) error {
+	f, err := engine.ParseStep(name)
+	if err != nil {
+		return err
+	}
+	d, err := api.Resolution(operator.StepResolve{Outcome: outcome, Reason: reason})
+	if err != nil {
+		return err
+	}
+	return a.act(ctx, "steps.resolve", name, func(r engine.Request) error {
+		_, err := a.engine().ResolveStep(ctx, r, f, d)
+		if errors.Is(err, engine.ErrNotFound) {
+			return ErrNoStep
+		}
+		return err
+	})
+}
