@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -184,6 +185,38 @@ func TestAuditTampering(t *testing.T) {
 	dir, head := tampered(t)
 	if _, err := adminOf(t, dir).VerifyAudit(t.Context(), head); err != nil {
 		t.Errorf("untouched: %v", err)
+	}
+}
+
+// TestAuditSplice checks that verify finds a record that core itself signed, in another history of the
+// same store: one that was restored from a backup.
+func TestAuditSplice(t *testing.T) {
+	t.Parallel()
+	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	a := adminOf(t, dir)
+	m := MustCreateMerchant(t, a)
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	other := adminOf(t, copied)
+	for _, on := range []bool{true, false} {
+		if err := errors.Join(a.SetUnlinkedRefunds(t.Context(), m, on), other.SetUnlinkedRefunds(t.Context(), m, !on)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "causeway.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), `ATTACH '`+filepath.Join(copied, "causeway.db")+`' AS other;
+		DROP TRIGGER audit_records_kept; DELETE FROM audit_records WHERE sequence = 3;
+		INSERT INTO audit_records SELECT * FROM other.audit_records WHERE sequence = 3`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.VerifyAudit(t.Context(), ""); !errors.Is(err, core.ErrTampered) {
+		t.Errorf("got %v", err)
 	}
 }
 

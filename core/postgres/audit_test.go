@@ -15,10 +15,10 @@ func TestAuditPostgreSQL(t *testing.T) {
 	const processes, each = 6, 5
 	store := pgtest.Schema(t)
 	c := newCluster(t, store)
-	merchant := c.run(t, "merchants", "create", "Other")
 	var all sync.WaitGroup
 	for range processes {
-		all.Go(func() {
+		all.Go(func() { // on a merchant of its own: no row but the chain's keeps the processes apart
+			merchant := c.run(t, "merchants", "create", "Other")
 			for i := range each {
 				c.run(t, "merchants", "update", merchant, "--unlinked-refunds", []string{"on", "off"}[i%2])
 			}
@@ -27,16 +27,11 @@ func TestAuditPostgreSQL(t *testing.T) {
 	all.Wait()
 	db := inspect(t, store)
 	n := number(t, db, "SELECT COUNT(*) FROM audit_records")
-	if want := int64(3 + processes*each); n != want { // two merchants and a key before
+	if want := int64(2 + processes*(each+1)); n != want { // a merchant and a key before
 		t.Errorf("got %d records, want %d", n, want)
 	}
 	if last := number(t, db, "SELECT MAX(sequence) FROM audit_records"); last != n {
 		t.Errorf("the last of %d records has sequence %d", n, last)
-	}
-	broken := number(t, db, `SELECT COUNT(*) FROM audit_records a JOIN audit_records b ON b.sequence = a.sequence + 1
-		WHERE a.action = 'merchants.update' AND b.action = a.action AND b.state_before <> a.state_after`)
-	if broken != 0 {
-		t.Errorf("%d records do not begin with the state in which the one before ended", broken)
 	}
 	head := c.run(t, "audit", "verify")
 	for _, statement := range []string{
