@@ -368,7 +368,12 @@ func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
 	on.MustExec(t, "CHECKPOINT")
 	folders["the write-ahead log"] = filepath.Join(s.Folder(), "data", "pg_wal")
 	c.wantGone(t, "after authorization", folders, true)
+	const file = "SELECT CAST(pg_relation_filenode('code_keys') AS BIGINT)"
+	was := c.number(t, file)
 	c.advanceBeyondKeys(t)
+	if c.number(t, file) == was { // deleted rows would stay in it, and reach the disk with the next clean stop
+		t.Error("the keys were deleted, and the file that held them was kept")
+	}
 	on.MustExec(t, "CHECKPOINT")
 	c.wantClosed(t, "after two hours", v, everything)
 	folders["the server's data"] = filepath.Join(s.Folder(), "data")
