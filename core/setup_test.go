@@ -41,6 +41,7 @@ type bundle struct {
 	tracer       *telemetry.Tracer
 	token        string // the operator's, "" for none
 	filter       string // the secret of the filter in front, "" for none
+	hop          string // Config.HopSecret, "" for none
 	inner        bool   // what is asked needs no filter in front
 	clock        *clock.Fake
 	logs         *coretest.Log
@@ -91,7 +92,7 @@ func (b *bundle) start(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg := b.place()
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
-	cfg.KeepPersonal = b.keepPersonal
+	cfg.KeepPersonal, cfg.HopSecret = b.keepPersonal, secret.New(b.hop)
 	cfg.Tracer, cfg.FilterToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
 	c, err := core.Open(t.Context(), cfg)
 	if err != nil {

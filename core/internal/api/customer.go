@@ -151,7 +151,7 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
-	out, err := a.Engine.DeleteCustomer(r.Context(), unkeyed(r, k), n)
+	out, err := a.Engine.DeleteCustomer(r.Context(), requestOf(r, k), n)
 	return a.answer(w, r, out, err)
 }
 

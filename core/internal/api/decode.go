@@ -171,18 +171,21 @@ func given(body []byte, field string) bool {
 	return ok
 }
 
-// unkeyed is the request of a method that takes no idempotency key: to do it twice is to do it once.
-func unkeyed(r *http.Request, k *store.Key) engine.Request {
-	return engine.Request{Tenant: k.Tenant, APIKey: k.ID, ID: httpx.RequestIDFrom(r.Context())}
+// requestOf returns the tenant, the API key, the client address and the request id of r.
+func requestOf(r *http.Request, k *store.Key) engine.Request {
+	ctx := r.Context()
+	return engine.Request{
+		Tenant: k.Tenant, APIKey: k.ID, ClientAddress: httpx.ClientAddressFrom(ctx), ID: httpx.RequestIDFrom(ctx),
+	}
 }
 
-// request builds what the engine needs to know of a changing request.
+// request returns a changing request with its idempotency key, for the engine.
 func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Request, error) {
 	key, err := keyheader.Key(r.Header)
 	if err != nil {
 		return engine.Request{}, err
 	}
-	out := engine.Request{Tenant: k.Tenant, APIKey: k.ID, ID: httpx.RequestIDFrom(r.Context())}
+	out := requestOf(r, k)
 	if key != "" {
 		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)

@@ -156,7 +156,7 @@ func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *store.Key)
 	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
-	out, err := a.Engine.Detach(r.Context(), unkeyed(r, k), n, number)
+	out, err := a.Engine.Detach(r.Context(), requestOf(r, k), n, number)
 	return a.answer(w, r, out, err)
 }
 

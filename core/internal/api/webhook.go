@@ -144,7 +144,7 @@ func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
-	out, err := a.Engine.DeleteEndpoint(r.Context(), unkeyed(r, k), n)
+	out, err := a.Engine.DeleteEndpoint(r.Context(), requestOf(r, k), n)
 	return a.answer(w, r, out, err)
 }
 

@@ -40,7 +40,8 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
 		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Partial: p.Partial, Amount: p.Amount,
-		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
+		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, Client: r.client(),
+		CreatedAt: now, UpdatedAt: now,
 	}
 	replay, err := e.begin(ctx, r, p, t)
 	if err != nil || replay != nil {
@@ -148,7 +149,7 @@ func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64,
 	if t.Captured > 0 {
 		c := payment.Capture{
 			Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded, Amount: t.Captured, Currency: t.Currency, Final: true,
-			Details: []byte("{}"), CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
+			Details: []byte("{}"), Client: t.Authorizer(), CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
 		}
 		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCapture(&c) }); err != nil {
 			return err

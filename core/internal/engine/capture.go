@@ -16,7 +16,9 @@ func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int
 		return Answer{}, err
 	}
 	defer e.enter(ctx, r)()
-	c := &payment.Capture{Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details}
+	c := &payment.Capture{
+		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details, Client: r.client(),
+	}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		c.Claim = claim
 		err := e.insertNew(func(id int64) error { c.ID, c.Amount = id, amount; return tx.BeginCapture(c) })

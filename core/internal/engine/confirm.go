@@ -20,7 +20,8 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, err
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
 		Tenant: r.Tenant, Status: payment.RequiresConfirmation, AutoCapture: p.AutoCapture, Partial: p.Partial, Attempt: 1, Amount: p.Amount,
-		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, CreatedAt: now, UpdatedAt: now,
+		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, Client: r.client(),
+		CreatedAt: now, UpdatedAt: now,
 	}
 	named := p.Drawn
 	named.Token = 0
@@ -47,7 +48,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	}
 	defer e.enter(ctx, r)()
 	t := *waiting
-	t.Status, t.PaymentMethod, t.Details = payment.Processing, p.PaymentMethod, p.Details
+	t.Status, t.PaymentMethod, t.Details, t.Confirmer = payment.Processing, p.PaymentMethod, p.Details, r.client()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		t.Claim, t.UpdatedAt = claim, tx.Now
 		err := tx.BeginConfirmation(&t)
@@ -98,7 +99,7 @@ func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Ans
 
 // cancelWaiting cancels a transaction that waits to be confirmed. No acquirer has seen it.
 func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
-	if err := tx.CancelTransaction(r.Tenant, transaction); err != nil {
+	if err := tx.CancelTransaction(r.Tenant, transaction, r.client()); err != nil {
 		return nil, err
 	}
 	t, err := tx.Transaction(r.Tenant, transaction)

@@ -32,7 +32,7 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error
 		return Answer{}, err
 	}
 	defer e.enter(ctx, r)()
-	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details}
+	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client()}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		f.Claim = claim
 		return nil, e.beginCredit(tx, f, c.Drawn)

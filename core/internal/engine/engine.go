@@ -44,17 +44,24 @@ const callTimeout = 20 * time.Second
 
 // Request is what every changing request carries beside its own parameters.
 type Request struct {
-	Tenant      payment.Tenant
-	APIKey      int64  // under which it came, 0 for none: it must be good when the request takes place
-	ID          string // request id, shown in errors
-	Key         string // idempotency key, "" for none
-	Fingerprint []byte // of method, path and body; only with a Key
-	Sealed      bool   // the filter in front encrypts the answer, as the client demanded
+	Tenant payment.Tenant
+	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
+	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request record it.
+	ClientAddress string
+	ID            string // request id, shown in errors
+	Key           string // idempotency key, "" for none
+	Fingerprint   []byte // of method, path and body; only with a Key
+	Sealed        bool   // the filter in front encrypts the answer, as the client demanded
 	// Scopes of the API key, where they are part of what makes two requests equal: where the response
 	// shows a new key's secret. Nil elsewhere.
 	Scopes []string
 	// Actor is the operator of an audited request; zero for a merchant's own.
 	Actor audit.Actor
+}
+
+// client is the sender of the request as rows record it.
+func (r *Request) client() payment.Client {
+	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}
 }
 
 // Answer is what a request is told, and under an idempotency key told again.

@@ -22,7 +22,9 @@ func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capt
 		return Answer{}, err
 	}
 	defer e.enter(ctx, r)()
-	f := &payment.Refund{Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details}
+	f := &payment.Refund{
+		Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details, Client: r.client(),
+	}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		f.Claim, f.Capture, f.Amount = claim, capture, amount
 		err := e.beginRefund(tx, f)

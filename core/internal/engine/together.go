@@ -14,7 +14,7 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 		own, _ := r.fingerprints()
 		t.ID = e.IDs.Next()
 		done, err := e.Store.OpenPayment(ctx, &store.Opening{
-			Transaction: t, Terms: p.Terms, Key: r.Key, Fingerprint: own, APIKey: r.APIKey,
+			Transaction: t, Terms: p.Terms, Key: r.Key, Fingerprint: own,
 			Customer: p.Drawn.Customer, Method: p.Drawn.Method, Token: p.Drawn.Token,
 		})
 		if done || err != nil {

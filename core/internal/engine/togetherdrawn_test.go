@@ -73,7 +73,7 @@ func TestGroupLooksAtWhatPaymentsDrawOnPostgreSQL(t *testing.T) {
 		all := make([]*store.Opening, len(asked))
 		for i, a := range asked {
 			all[i] = opening(s, "")
-			all[i].Customer, all[i].Method, all[i].Token, all[i].APIKey = a[0], a[1], a[2], a[3]
+			all[i].Customer, all[i].Method, all[i].Token, all[i].Transaction.Client.APIKey = a[0], a[1], a[2], a[3]
 		}
 		return all
 	})

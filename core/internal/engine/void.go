@@ -20,7 +20,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	var t *payment.Transaction
 	operation := e.IDs.Next()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
-		err := tx.BeginVoid(r.Tenant, transaction, operation, claim)
+		err := tx.BeginVoid(r.Tenant, transaction, operation, claim, r.client())
 		if errors.Is(err, store.ErrConflict) {
 			return e.voidOther(tx, r, transaction)
 		}

@@ -8,6 +8,12 @@ type Tenant struct {
 	Live     bool
 }
 
+// Client is the sender of a request, as rows record it for a later inquiry.
+type Client struct {
+	APIKey  int64  // 0 for none
+	Address string // "203.0.113.7", "2001:db8::1"; "" if unknown or erased
+}
+
 // ConfirmWithin is how long after it was made a payment may wait to be confirmed. Then it is canceled.
 const ConfirmWithin = 24 * time.Hour
 
@@ -63,6 +69,8 @@ type Transaction struct {
 
 	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late answer under it.
 	Claim int64
+	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or cancelation.
+	Client, Confirmer, Voider Client
 	// Core is the process that works on the open request, 0 where there is only one.
 	Core int64
 	// ReclaimedAt is when recovery took the open request up; the zero time while only its first attempt works on it.
@@ -88,6 +96,14 @@ type Result struct {
 	AVSCode              string // the networks' own characters for the checks, "" where there was none
 	CVCCode              string
 	CAVVCode             string
+}
+
+// Authorizer returns the client that requested the current authorization.
+func (t *Transaction) Authorizer() Client {
+	if t.Attempt > 0 {
+		return t.Confirmer
+	}
+	return t.Client
 }
 
 // Capturable is what a capture may still take.
@@ -145,6 +161,7 @@ type Capture struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
+	Client         Client    // that requested it
 	Core           int64     // as of a transaction
 	ReclaimedAt    time.Time // as of a transaction
 	CreatedAt      time.Time
@@ -172,6 +189,7 @@ type Refund struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
+	Client         Client    // that requested it
 	Core           int64     // as of a transaction
 	ReclaimedAt    time.Time // as of a transaction
 	CreatedAt      time.Time

@@ -10,16 +10,18 @@ import (
 )
 
 const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled, amount_refunded, amount_refund_pending, details,
-	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at`
+	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at, api_key_id, client_address`
 
 const insertCapture = `INSERT INTO captures
-	(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at, updated_at, core_id)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at, updated_at,
+		core_id, api_key_id, client_address)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // InsertCapture writes a capture that needs no answer any more: the one an approved automatic capture is.
 func (tx *Tx) InsertCapture(c *payment.Capture) error {
 	return tx.insert(insertCapture, c.ID, c.Transaction, c.Tenant.Merchant, c.Tenant.Live, string(c.State), c.Amount, c.Currency,
-		c.Final, string(c.Details), c.Claim, toMillis(c.CreatedAt), toMillis(c.UpdatedAt), tx.db.process)
+		c.Final, string(c.Details), c.Claim, toMillis(c.CreatedAt), toMillis(c.UpdatedAt), tx.db.process,
+		c.Client.APIKey, c.Client.Address)
 }
 
 // BeginCapture writes the intent of a capture and locks the transaction for it. A c.Amount of 0 takes all that is left and is
@@ -106,7 +108,8 @@ func scanCapture(row Scanner) (*payment.Capture, error) {
 		created, updated, reclaimed int64
 	)
 	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency, &c.Final, &c.Settled,
-		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated, &c.Core, &reclaimed)
+		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated, &c.Core, &reclaimed,
+		&c.Client.APIKey, &c.Client.Address)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

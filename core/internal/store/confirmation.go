@@ -11,10 +11,12 @@ import (
 // it is a test object. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	err := tx.insert(`INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt, partial)
-		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt,
+			partial, api_key_id, client_address)
+		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
-		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt, t.Partial)
+		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt, t.Partial,
+		t.Client.APIKey, t.Client.Address)
 	if err != nil {
 		return err
 	}
@@ -53,13 +55,16 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 		id, tenant.Merchant, tenant.Live)
 }
 
-// BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with t.Details, as attempt t.Attempt.
-// ErrConflict when it does not wait for that attempt, or is not the tenant's.
+// BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with
+// t.Details, as attempt t.Attempt that t.Confirmer requested. ErrConflict if it does not wait for
+// that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.change(`UPDATE transactions SET status = 'processing', waiting_method = payment_method, waiting_details = details,
-			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?
+			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?,
+			confirm_api_key_id = ?, confirm_client_address = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
-		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt), t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
+		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),
+		t.Confirmer.APIKey, t.Confirmer.Address, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
 }
 
 // WithdrawConfirmation takes back the intent of a confirmation that the acquirer never saw, and never will: the payment waits for the
@@ -71,9 +76,11 @@ func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
-// CancelTransaction gives up a payment that waits to be confirmed. ErrConflict when it does not, or is not the tenant's.
-func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64) error {
-	return tx.change(`UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?
+// CancelTransaction cancels, for a client, a payment that waits to be confirmed. ErrConflict if it
+// does not wait, or is not the tenant's.
+func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, by payment.Client) error {
+	return tx.change(`UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?,
+			void_api_key_id = ?, void_client_address = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation'`,
-		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount, currency, details,
-	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at`
+	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at, api_key_id, client_address`
 
 // BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. A refund that
 // names no capture is of the only one, where there is only one. ErrConflict when the amount may not be refunded, ErrDuplicate when the id
@@ -39,10 +39,11 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	}
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(`INSERT INTO refunds
-		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at, core_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at,
+			core_id, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
-		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process)
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
 }
 
 // reserveOfCapture takes a refund's amount out of what is left of its capture.
@@ -65,10 +66,11 @@ func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 // InsertCredit writes the intent of a refund that is of no transaction. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertCredit(r *payment.Refund) error {
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
-	return tx.insert(`INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at, core_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.insert(`INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim, created_at, updated_at,
+			core_id, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
-		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process)
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
 }
 
 // EndRefund writes the acquirer's word on a pending refund, which r.State, FailureCode and FailureMessage hold.
@@ -142,7 +144,8 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 		created, updated, reclaimed int64
 	)
 	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
-		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed)
+		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
+		&r.Client.APIKey, &r.Client.Address)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

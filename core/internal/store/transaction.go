@@ -13,11 +13,13 @@ import (
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
 	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id, reclaimed_at,
-	refused_confirmations`
+	refused_confirmations, api_key_id, client_address, confirm_api_key_id, confirm_client_address,
+	void_api_key_id, void_client_address`
 
 const insertTransaction = `INSERT INTO transactions
-	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
-	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at,
+		partial, core_id, api_key_id, client_address)
+	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const resolveTransaction = `UPDATE transactions
 	SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
@@ -27,7 +29,8 @@ const resolveTransaction = `UPDATE transactions
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 	return tx.insert(insertTransaction,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
-		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Partial, tx.db.process)
+		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Partial, tx.db.process,
+		t.Client.APIKey, t.Client.Address)
 }
 
 // ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open, or another attempt is.
@@ -59,13 +62,15 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 		toMillis(tx.Now), id)
 }
 
-// BeginVoid locks a transaction for a void that is about to be asked of the acquirer. ErrConflict when it may not be voided.
-func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64) error {
-	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?
+// BeginVoid writes the intent of a void, requested by a client, and locks the transaction for it.
+// ErrConflict if the transaction cannot be voided.
+func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, by payment.Client) error {
+	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, reclaimed_at = 0,
+			updated_at = ?, void_api_key_id = ?, void_client_address = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
 			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,
-		operation, claim, tx.db.process, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
+		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live)
 }
 
 // EndVoid writes the acquirer's word on a void: done, or refused, which leaves the transaction as it was.
@@ -138,7 +143,8 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
 		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
 		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core, &reclaimed,
-		&t.RefusedConfirmations)
+		&t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey, &t.Confirmer.Address,
+		&t.Voider.APIKey, &t.Voider.Address)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

@@ -48,10 +48,13 @@ func closeText(delivered string) string {
 			capture_id, event_id, type, sequence, data, claim, answer_status, answer, place)
 	WHERE t.id = a.id AND t.id = ANY ($1::bigint[]) AND t.attempt = a.attempt AND t.status IN ('processing', 'unknown')
 		AND (a.merchant_id, a.live) IN (SELECT merchant_id, live FROM agreed)
-	RETURNING a.*, t.currency
+	RETURNING a.*, t.currency, CASE WHEN t.attempt > 0 THEN t.confirm_api_key_id ELSE t.api_key_id END AS api_key_id,
+		CASE WHEN t.attempt > 0 THEN t.confirm_client_address ELSE t.client_address END AS client_address
 ), captured AS (
-	INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final, claim, created_at, updated_at, core_id)
-	SELECT capture_id, id, merchant_id, live, 'succeeded', captured, currency, 1, 0, updated_at, updated_at, $23::bigint
+	INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final, claim, created_at, updated_at,
+		core_id, api_key_id, client_address)
+	SELECT capture_id, id, merchant_id, live, 'succeeded', captured, currency, 1, 0, updated_at, updated_at, $23::bigint,
+		api_key_id, client_address
 	FROM resolved WHERE capture_id <> 0
 ), told AS (
 	INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at, place)

@@ -14,13 +14,13 @@ import (
 
 // openAll is the first commit of payments. One whose key is taken, or whose API key has ended, or which draws on what is not there, is left out; the statement fails when a token is
 // used between its two looks at it.
-var openAll = openText(", $20::bigint[], $21::bigint[], $22::bigint[]", ", customer_id, method_id, token_id", drawing, `, used AS (
+var openAll = openText(", $21::bigint[], $22::bigint[], $23::bigint[]", ", customer_id, method_id, token_id", drawing, `, used AS (
 	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
-	WHERE t.id = taken.token_id AND t.id = ANY ($22::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
+	WHERE t.id = taken.token_id AND t.id = ANY ($23::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
 		AND t.used_by = 0 AND t.expires_at > $16::bigint
 	RETURNING t.id
 ), uncoded AS (
-	DELETE FROM security_codes WHERE token_id = ANY ($22::bigint[]) AND token_id IN (SELECT id FROM used)
+	DELETE FROM security_codes WHERE token_id = ANY ($23::bigint[]) AND token_id IN (SELECT id FROM used)
 )`, `CAST(CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN '1'
 	ELSE 'a token was used meanwhile, so each is tried by itself' END AS INTEGER)`)
 
@@ -44,9 +44,9 @@ func openText(arrays, columns, drawing, used, checked string) string {
 ), asked AS MATERIALIZED (
 	SELECT a.*, CASE WHEN a.key = '' THEN 0 ELSE nextval('idempotency_keys_id_seq') END AS claim
 	FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bytea[], $6::smallint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
-		$11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[]` + arrays + `) WITH ORDINALITY
+		$11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[], $20::text[]` + arrays + `) WITH ORDINALITY
 		AS a (id, merchant_id, live, key, fingerprint, auto_capture, amount, currency, payment_method, details,
-			created_at, partial, customer, reference, api_key` + columns + `, place)
+			created_at, partial, customer, reference, api_key, client_address` + columns + `, place)
 	WHERE (a.api_key = 0 OR a.api_key IN (SELECT id FROM good))` + drawing + `
 ), claimed AS (
 	INSERT INTO idempotency_keys (id, merchant_id, live, key, fingerprint, created_at, expires_at) OVERRIDING SYSTEM VALUE
@@ -56,9 +56,10 @@ func openText(arrays, columns, drawing, used, checked string) string {
 	SELECT * FROM asked WHERE claim = 0 OR claim IN (SELECT id FROM claimed)
 ), made AS (
 	INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at, partial, core_id)
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at,
+			partial, core_id, api_key_id, client_address)
 	SELECT id, merchant_id, live, 'processing', auto_capture, amount, currency, payment_method, details, claim, created_at, created_at, partial,
-		$18::bigint FROM taken
+		$18::bigint, api_key, client_address FROM taken
 ), named AS (
 	INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
 	SELECT merchant_id, live, 1, customer, id FROM taken WHERE customer <> ''
@@ -106,7 +107,7 @@ func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*stor
 func draws(o *store.Opening) bool { return o.Customer != 0 || o.Method != 0 || o.Token != 0 }
 
 func openingColumns(all []*store.Opening, now time.Time) []any {
-	keys := column(all, func(o *store.Opening) int64 { return o.APIKey })
+	keys := column(all, func(o *store.Opening) int64 { return o.Transaction.Client.APIKey })
 	distinct := slices.Compact(slices.Sorted(slices.Values(keys)))
 	return []any{
 		column(all, func(o *store.Opening) int64 { return o.Transaction.ID }),
@@ -124,6 +125,7 @@ func openingColumns(all []*store.Opening, now time.Time) []any {
 		column(all, func(o *store.Opening) string { return o.Terms.Customer }),
 		column(all, func(o *store.Opening) string { return o.Terms.Reference }),
 		keys, now.UnixMilli(), now.Add(store.KeyLifetime).UnixMilli(), all[0].Core, distinct,
+		column(all, func(o *store.Opening) string { return o.Transaction.Client.Address }),
 	}
 }
 

@@ -1,6 +1,8 @@
 -- +goose Up
 -- Ids are 63-bit and time-ordered, times are milliseconds since 1970 (UTC), amounts are minor units, flags are 0 or 1.
 -- A column "details" holds the JSON text of the object as the contract shows it.
+-- The columns api_key_id and client_address name the client whose request created the row. They are 0 and '' if there
+-- was no key or no address. Background work leaves them as they are.
 -- A CHECK with IN (...) over three values or more makes SQLite build an index for every row written, a third of the
 -- cost of a payment. The hot tables spell such a rule with OR, the most frequent state first.
 
@@ -73,6 +75,13 @@ CREATE TABLE transactions (
     waiting_details        TEXT,                       -- details before the confirmation
     -- How many confirmations by publishable keys were refused for what they named to pay with.
     refused_confirmations  INTEGER NOT NULL DEFAULT 0,
+    api_key_id             INTEGER NOT NULL DEFAULT 0,
+    client_address         TEXT    NOT NULL DEFAULT '',
+    -- The clients of the last confirmation and of the last void or cancelation.
+    confirm_api_key_id     INTEGER NOT NULL DEFAULT 0,
+    confirm_client_address TEXT    NOT NULL DEFAULT '',
+    void_api_key_id        INTEGER NOT NULL DEFAULT 0,
+    void_client_address    TEXT    NOT NULL DEFAULT '',
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) STRICT;
@@ -120,6 +129,8 @@ CREATE TABLE captures (
     created_at            INTEGER NOT NULL,
     updated_at            INTEGER NOT NULL,
     captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 where it equals created_at
+    api_key_id            INTEGER NOT NULL DEFAULT 0, -- a sale's: as of the authorization
+    client_address        TEXT    NOT NULL DEFAULT '',
     amount_refunded       INTEGER NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
     amount_refund_pending INTEGER NOT NULL DEFAULT 0
         CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
@@ -146,7 +157,9 @@ CREATE TABLE refunds (
     core_id         INTEGER NOT NULL DEFAULT 0,
     reclaimed_at    INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    api_key_id      INTEGER NOT NULL DEFAULT 0,
+    client_address  TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);

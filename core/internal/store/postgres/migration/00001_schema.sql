@@ -64,6 +64,12 @@ CREATE TABLE transactions (
     waiting_method         TEXT,
     waiting_details        TEXT,
     refused_confirmations  BIGINT   NOT NULL DEFAULT 0,
+    api_key_id             BIGINT   NOT NULL DEFAULT 0,
+    client_address         TEXT     NOT NULL DEFAULT '',
+    confirm_api_key_id     BIGINT   NOT NULL DEFAULT 0,
+    confirm_client_address TEXT     NOT NULL DEFAULT '',
+    void_api_key_id        BIGINT   NOT NULL DEFAULT 0,
+    void_client_address    TEXT     NOT NULL DEFAULT '',
     partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
@@ -108,6 +114,8 @@ CREATE TABLE captures (
     created_at            BIGINT   NOT NULL,
     updated_at            BIGINT   NOT NULL,
     captured_at           BIGINT   NOT NULL DEFAULT 0,
+    api_key_id            BIGINT   NOT NULL DEFAULT 0,
+    client_address        TEXT     NOT NULL DEFAULT '',
     amount_refunded       BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
     amount_refund_pending BIGINT   NOT NULL DEFAULT 0
         CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
@@ -133,7 +141,9 @@ CREATE TABLE refunds (
     core_id         BIGINT   NOT NULL DEFAULT 0,
     reclaimed_at    BIGINT   NOT NULL DEFAULT 0,
     created_at      BIGINT   NOT NULL,
-    updated_at      BIGINT   NOT NULL
+    updated_at      BIGINT   NOT NULL,
+    api_key_id      BIGINT   NOT NULL DEFAULT 0,
+    client_address  TEXT     NOT NULL DEFAULT ''
 );
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);

@@ -15,14 +15,16 @@ const (
 	claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`
 	insertTransaction = `INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at)
-		VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?)`
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at,
+			api_key_id, client_address)
+		VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	resolveTransaction = `UPDATE transactions
 		SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
 		WHERE id = ? AND status IN ('processing', 'unknown')`
 	insertCapture = `INSERT INTO captures
-		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at, updated_at,
+			api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertEvent = `INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	insertTerm  = `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
@@ -33,8 +35,8 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	finalTransaction = `INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, amount_authorized, amount_captured, details,
-		result, version, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		result, version, created_at, updated_at, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // ErrChanged is returned, wrapped, when the server does not write what this package writes any more: package bare must follow
@@ -138,7 +140,8 @@ func (p *payment) steps() []step {
 		stepClaim:  {text: claimKey, args: k.pick("merchant_id", "live", "key", "fingerprint", "created_at", "expires_at"), vary: []int{2}},
 		stepInsert: {
 			text: insertTransaction, vary: []int{0, 8}, args: t.pick("id", "merchant_id", "live", "auto_capture", "amount",
-				"currency", "payment_method", "details", "claim", "created_at", "created_at"),
+				"currency", "payment_method", "details", "claim", "created_at", "created_at", "api_key_id",
+				"client_address"),
 		},
 		stepResolve: {
 			text: resolveTransaction, vary: []int{5},
@@ -146,7 +149,8 @@ func (p *payment) steps() []step {
 		},
 		stepCapture: {
 			text: insertCapture, vary: []int{0, 1}, args: c.pick("id", "transaction_id", "merchant_id", "live", "state", "amount",
-				"currency", "final", "details", "claim", "created_at", "updated_at"),
+				"currency", "final", "details", "claim", "created_at", "updated_at", "api_key_id",
+				"client_address"),
 		},
 		stepEvent: {
 			text: insertEvent, vary: []int{0, 4},
@@ -160,7 +164,7 @@ func (p *payment) steps() []step {
 		stepFinalTransaction: {
 			text: finalTransaction, vary: []int{0}, args: t.pick("id", "merchant_id", "live", "status", "auto_capture", "amount",
 				"currency", "payment_method", "amount_authorized", "amount_captured", "details", "result", "version", "created_at",
-				"updated_at"),
+				"updated_at", "api_key_id", "client_address"),
 		},
 		stepTerm: {text: insertTerm, vary: []int{4}, args: p.term.pick("merchant", "is_live", "kind", "term", "transaction_id")},
 	}
