@@ -21,14 +21,16 @@ func invalid(code, param string) refusal {
 	return refusal{400, v1.ErrorTypeInvalidRequestError, code, param}
 }
 
-// wantRefused sends every case to path and compares the store's row counts around all of them.
+// wantRefused sends every case to path and compares the store's row counts around all of them. Some
+// of the refusals are stored under their idempotency keys.
 func (b *bundle) wantRefused(t *testing.T, path string, cases []badInput) {
 	t.Helper()
-	before := b.rows(t)
-	for _, c := range cases {
+	before := b.effects(t)
+	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			wantRefusal(t, b.post(t, path, c.body, append([]option{keyed("bad input")}, c.options...)...), c.want)
-			if got, want := b.rows(t), before; got != want {
+			key := keyed(fmt.Sprint("bad input ", i))
+			wantRefusal(t, b.post(t, path, c.body, append([]option{key}, c.options...)...), c.want)
+			if got, want := b.effects(t), before; got != want {
 				t.Fatalf("rows: got %s, want %s", got, want)
 			}
 		})

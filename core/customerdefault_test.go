@@ -62,10 +62,10 @@ func TestDefaultPaymentMethod(t *testing.T) {
 	if got := b.events(t, numberOf(t, id.Customer, customer)); !slices.Equal(got, want) {
 		t.Errorf("events: got %v, want %v", got, want)
 	}
-	before := b.rows(t)
+	before := b.effects(t)
 	wantRefusal(t, b.post(t, "/v1/transactions", byCustomer(customer, "")), none)
 	wantRefusal(t, b.post(t, "/v1/transactions", byCustomer(customer, typedAgain("900")), keyed("l")), none)
-	if after := b.rows(t); after != before {
+	if after := b.effects(t); after != before {
 		t.Errorf("a refusal left something: %s, before %s", after, before)
 	}
 	wantReplay(t, b.post(t, "/v1/transactions", byCustomer(customer, typedAgain("900")), keyed("k")), paid)

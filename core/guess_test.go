@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -129,7 +130,7 @@ func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	}
 	for i := range 10 {
 		try := tries[i%len(tries)]
-		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"`+try.method+`"`), pk, keyed("same")), invalid(try.code, "payment_method"))
+		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"`+try.method+`"`), pk, keyed(fmt.Sprint("guess ", i))), invalid(try.code, "payment_method"))
 	}
 	bound := refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_confirmations", ""}
 	wantRefusal(t, b.confirm(t, u.id, u.proven(typedCard), pk), bound)

@@ -172,6 +172,13 @@ func (b *bundle) rows(t *testing.T) string {
 	return out.String()
 }
 
+// effects counts every table but that of the idempotency keys, where refusals are stored.
+func (b *bundle) effects(t *testing.T) string {
+	t.Helper()
+	keys := fmt.Sprintf("idempotency_keys=%d ", b.number(t, "SELECT COUNT(*) FROM idempotency_keys"))
+	return strings.Replace(b.rows(t), keys, "", 1)
+}
+
 // number is the result of a query for one integer.
 func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 	t.Helper()

@@ -92,7 +92,7 @@ func TestTokenOnce(t *testing.T) {
 	token := b.MustToken(t, visa).Value.Reveal()
 	first := b.pay(t, token, "", keyed("first"))
 	MustDecode[v1.Transaction](t, first, 201)
-	before := b.rows(t)
+	before := b.effects(t)
 	for range 2 {
 		wantRefusal(t, b.pay(t, token, "", keyed("second")), invalid("token_used", "payment_method"))
 		wantRefusal(t, b.attach(t, customer, token, keyed("third")), invalid("token_used", "token"))
@@ -100,7 +100,7 @@ func TestTokenOnce(t *testing.T) {
 	wantReplay(t, b.pay(t, token, "", keyed("first")), first)
 	b.clock.Advance(23 * time.Hour)
 	wantReplay(t, b.pay(t, token, "", keyed("first")), first)
-	if got, want := b.rows(t), before; got != want {
+	if got, want := b.effects(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
 	declined := b.MustToken(t, strings.Replace(visa, "4242424242424242", "4000000000009995", 1)).Value.Reveal()
@@ -118,10 +118,10 @@ func TestTokenExpires(t *testing.T) {
 	b.clock.Advance(time.Second)
 	wantRefusal(t, b.pay(t, late, ""), invalid("token_expired", "payment_method"))
 	b.clock.Advance(time.Second)
-	before := b.rows(t)
+	before := b.effects(t)
 	wantRefusal(t, b.pay(t, late, "", keyed("k")), invalid("token_expired", "payment_method"))
 	wantRefusal(t, b.attach(t, customer, attached), invalid("token_expired", "token"))
-	if got, want := b.rows(t), before; got != want {
+	if got, want := b.effects(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
 	if got := MustDecode[v1.Token](t, b.get(t, "/v1/tokens/"+tokenID(late)), 200); got.Used || got.Card.Last4 != "4242" {

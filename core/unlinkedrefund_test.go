@@ -100,11 +100,11 @@ func TestUnlinkedRefundsAreAllowedByTheOperator(t *testing.T) {
 	b := setup(t)
 	token := b.MustToken(t, visa).Value.Reveal()
 	denied := refusal{403, v1.ErrorTypePermissionError, "unlinked_refunds_not_allowed", ""}
-	before := b.rows(t)
+	before := b.effects(t)
 	for _, method := range []string{token, "pm_card_visa"} {
 		wantRefusal(t, b.post(t, "/v1/refunds", giving(500, "usd", method, ""), keyed("no "+method)), denied)
 	}
-	if after := b.rows(t); after != before {
+	if after := b.effects(t); after != before {
 		t.Errorf("a refusal left something: %s, before %s", after, before)
 	}
 	b.MustAllow(t, true)

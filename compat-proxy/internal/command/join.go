@@ -19,8 +19,10 @@ const (
 	joinWaits = 4  // times that the order is read again while a payment of it is under way
 )
 
-// join makes a further payment of an order. Its Idempotency-Key is that of its place among the order's payments: of several that are asked for
-// at once one has the place, and the others look at the order again. That also shows them what they are the repetition of.
+// join makes a further payment of an order. Its Idempotency-Key is that of its position among the
+// order's payments: of several concurrent payments one gets the position, and the others read the
+// order again. That also shows which payment they repeat. A refusal that v1 stores takes up its key,
+// so the next payment at that position uses the next key.
 func (s session) join(ctx context.Context, c Authorize) Result {
 	var digests []string // the first one is put down
 	if len(c.Once.Same) > 0 {
@@ -37,6 +39,7 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		s.nonce, digests = s.x.cfg.NewKey(), nil // as in apart
 	}
 	recent := s.x.cfg.Clock.Now().Add(-window)
+	position, nth := "", 0
 	for tries, waits := 0, 0; ; {
 		g, r := s.group(ctx, c.Joins)
 		if g == nil {
@@ -53,8 +56,17 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 			}
 			return r
 		}
-		s.idempotencyKey = "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments))
+		if next := "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments)); next != position {
+			position, nth = next, 0
+		}
+		s.idempotencyKey = numbered(position, nth)
 		r = s.authorize(ctx, body)
+		if refused, failed := s.refusedBefore(ctx, r); failed != nil {
+			return *failed
+		} else if refused {
+			nth++
+			continue
+		}
 		if tries++; r.another() && tries < joinTries {
 			continue
 		}
@@ -67,6 +79,23 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		}
 		return r
 	}
+}
+
+// refusedBefore reports whether r shows that v1 stored a refusal under the session's key before.
+func (s session) refusedBefore(ctx context.Context, r Result) (bool, *Result) {
+	if !r.another() {
+		return false, nil
+	}
+	u, failed := s.look(ctx, s.idempotencyKey)
+	return u.refused, failed
+}
+
+// numbered returns the nth of the Idempotency-Keys that follow from one.
+func numbered(key string, nth int) string {
+	if nth == 0 {
+		return key
+	}
+	return key + "-" + strconv.Itoa(nth)
 }
 
 // admits is Done when the order may have a further payment now, and else the result to give. It reports true when that may change, because

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ type orderV1 struct {
 
 	mu       sync.Mutex
 	payments []orderPayment // guarded by mu
+	refused  []orderPayment // the keys and bodies of payments by an expired card; guarded by mu
 	posts    int            // guarded by mu
 }
 
@@ -47,6 +49,12 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
+		status, answer := f.lookUp(key)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+		return
+	}
 	if r.Method == http.MethodGet {
 		_, _ = io.WriteString(w, transaction("captured", partial))
 		return
@@ -107,8 +115,32 @@ func (f *orderV1) list(w http.ResponseWriter) {
 	_, _ = fmt.Fprintf(w, `{"object":"list","has_more":false,"data":[%s]}`, strings.Join(found, ","))
 }
 
+// lookUp returns the record of an Idempotency-Key. The caller holds mu.
+func (f *orderV1) lookUp(key string) (status int, answer string) {
+	named := func(p orderPayment) bool { return p.key == key }
+	record := v1.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusBadRequest)}
+	if slices.ContainsFunc(f.payments, named) {
+		record.HTTPStatus = new(http.StatusCreated)
+	} else if !slices.ContainsFunc(f.refused, named) {
+		return http.StatusNotFound, refusal("not_found")
+	}
+	return http.StatusOK, mustJSON(record)
+}
+
+// expiredCard is refused, and its refusal is stored under the key.
+const expiredCard = "4000000000000069"
+
 // pay makes a payment of the order under a key. The caller holds mu.
 func (f *orderV1) pay(key, body string) (status int, answer string) {
+	for _, p := range f.refused {
+		if p.key == key && p.body != body {
+			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+		}
+	}
+	if strings.Contains(body, expiredCard) {
+		f.refused = append(f.refused, orderPayment{key: key, body: body})
+		return http.StatusBadRequest, refusal(command.CodeExpiredCard)
+	}
 	for _, p := range f.payments {
 		if p.key == key && p.body == body {
 			text, _ := json.Marshal(p.Transaction)
@@ -350,6 +382,23 @@ func TestJoin_whenOneLikeItComesFirst(t *testing.T) {
 		if payments, _ := f.taken(); payments != want {
 			t.Errorf("window %d: got %d payments, want %d", window, payments, want)
 		}
+	}
+}
+
+// TestJoin_afterARefusal: a refused payment leaves the order open for others, however many were refused.
+func TestJoin_afterARefusal(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	for i := range 20 {
+		if got := run(t, x, further(int64(100+i), 120, expiredCard)); got.Outcome != command.Refused || got.Code != command.CodeExpiredCard {
+			t.Fatalf("payment %d by an expired card: got %s %s, want it refused as expired", i, got.Outcome, got.Code)
+		}
+	}
+	if got := run(t, x, further(100, 120, visa)); got.Outcome != command.Done {
+		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, command.Done)
+	}
+	if payments, amount := f.taken(); payments != 1 || amount != 100 {
+		t.Errorf("got %d payments of %d, want one of 100", payments, amount)
 	}
 }
 

@@ -111,9 +111,10 @@ func (m maker) join(ctx context.Context, made *v1.Customer) (r Result, ended, ag
 // first is the key of the first attachment.
 func (m maker) first() string { return m.key + "-method-0" }
 
-// attach gives the customer its payment method of that place, by a new token where the one that an earlier request made is of no use any more.
+// attach gives the customer its ith payment method. It uses a new token if the one of an earlier
+// request can no longer be used. V1 stored that refusal under the key, so the new token has the next.
 func (m maker) attach(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
-	method, r := m.attachToken(ctx, customer, i, token)
+	method, r := m.attachToken(ctx, customer, i, 0, token)
 	if !staleToken[r.Code] {
 		return method, r
 	}
@@ -121,15 +122,18 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 	if r.Token == nil {
 		return nil, r
 	}
-	return m.attachToken(ctx, customer, i, r.Token.Value.Reveal())
+	return m.attachToken(ctx, customer, i, 1, r.Token.Value.Reveal())
 }
 
-// attachToken uses a token up. Whoever attaches the first payment method has the customer to itself: its key is the same for all.
-func (m maker) attachToken(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
+// attachToken attaches the ith payment method under the nth of its keys, which uses the token up. The
+// keys of the first payment method are the same for all requests: the one that attaches it has the
+// customer to itself.
+func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
 	wanted, key := m.command.Methods[i], m.own+"-method-"+strconv.Itoa(i)
 	if i == 0 {
 		key = m.first()
 	}
+	key = numbered(key, nth)
 	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
 	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
 	var made v1.PaymentMethod

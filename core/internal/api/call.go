@@ -3,10 +3,12 @@ package api
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // call is one changing request: its body has been read, and its idempotency key is known.
@@ -42,17 +44,16 @@ func (a *API) changing(run command) handler {
 	}
 }
 
-// carryOut runs a command and sends its response. A refusal is sent only after its idempotency key was
-// found free: a stored response outranks it, and so does an equal request that is running. So the same
-// key and body get the same status and bytes, whatever expired, ended or changed since the first
-// request. The key is looked up for refusals alone, because a command that goes through claims it.
+// carryOut runs a command and sends its response. A refusal is sent only after its idempotency key
+// was found free: a stored response outranks it, and so does an equal request that is running. A
+// revocable refusal is stored under the key first. So the same key and body get the same status and
+// bytes, whatever expired, ended or changed since the first request, and an equal request that passed
+// its checks but has not claimed the key yet has no effect after the refusal. A command that goes
+// through claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	out, err := run(c)
-	if err != nil && c.request.Key != "" && outranked(faultOf(err).code) {
-		kept, lookup := a.Engine.Kept(c.Context(), c.request)
-		if !errors.Is(lookup, store.ErrNotFound) {
-			out, err = kept, lookup
-		}
+	if err != nil && c.request.Key != "" {
+		out, err = a.refusal(c, err)
 	}
 	if err == nil && c.show != nil {
 		err = c.show(&out)
@@ -61,6 +62,42 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 		c.sent = out
 	}
 	return a.answer(w, c.Request, out, err)
+}
+
+// refusal returns the response to a request with an idempotency key that a command refused with why:
+// the one that the key stands for, or why.
+func (a *API) refusal(c *call, why error) (engine.Answer, error) {
+	f := faultOf(why)
+	switch {
+	case !outranked(f.code):
+		return engine.Answer{}, why
+	case f.revocable():
+		return a.Engine.ReserveKey(c.Context(), c.request, func(time.Time) engine.Answer {
+			status, body := f.body(httpx.RequestIDFrom(c.Context()))
+			return engine.Answer{Status: status, Body: encode(body), Outcome: f.code}
+		})
+	}
+	kept, err := a.Engine.Kept(c.Context(), c.request)
+	if errors.Is(err, store.ErrNotFound) {
+		return engine.Answer{}, why
+	}
+	return kept, err
+}
+
+// errOfDefault is the cause of a refusal that depends on a customer's default payment method.
+var errOfDefault = errors.New("api: depends on the default payment method")
+
+// revocable reports whether an equal request can pass the check that refused this one: at another
+// time, by the clock of another core, or after a change of the objects and settings that the check
+// reads. A malformed body stays malformed. An id without an object never gets one, and an ended object
+// never comes back: a request that passed its checks before meets that refusal in its own intent.
+func (f *fault) revocable() bool {
+	switch f.code {
+	case codeExpiredCard, codeTokenUsed, codeTokenExpired, codeTokenCodeLost, codeUnlinkedRefunds, codeInvalidClientSecret,
+		codeTooManyConfirmations, codeTooManyPaymentMethods, codeTooManyEndpoints, codeEndpointDisabled, codeLastKey:
+		return true
+	}
+	return errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
 }
 
 // outranked reports whether a stored response is sent in place of an error. Errors of the service

@@ -36,6 +36,7 @@ type payer struct {
 	method   string      // what is charged, as a merchant would name it; "" where a customer has no default
 	customer string      // cus_…, "" for nobody the merchant knows
 	billing  *v1.Contact // that of a stored payment method
+	basis    error       // errOfDefault if the source is a customer's default; the cause of refusals by source
 }
 
 // shownSource is the part of a transaction's details that tells of its source. One of the fields is set.
@@ -124,7 +125,7 @@ func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer stri
 		return payer{}, err
 	}
 	p := stored(s)
-	p.method = name
+	p.method, p.basis = name, errOfDefault
 	return p, nil
 }
 
