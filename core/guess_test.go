@@ -130,7 +130,8 @@ func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	}
 	for i := range 10 {
 		try := tries[i%len(tries)]
-		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"`+try.method+`"`), pk, keyed(fmt.Sprint("guess ", i))), invalid(try.code, "payment_method"))
+		guess := b.confirm(t, u.id, u.proven(`,"payment_method":"`+try.method+`"`), pk, keyed(fmt.Sprint("guess ", i)))
+		wantRefusal(t, guess, invalid(try.code, "payment_method"))
 	}
 	bound := refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_confirmations", ""}
 	wantRefusal(t, b.confirm(t, u.id, u.proven(typedCard), pk), bound)

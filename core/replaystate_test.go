@@ -23,11 +23,13 @@ func TestRefusalStaysUnderItsKey(t *testing.T) {
 		want             refusal
 	}{
 		{
-			"expired card", "/v1/transactions", paid("card", `,"card":{`+lastMonth+`}`), at(afterMonthEnd), at(beforeMonthEnd),
+			"expired card", "/v1/transactions", paid("card", `,"card":{`+lastMonth+`}`),
+			at(afterMonthEnd), at(beforeMonthEnd),
 			invalid("expired_card", "card.exp_year"),
 		},
 		{
-			"expired card of a token", "/v1/tokens", `{"card":{` + lastMonth + `}}`, at(afterMonthEnd), at(beforeMonthEnd),
+			"expired card of a token", "/v1/tokens", `{"card":{` + lastMonth + `}}`,
+			at(afterMonthEnd), at(beforeMonthEnd),
 			invalid("expired_card", "card.exp_year"),
 		},
 		{
@@ -57,7 +59,8 @@ func TestRefusalStaysUnderItsKey(t *testing.T) {
 		wantRefusal(t, first, c.want)
 		c.after(t)
 		wantReplay(t, b.post(t, c.path, c.body, keyed(c.name)), first)
-		if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, c.name), 200); *got.HTTPStatus != c.want.status || got.Resource != nil {
+		got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, c.name), 200)
+		if *got.HTTPStatus != c.want.status || got.Resource != nil {
 			t.Errorf("%s: got %+v, want the refusal", c.name, got)
 		}
 		if a := b.post(t, c.path, c.body, keyed(c.name+" passes")); a.status != 201 {

@@ -390,7 +390,8 @@ func TestJoin_afterARefusal(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
 	for i := range 20 {
-		if got := run(t, x, further(int64(100+i), 120, expiredCard)); got.Outcome != command.Refused || got.Code != command.CodeExpiredCard {
+		got := run(t, x, further(int64(100+i), 120, expiredCard))
+		if got.Outcome != command.Refused || got.Code != command.CodeExpiredCard {
 			t.Fatalf("payment %d by an expired card: got %s %s, want it refused as expired", i, got.Outcome, got.Code)
 		}
 	}

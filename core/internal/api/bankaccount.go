@@ -60,11 +60,20 @@ func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeD
 	case p.shown.BankAccount == nil:
 		return nil
 	case !autoCapture:
-		return &fault{code: codeInvalidValue, param: "capture", cause: p.basis, message: "A bank account is captured only automatically."}
+		return &fault{
+			code: codeInvalidValue, param: "capture", cause: p.basis,
+			message: "A bank account is captured only automatically.",
+		}
 	case currency != bankCurrency:
-		return &fault{code: codeInvalidValue, param: "currency", cause: p.basis, message: "A bank account is debited in \"usd\" only."}
+		return &fault{
+			code: codeInvalidValue, param: "currency", cause: p.basis,
+			message: "A bank account is debited in \"usd\" only.",
+		}
 	case threeDS != nil:
-		return &fault{code: codeInvalidValue, param: "three_d_secure", cause: p.basis, message: "3-D Secure goes with cards and network tokens only."}
+		return &fault{
+			code: codeInvalidValue, param: "three_d_secure", cause: p.basis,
+			message: "3-D Secure goes with cards and network tokens only.",
+		}
 	}
 	return nil
 }

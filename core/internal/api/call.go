@@ -93,8 +93,9 @@ var errOfDefault = errors.New("api: depends on the default payment method")
 // never comes back: a request that passed its checks before meets that refusal in its own intent.
 func (f *fault) revocable() bool {
 	switch f.code {
-	case codeExpiredCard, codeTokenUsed, codeTokenExpired, codeTokenCodeLost, codeUnlinkedRefunds, codeInvalidClientSecret,
-		codeTooManyConfirmations, codeTooManyPaymentMethods, codeTooManyEndpoints, codeEndpointDisabled, codeLastKey:
+	case codeExpiredCard, codeTokenUsed, codeTokenExpired, codeTokenCodeLost, codeUnlinkedRefunds,
+		codeInvalidClientSecret, codeTooManyConfirmations, codeTooManyPaymentMethods, codeTooManyEndpoints,
+		codeEndpointDisabled, codeLastKey:
 		return true
 	}
 	return errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)

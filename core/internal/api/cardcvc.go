@@ -28,7 +28,10 @@ func (p *payer) typeCVC(cvc *secret.String) *fault {
 	case cvc == nil, p.method == "": // there is nothing to charge, which the intent says
 		return nil
 	case p.shown.Card == nil:
-		return &fault{code: codeInvalidValue, param: cardCVC, cause: p.basis, message: "Only a card has a security code."}
+		return &fault{
+			code: codeInvalidValue, param: cardCVC, cause: p.basis,
+			message: "Only a card has a security code.",
+		}
 	case !card.BrandOf(p.Card.Number).FitsCode(*cvc):
 		return &fault{code: codeInvalidCVC, param: cardCVC, cause: p.basis}
 	}

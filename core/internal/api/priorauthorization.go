@@ -30,7 +30,10 @@ func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
 	if in.PriorAuthorization == nil || p.shown.Card != nil || p.method == "" {
 		return nil
 	}
-	return &fault{code: codeInvalidValue, param: "prior_authorization", cause: p.basis, message: "A prior authorization is of a card."}
+	return &fault{
+		code: codeInvalidValue, param: "prior_authorization", cause: p.basis,
+		message: "A prior authorization is of a card.",
+	}
 }
 
 // priorCode is the code of the approval that the issuer gave before, "" for none.
