@@ -70,7 +70,8 @@ func TestLoginAttempts(t *testing.T) {
 		"provider-b, by key": {"/compat/provider-b/pts/v2/payments", "{}", map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed"},
 		"RPC": {
 			"/compat/rpc", `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":{}}`,
-			map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed",
+			map[string]string{"Authorization": "Bearer sk_test_wrong"},
+			"Authentication Failed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,8 +44,12 @@ func TestDefaultSignatureAge(t *testing.T) {
 		off      time.Duration
 		taken    bool
 	}{
-		{"strict", -15 * time.Minute, true}, {"strict", 15 * time.Minute, true}, {"strict", -15*time.Minute - time.Second, false},
-		{"strict", 15*time.Minute + time.Second, false}, {"local", -11 * time.Hour, true}, {"local", -12 * time.Hour, false},
+		{"strict", -15 * time.Minute, true},
+		{"strict", 15 * time.Minute, true},
+		{"strict", -15*time.Minute - time.Second, false},
+		{"strict", 15*time.Minute + time.Second, false},
+		{"local", -11 * time.Hour, true},
+		{"local", -12 * time.Hour, false},
 	} {
 		const path = "/compat/provider-b/tss/v2/transactions/1"
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)

@@ -188,7 +188,7 @@ func (c *codes) wantOpen(t *testing.T, v *vault.Vault) {
 }
 
 // wantGone looks for codes as JSON shows them, for sealed codes and for sealed keys, in every file below the folders.
-func (c *codes) wantGone(t *testing.T, when string, folders map[string]string, keysToo bool) {
+func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 	t.Helper()
 	read := 0
 	for name, folder := range folders {
@@ -207,7 +207,7 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string, k
 						t.Errorf("%s: %s: code %d lies in %s", when, name, i, path)
 					}
 				}
-				if keysToo && bytes.Contains(content, p.sealed.Key.Sealed) {
+				if bytes.Contains(content, p.sealed.Key.Sealed) {
 					t.Fatalf("%s: %s: the key of code %d lies in %s", when, name, i, path)
 				}
 			}
@@ -304,10 +304,10 @@ func TestNoSecurityCodeOpensSQLite(t *testing.T) {
 	c.wantOpen(t, v)
 	c.wantClosed(t, "after authorization", v, stolen)
 	backup := c.MustBackup(t)
-	c.wantGone(t, "after authorization", map[string]string{"the backup": backup}, true)
+	c.wantGone(t, "after authorization", map[string]string{"the backup": backup})
 	c.advanceBeyondKeys(t)
 	c.wantClosed(t, "after two hours", v, everything)
-	c.wantGone(t, "after two hours", map[string]string{"the data folder": c.dir, "the backup": c.MustBackup(t)}, true)
+	c.wantGone(t, "after two hours", map[string]string{"the data folder": c.dir, "the backup": c.MustBackup(t)})
 	if got := c.number(t, "SELECT COUNT(*) FROM security_codes"); got != 0 {
 		t.Errorf("%d codes are left, of %s", got, unused.ID)
 	}
@@ -367,7 +367,7 @@ func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
 	}
 	on.MustExec(t, "CHECKPOINT")
 	folders["the write-ahead log"] = filepath.Join(s.Folder(), "data", "pg_wal")
-	c.wantGone(t, "after authorization", folders, true)
+	c.wantGone(t, "after authorization", folders)
 	const file = "SELECT CAST(pg_relation_filenode('code_keys') AS BIGINT)"
 	was := c.number(t, file)
 	c.advanceBeyondKeys(t)
@@ -377,6 +377,6 @@ func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
 	on.MustExec(t, "CHECKPOINT")
 	c.wantClosed(t, "after two hours", v, everything)
 	folders["the server's data"] = filepath.Join(s.Folder(), "data")
-	c.wantGone(t, "after two hours", folders, true)
+	c.wantGone(t, "after two hours", folders)
 	c.wantLost(t, func() { s.Kill(); s.Again(t) }) // as a failover does, a crash empties unlogged tables
 }

@@ -121,8 +121,11 @@ func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, used, ""), 201)
 	stored := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
 	tries := []struct{ method, code string }{
-		{used, "token_used"}, {"tok_0000000000001_00000000000000000000000000000000", "unknown_payment_method"}, {stored, "invalid_value"},
-		{"tok_0000000000001", "unknown_payment_method"}, {"pm_0000000000001", "unknown_payment_method"},
+		{used, "token_used"},
+		{"tok_0000000000001_00000000000000000000000000000000", "unknown_payment_method"},
+		{stored, "invalid_value"},
+		{"tok_0000000000001", "unknown_payment_method"},
+		{"pm_0000000000001", "unknown_payment_method"},
 	}
 	typo := `,"payment_method":"card","card":{"number":"4242424242424241","exp_month":12,"exp_year":2030}`
 	for range 20 { // what a payer mistypes counts for nothing

@@ -137,10 +137,14 @@ func (a *Admin) addMerchants(ctx context.Context, i *inventory) error {
 // given are the secrets that an operator gives by the environment.
 func given() []Secret {
 	return []Secret{
-		{Name: kekVariable, Algorithm: "AES-256-GCM", Use: "encrypts the card vault's keys, and on PostgreSQL the root secret",
-			Rotate: "core vault rewrap"},
-		{Name: filterTokenVariable, Algorithm: "bearer token", Use: "authenticates mle-filter and the edge at the operator's API",
-			Rotate: "replace it at all three and restart"},
+		{
+			Name: kekVariable, Algorithm: "AES-256-GCM", Use: "encrypts the card vault's keys, and on PostgreSQL the root secret",
+			Rotate: "core vault rewrap",
+		},
+		{
+			Name: filterTokenVariable, Algorithm: "bearer token", Use: "authenticates mle-filter and the edge at the operator's API",
+			Rotate: "replace it at all three and restart",
+		},
 		{Name: filterVariable, Algorithm: "bearer token", Use: "authenticates mle-filter", Rotate: "replace it at both and restart"},
 		{Name: "CAUSEWAY_HOP_SECRET", Algorithm: "bearer token", Use: "authenticates the hop in front", Rotate: "replace it at all programs and restart"},
 		{Name: "CAUSEWAY_STORE", Algorithm: "password in a URL", Use: "authenticates core at PostgreSQL", Rotate: "write the new URL to its file"},

@@ -17,7 +17,7 @@ import (
 // steps` shows it.
 type Step = operator.Step
 
-// ErrNoStep: there is no such unfinished step. It may have ended by itself.
+// ErrNoStep reports that there is no such unfinished step. It may have ended by itself.
 var ErrNoStep = errors.New("there is no such unfinished step; it may have ended")
 
 // Steps returns unfinished steps and pending reversals, oldest first, at most limit. merchant is

@@ -229,7 +229,7 @@ func (f *Filter) proven(next http.RoundTripper) http.RoundTripper {
 		if !f.cfg.Secret.IsZero() {
 			r.Header.Set(engine.FieldProof, f.cfg.Secret.Reveal())
 		}
-		httpx.ForwardClientAddress(r.Context(), f.cfg.Hop, r.Header)
+		httpx.ForwardClientAddress(r.Context(), f.cfg.Hop, r.Header) //nolint:contextcheck // the request's
 		return next.RoundTrip(r)
 	})
 }

@@ -291,10 +291,14 @@ func TestChain(t *testing.T) {
 func TestPlaceholdersStartNothing(t *testing.T) {
 	t.Parallel()
 	secrets := mustBuild(t, filepath.Join(root, "deploy/kubernetes/base")).secrets
-	of := map[string]string{"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "operator token", "mle-kek": "key-encryption key",
-		"deduplication-secret": "deduplication_secret"}
-	for secret, unit := range map[string]string{"vault-kek": "core", "filter-secret": "core", "operator-token": "core", "mle-kek": "mle-filter",
-		"deduplication-secret": "compat-proxy"} {
+	of := map[string]string{
+		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "operator token", "mle-kek": "key-encryption key",
+		"deduplication-secret": "deduplication_secret",
+	}
+	for secret, unit := range map[string]string{
+		"vault-kek": "core", "filter-secret": "core", "operator-token": "core", "mle-kek": "mle-filter",
+		"deduplication-secret": "compat-proxy",
+	} {
 		t.Run(secret, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)

@@ -49,7 +49,7 @@ func TestClientAddress(t *testing.T) {
 				got, left = httpx.ClientAddressFrom(r.Context()), r.Header
 			}))
 			h = httpx.RequestID(httpx.ClientAddress(c.hop, h))
-			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.RemoteAddr = c.peer
 			r.Header = c.fields.Clone()
 			h.ServeHTTP(httptest.NewRecorder(), r)
@@ -72,12 +72,12 @@ func TestForwardClientAddress(t *testing.T) {
 		h := httpx.ClientAddress(hop, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			httpx.ForwardClientAddress(r.Context(), with, header)
 		}))
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = peer
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		return header
 	}
-	next := httptest.NewRequest(http.MethodGet, "/", nil)
+	next := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	next.Header = forwarded(hop, "203.0.113.7:1")
 	if got := httpx.AddressOf(hop, next); got != "203.0.113.7" {
 		t.Errorf("the next hop reads %q of %v", got, next.Header)

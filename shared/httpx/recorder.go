@@ -14,7 +14,7 @@ type recorder struct {
 	status int // 0 until the header is written
 	bytes  int64
 
-	client context.Context // ends when the client goes away; nil if nothing is logged
+	client context.Context //nolint:containedctx // ends when the client goes away; nil if nothing is logged
 	gone   bool            // the client was gone when the header was written
 }
 

@@ -10,8 +10,8 @@ import (
 func Random(p Prefix) string {
 	for {
 		var b [8]byte
-		_, _ = rand.Read(b[:])                                     // never fails: the runtime ends the program where there is no randomness
-		if n := int64(binary.BigEndian.Uint64(b[:]) >> 1); n > 0 { //nolint:gosec // 63 bits fit
+		_, _ = rand.Read(b[:]) // never fails: the runtime ends the program where there is no randomness
+		if n := int64(binary.BigEndian.Uint64(b[:]) >> 1); n > 0 {
 			return Format(p, n)
 		}
 	}

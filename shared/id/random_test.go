@@ -18,7 +18,7 @@ func TestRandomIsUnrelated(t *testing.T) {
 		if err != nil || seen[n] {
 			t.Fatalf("got %d, %v; seen before: %t", n, err, seen[n])
 		}
-		flipped += bits.OnesCount64(uint64(n ^ last)) //nolint:gosec // positive
+		flipped += bits.OnesCount64(uint64(n ^ last))
 		seen[n], last = true, n
 	}
 	if mean := float64(flipped) / rounds; mean < 30 || mean > 33 {

@@ -12,7 +12,7 @@ import (
 
 // The variables of the secrets that the configuration file does not name; with _FILE behind them, they name files.
 const (
-	secretVariable = "CAUSEWAY_DEDUPLICATION_SECRET"
+	secretVariable = "CAUSEWAY_DEDUPLICATION_SECRET" //nolint:gosec // the name of a variable
 	otherVariable  = "CAUSEWAY_DEDUPLICATION_SECRET_OTHER"
 )
 

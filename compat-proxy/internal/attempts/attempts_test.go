@@ -148,8 +148,14 @@ func TestSharedAddress(t *testing.T) {
 		address   string
 		shared    bool
 	}{
-		{true, "127.0.0.1", true}, {true, "::1", true}, {false, "10.0.0.5", true}, {false, "fd00::5", true}, {false, "169.254.1.1", true},
-		{true, "10.0.0.5", false}, {false, attacker, false}, {false, "::ffff:203.0.113.7", false},
+		{true, "127.0.0.1", true},
+		{true, "::1", true},
+		{false, "10.0.0.5", true},
+		{false, "fd00::5", true},
+		{false, "169.254.1.1", true},
+		{true, "10.0.0.5", false},
+		{false, attacker, false},
+		{false, "::ffff:203.0.113.7", false},
 	} {
 		b := setup(tt.forwarded)
 		b.fail(from(t, tt.address), "shop", 100)

@@ -200,6 +200,7 @@ func (h *Handler) admit(
 		attempt.Refused(ctx)
 	case apiOK, "":
 		attempt.Accepted()
+	default: // neither proof of a right login nor of a wrong one
 	}
 	return granted, holder, p
 }

@@ -82,10 +82,18 @@ func nextAttempt(s *core.Step) string {
 
 func printStep(w io.Writer, s *core.Step) error {
 	for _, line := range [][2]string{
-		{"step", s.ID}, {"kind", s.Kind}, {"merchant", s.Merchant}, {"mode", string(s.Mode)}, {"transaction", orDash(s.Transaction)},
-		{"amount", fmt.Sprintf("%d %s", s.Amount, s.Currency)}, {"held", fmt.Sprintf("%d %s", s.Held, s.Currency)},
-		{"since", s.Since.Format(time.RFC3339)}, {"attempts", fmt.Sprint(s.Attempts)}, {"refused", fmt.Sprint(s.Refused)},
-		{"next attempt", nextAttempt(s)}, {"last error", orDash(s.LastError)},
+		{"step", s.ID},
+		{"kind", s.Kind},
+		{"merchant", s.Merchant},
+		{"mode", string(s.Mode)},
+		{"transaction", orDash(s.Transaction)},
+		{"amount", fmt.Sprintf("%d %s", s.Amount, s.Currency)},
+		{"held", fmt.Sprintf("%d %s", s.Held, s.Currency)},
+		{"since", s.Since.Format(time.RFC3339)},
+		{"attempts", fmt.Sprint(s.Attempts)},
+		{"refused", fmt.Sprint(s.Refused)},
+		{"next attempt", nextAttempt(s)},
+		{"last error", orDash(s.LastError)},
 	} {
 		if _, err := fmt.Fprintf(w, "%s\t%s\n", line[0], line[1]); err != nil {
 			return err

@@ -265,8 +265,8 @@ func TestApprovalOfADeclinedPayment(t *testing.T) {
 	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Authorize {
 			heal(s)
-			s.MustExec(t, "UPDATE transactions SET status = 'declined', claim = 0, version = 1")
-			s.MustExec(t, "DELETE FROM idempotency_keys")
+			s.MustExec(t, "UPDATE transactions SET status = 'declined', claim = 0, version = 1") //nolint:contextcheck // the test's
+			s.MustExec(t, "DELETE FROM idempotency_keys")                                        //nolint:contextcheck // the test's
 		}
 		return nil
 	}

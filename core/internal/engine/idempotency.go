@@ -70,7 +70,7 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		claim, replay, err := claimKey(tx, r)
 		if err == nil && replay != nil {
-			err = e.unseal(r, replay)
+			err = e.unseal(ctx, r, replay)
 		}
 		if err != nil || replay != nil {
 			out = replay
@@ -111,11 +111,11 @@ func (e *Engine) stored(r Request, a *Answer) []byte {
 }
 
 // unseal makes the answer of a replay readable again.
-func (e *Engine) unseal(r Request, a *Answer) error {
+func (e *Engine) unseal(ctx context.Context, r Request, a *Answer) error {
 	if !seal.Sealed(a.Body) {
 		return nil
 	}
-	body, err := e.Sealer.Open(a.Body, sealContext(r.Tenant, r.Key))
+	body, err := e.Sealer.Open(ctx, a.Body, sealContext(r.Tenant, r.Key))
 	if err != nil {
 		return fmt.Errorf("stored answer: %w", err)
 	}
@@ -174,7 +174,7 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Answer, error) {
 		if out, err = replayOf(c); err != nil {
 			return err
 		}
-		return e.unseal(r, out)
+		return e.unseal(ctx, r, out)
 	})
 	if err != nil {
 		return Answer{}, err
@@ -239,7 +239,7 @@ func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key strin
 		return nil, ErrNotFound
 	}
 	a := &Answer{Body: k.Answer}
-	if err := e.unseal(Request{Tenant: t, Key: key}, a); err != nil {
+	if err := e.unseal(ctx, Request{Tenant: t, Key: key}, a); err != nil {
 		return nil, err
 	}
 	k.Answer = a.Body

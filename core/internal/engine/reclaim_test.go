@@ -27,9 +27,9 @@ func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, take func() 
 			return nil
 		}
 		if by.Peers != nil {
-			mustLead(t, by)
+			mustLead(t, by) //nolint:contextcheck // the test's
 		}
-		recovery.Go(func() { catchUp(t, by) })
+		recovery.Go(func() { catchUp(t, by) }) //nolint:contextcheck // the test's
 		<-approved
 		return acquirer.ErrUnavailable
 	}

@@ -22,7 +22,7 @@ func TestKilledAfterAReclaim(t *testing.T) {
 				t.Parallel()
 				s := st.MustDie(t, coretest.Open(t), "k", true)
 				dir := ""
-				die := func(_ context.Context, c coretest.Call) error {
+				die := func(context.Context, coretest.Call) error {
 					if dir == "" {
 						dir = s.Snapshot(t) //nolint:contextcheck // it is the test's
 					}

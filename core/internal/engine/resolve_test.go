@@ -140,8 +140,8 @@ func TestResolveWhileRecoveryTries(t *testing.T) {
 	s.Clock.Advance(time.Hour)
 	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
 	d := engine.Resolution{Outcome: engine.StepNoEffect, Reason: "statement of November 22, line 7"}
-	s.Acquirer.Before = func(context.Context, coretest.Call) error {
-		if _, err := s.Engine.ResolveStep(context.Background(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
+	s.Acquirer.Before = func(ctx context.Context, _ coretest.Call) error {
+		if _, err := s.Engine.ResolveStep(ctx, operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
 			t.Errorf("while recovery tries: got %v, want %v", err, engine.ErrStepRunning)
 		}
 		return errForGood

@@ -80,7 +80,7 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 			return nil, "", err
 		}
 		return e.refundStep(f), f.State, nil
-	case payment.VoidStep, payment.AuthorizeStep:
+	case payment.VoidStep, payment.AuthorizeStep, payment.ReversalStep:
 	}
 	t, err := e.Store.Transaction(ctx, r.Tenant, r.Step.Transaction)
 	if err != nil {
@@ -176,7 +176,7 @@ func stepReference(s payment.StepID) string {
 		return voidReference(&payment.Transaction{OperationID: s.ID})
 	case payment.RefundStep:
 		return refundReference(&payment.Refund{ID: s.ID})
-	case payment.AuthorizeStep:
+	case payment.AuthorizeStep, payment.ReversalStep:
 	}
 	return authorizationReference(&payment.Transaction{ID: s.Transaction, Attempt: s.Attempt})
 }

@@ -49,13 +49,13 @@ func (s *Sealer) Seal(plain, context []byte) []byte {
 func Sealed(b []byte) bool { return len(b) > 0 && b[0] == mark }
 
 // Open is the inverse of Seal. Its error is ErrBroken.
-func (s *Sealer) Open(sealed, place []byte) ([]byte, error) {
+func (s *Sealer) Open(ctx context.Context, sealed, place []byte) ([]byte, error) {
 	if !Sealed(sealed) || len(sealed) < 1+versionSize {
 		return nil, ErrBroken
 	}
 	version := int64(binary.BigEndian.Uint64(sealed[1:])) //nolint:gosec // one that overflows is of no key
 	key, ok := s.key(version)
-	if !ok && s.roots.Missed(context.Background()) {
+	if !ok && s.roots.Missed(ctx) {
 		key, ok = s.key(version)
 	}
 	if !ok {

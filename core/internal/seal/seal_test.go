@@ -42,7 +42,7 @@ func TestRotation(t *testing.T) {
 		text []byte
 		want string
 	}{{during, old, "old"}, {during, fresh, "new"}, {after, fresh, "new"}, {after, old, ""}, {before, fresh, ""}} {
-		got, err := x.by.Open(x.text, place)
+		got, err := x.by.Open(t.Context(), x.text, place)
 		if string(got) != x.want || (err == nil) != (x.want != "") {
 			t.Errorf("got %q, %v, want %q", got, err, x.want)
 		}
@@ -57,17 +57,19 @@ func TestSeal(t *testing.T) {
 	if bytes.Contains(sealed, []byte("sk_test")) || !seal.Sealed(sealed) || seal.Sealed(plain) || seal.Sealed(nil) {
 		t.Errorf("sealed: %q", sealed)
 	}
-	if got, err := s.Open(sealed, place); err != nil || !bytes.Equal(got, plain) {
+	if got, err := s.Open(t.Context(), sealed, place); err != nil || !bytes.Equal(got, plain) {
 		t.Errorf("got %q, %v, want %q", got, err, plain)
 	}
 	if bytes.Equal(sealed, s.Seal(plain, place)) {
 		t.Error("sealing twice gives the same bytes")
 	}
 	for name, open := range map[string]func() ([]byte, error){
-		"another place": func() ([]byte, error) { return s.Open(sealed, []byte("there")) },
-		"another key":   func() ([]byte, error) { return seal.New(root.Of(MustSet(t), clock.NewFake(birth))).Open(sealed, place) },
-		"not sealed":    func() ([]byte, error) { return s.Open(plain, place) },
-		"nothing":       func() ([]byte, error) { return s.Open(nil, place) },
+		"another place": func() ([]byte, error) { return s.Open(t.Context(), sealed, []byte("there")) },
+		"another key": func() ([]byte, error) {
+			return seal.New(root.Of(MustSet(t), clock.NewFake(birth))).Open(t.Context(), sealed, place)
+		},
+		"not sealed": func() ([]byte, error) { return s.Open(t.Context(), plain, place) },
+		"nothing":    func() ([]byte, error) { return s.Open(t.Context(), nil, place) },
 	} {
 		if got, err := open(); !errors.Is(err, seal.ErrBroken) || got != nil {
 			t.Errorf("%s: got %q, %v", name, got, err)
@@ -76,10 +78,10 @@ func TestSeal(t *testing.T) {
 	for i := range sealed {
 		bad := bytes.Clone(sealed)
 		bad[i] ^= 1
-		if _, err := s.Open(bad, place); !errors.Is(err, seal.ErrBroken) {
+		if _, err := s.Open(t.Context(), bad, place); !errors.Is(err, seal.ErrBroken) {
 			t.Errorf("with byte %d changed: %v", i, err)
 		}
-		if _, err := s.Open(sealed[:i], place); !errors.Is(err, seal.ErrBroken) {
+		if _, err := s.Open(t.Context(), sealed[:i], place); !errors.Is(err, seal.ErrBroken) {
 			t.Errorf("cut after %d bytes: %v", i, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// ErrCodeKeyGone: the key that encrypted a security code was destroyed meanwhile; encrypt the code anew.
+// ErrCodeKeyGone reports that the key of a security code was destroyed meanwhile. Encrypt the code again.
 var ErrCodeKeyGone = errors.New("store: the key of a security code is gone")
 
 // scrubber is an engine whose files keep what was deleted until they are cleaned.

@@ -12,7 +12,7 @@ func Agree(ctx context.Context, place, base string, keys Keys) ([]string, error)
 	h := &Harness{keys: keys, api: newClient(keys.Secret)}
 	h.Attach(base)
 	j := &judge{h: h, ctx: ctx, captures: map[string][]v1.Capture{}}
-	s, err := openShelf(place)
+	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (h *Harness) Keep() {
 
 // Unfinished returns the steps and pending reversals that the store at place still works on, one line a kind.
 func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, err error) {
-	s, err := openShelf(place)
+	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, 
 
 // Due returns how many pending reversals the store at place must look at by a time.
 func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, error) {
-	s, err := openShelf(place)
+	s, err := openShelf(ctx, place)
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, err
 // were lost at both ends and clocks jumped. It judges money only: every acknowledged payment, capture, void and refund
 // is there, no request had two effects, and the acquirer did what v1 shows and nothing else. Nothing may be unfinished.
 func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error) {
-	s, err := openShelf(place)
+	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
 	}

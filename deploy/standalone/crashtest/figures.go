@@ -38,7 +38,7 @@ func (f Figures) String() string {
 
 // Integrity asks the storage engine whether the store that a stopped process left in data is whole: "ok", or what is wrong.
 func Integrity(ctx context.Context, data string) (string, error) {
-	s, err := openShelf(data)
+	s, err := openShelf(ctx, data)
 	if err != nil {
 		return "", err
 	}

@@ -50,7 +50,7 @@ func (h *Harness) JudgeAll(ctx context.Context, place string) ([]string, error) 
 }
 
 func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since marks, all bool) ([]string, error) {
-	s, err := openShelf(place)
+	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
 	}

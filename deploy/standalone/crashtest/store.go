@@ -21,7 +21,7 @@ type shelf struct {
 }
 
 // openShelf opens what is at a place: a standalone's data folder, or the URL of a PostgreSQL server, whose driver "pgx" the test has to link.
-func openShelf(place string) (*shelf, error) {
+func openShelf(ctx context.Context, place string) (*shelf, error) {
 	s := &shelf{server: strings.HasPrefix(place, "postgres://"), folder: filepath.Join(place, "core")}
 	driver, source := "pgx", place
 	if !s.server {
@@ -34,7 +34,7 @@ func openShelf(place string) (*shelf, error) {
 	if !s.server {
 		s.db.SetMaxOpenConns(1) // what is attached is one connection's
 		s.db.SetConnMaxLifetime(0)
-		if _, err := s.db.Exec("ATTACH DATABASE ? AS codes", filepath.Join(s.folder, "codes.db")); err != nil {
+		if _, err := s.db.ExecContext(ctx, "ATTACH DATABASE ? AS codes", filepath.Join(s.folder, "codes.db")); err != nil {
 			return nil, errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
 		}
 	}

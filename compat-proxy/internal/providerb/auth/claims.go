@@ -109,7 +109,7 @@ func (v *Verifier) nearToken(text wire.Text, age time.Duration) bool {
 	}
 	at, ok := parseMade(string(text))
 	_, number := parseEpoch(string(text))
-	return ok && v.within(at, age) && !(number && at.After(v.cfg.Clock.Now().Add(tokenSkew)))
+	return ok && v.within(at, age) && (!number || !at.After(v.cfg.Clock.Now().Add(tokenSkew)))
 }
 
 // parseEpoch reads seconds since 1970.
