@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
 )
 
 // full is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk. EXTRA, which is higher, flushes more.
@@ -18,6 +20,13 @@ var ErrNotDurable = errors.New("sqlite: commits are not durable")
 type Connector struct {
 	SQLite driver.Driver
 	DSN    string
+}
+
+// Source returns the DSN of a database file: a URI in which no character of the path begins the
+// parameters or a fragment, or stands for another one.
+func Source(path string, parameters url.Values) string {
+	file := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+	return (&url.URL{Scheme: "file", Opaque: file, RawQuery: parameters.Encode()}).String()
 }
 
 // Connect implements driver.Connector.

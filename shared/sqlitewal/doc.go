@@ -1,2 +1,3 @@
-// Package sqlitewal opens connections to SQLite databases, and refuses those whose commits would not be durable.
+// Package sqlitewal names SQLite files and opens connections to them. It refuses connections whose
+// commits would not be durable.
 package sqlitewal

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
+
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // Backup writes what is committed at one moment into the file to, which must not exist. It works beside a service that writes: it reads one
@@ -57,8 +58,7 @@ func Verify(ctx context.Context, path string) (err error) {
 
 // openPlain opens a database file past the store, with one connection.
 func openPlain(path string, q url.Values) (*sql.DB, error) {
-	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: q.Encode()}
-	db, err := sql.Open("sqlite", u.String())
+	db, err := sql.Open("sqlite", sqlitewal.Source(path, q))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -41,10 +41,10 @@ func TestConnectionsAreDurable(t *testing.T) {
 	}
 }
 
-// TestStoreWithoutSharedMemory is refused. A parameter in the name of the file stands for a file system that has none.
+// TestStoreWithoutSharedMemory is refused. The VFS stands for a file system that has none.
 func TestStoreWithoutSharedMemory(t *testing.T) {
 	t.Parallel()
-	db, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "x.db?vfs=unix-dotfile&x="), clock.System())
+	db, err := store.OpenOn(context.Background(), filepath.Join(t.TempDir(), "x.db"), "unix-dotfile", clock.System())
 	if err == nil {
 		t.Fatalf("opened, %v", db.Close())
 	}

@@ -8,7 +8,14 @@ import (
 	"maps"
 	"strings"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
 )
+
+// OpenOn opens a store whose file is on a VFS of SQLite.
+func OpenOn(ctx context.Context, path, vfs string, c clock.Clock) (*DB, error) {
+	return open(ctx, path, vfs, c)
+}
 
 // MaxQueue is how many may.
 const MaxQueue = maxQueue

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
 	sqlite3 "modernc.org/sqlite/lib"
@@ -23,8 +22,9 @@ const walPages = 4000
 // readers bounds the read pool.
 const readers = 4
 
-// dsn builds the data source name. Pragmas stand in it because database/sql would apply an Exec to one pooled connection only.
-func dsn(path string, readOnly bool) string {
+// dsn returns the data source name of a file on a VFS of SQLite, "" for that of the system. Pragmas
+// are part of it because database/sql would apply an Exec to one pooled connection only.
+func dsn(path, vfs string, readOnly bool) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)",
 		"secure_delete(FAST)", // what is taken out of a page, or moved to another, leaves no copy there
@@ -35,17 +35,20 @@ func dsn(path string, readOnly bool) string {
 	} else {
 		q.Set("_txlock", "immediate")
 	}
-	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: q.Encode()}
-	return u.String()
+	if vfs != "" {
+		q.Set("vfs", vfs)
+	}
+	return sqlitewal.Source(path, q)
 }
 
-// openSQLite opens the writing connection and the read pool. conn is the writing connection without database/sql around it.
-func openSQLite(ctx context.Context, path string) (write, read *sql.DB, conn driver.Conn, err error) {
+// openSQLite opens the writing connection and the read pool of a file, on a VFS as dsn has it. conn is
+// the writing connection without database/sql around it.
+func openSQLite(ctx context.Context, path, vfs string) (write, read *sql.DB, conn driver.Conn, err error) {
 	if err := makePrivate(path); err != nil {
 		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	connect := func(readOnly bool, prepare func(context.Context, driver.Conn) error) *sql.DB {
-		return sql.OpenDB(connector{sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, readOnly)}, prepare})
+		return sql.OpenDB(connector{sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, vfs, readOnly)}, prepare})
 	}
 	read = connect(true, func(ctx context.Context, c driver.Conn) error { return AttachCodes(ctx, c, path) }) // at the first read
 	read.SetMaxOpenConns(readers)

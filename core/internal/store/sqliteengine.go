@@ -35,15 +35,20 @@ type sqliteEngine struct {
 // Open opens the database file, creating and migrating it when needed. A file written by a newer build is refused. ErrDiskFull when there is no
 // room for it.
 func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
+	return open(ctx, path, "", c)
+}
+
+// open is Open for a file on a VFS of SQLite, "" for that of the system.
+func open(ctx context.Context, path, vfs string, c clock.Clock) (*DB, error) {
 	db, err := New(c, func(db *DB) (Engine, error) {
 		db.targets = newTargetCache()
-		return openEngine(ctx, path, db)
+		return openEngine(ctx, path, vfs, db)
 	})
 	return db, Explain(err, path)
 }
 
-func openEngine(ctx context.Context, path string, db *DB) (*sqliteEngine, error) {
-	write, read, direct, err := openSQLite(ctx, path)
+func openEngine(ctx context.Context, path, vfs string, db *DB) (*sqliteEngine, error) {
+	write, read, direct, err := openSQLite(ctx, path, vfs)
 	if err != nil {
 		return nil, err
 	}

@@ -97,9 +97,9 @@ func TestServerThatLosesKeys(t *testing.T) {
 // TestFileWithoutSharedMemory is refused: SQLite keeps another journal mode there and returns no error.
 func TestFileWithoutSharedMemory(t *testing.T) {
 	t.Parallel()
-	db, err := keystore.Open(t.Context(), keystore.Config{Source: filepath.Join(t.TempDir(), "x.db?vfs=unix-dotfile&x=")})
+	e, err := keystore.OpenOn(t.Context(), filepath.Join(t.TempDir(), "x.db"), "unix-dotfile")
 	if err == nil {
-		t.Fatalf("opened, %v", db.Close())
+		t.Fatalf("opened, %v", errors.Join(e.Write.Close(), e.Read.Close()))
 	}
 	if !errors.Is(err, sqlitewal.ErrNotDurable) {
 		t.Errorf("got %v", err)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
@@ -20,8 +19,9 @@ import (
 // readers bounds the read pool of SQLite.
 const readers = 4
 
-// sqliteDSN builds the data source name. Pragmas stand in it because database/sql would apply an Exec to one pooled connection only.
-func sqliteDSN(path string, readOnly bool) string {
+// sqliteDSN returns the data source name of a file on a VFS of SQLite, "" for that of the system.
+// Pragmas are part of it because database/sql would apply an Exec to one pooled connection only.
+func sqliteDSN(path, vfs string, readOnly bool) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(ON)", // a private key that was taken out leaves no copy in the file
@@ -31,11 +31,18 @@ func sqliteDSN(path string, readOnly bool) string {
 	} else {
 		q.Set("_txlock", "immediate")
 	}
-	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: q.Encode()}
-	return u.String()
+	if vfs != "" {
+		q.Set("vfs", vfs)
+	}
+	return sqlitewal.Source(path, q)
 }
 
 func openSQLite(ctx context.Context, path string, existing bool) (*Engine, error) {
+	return openSQLiteOn(ctx, path, "", existing)
+}
+
+// openSQLiteOn is openSQLite for a file on a VFS, as sqliteDSN has it.
+func openSQLiteOn(ctx context.Context, path, vfs string, existing bool) (*Engine, error) {
 	prepare := makePrivate
 	if existing {
 		prepare = func(path string) error { return lookFor(ctx, path) }
@@ -43,20 +50,20 @@ func openSQLite(ctx context.Context, path string, existing bool) (*Engine, error
 	if err := prepare(path); err != nil {
 		return nil, fmt.Errorf("keystore: open %s: %w", path, err)
 	}
-	write := connect(path, false)
+	write := connect(path, vfs, false)
 	write.SetMaxOpenConns(1)
 	if err := Migrate(ctx, write, goose.DialectSQLite3, "sqlite"); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	read := connect(path, true)
+	read := connect(path, vfs, true)
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	return &Engine{Write: write, Read: read, Duplicate: sqliteDuplicate, Unavailable: sqliteUnavailable}, nil
 }
 
 // connect returns a pool of connections whose commits are durable.
-func connect(path string, readOnly bool) *sql.DB {
-	return sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: sqliteDSN(path, readOnly)})
+func connect(path, vfs string, readOnly bool) *sql.DB {
+	return sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: sqliteDSN(path, vfs, readOnly)})
 }
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all.
@@ -78,7 +85,7 @@ func lookFor(ctx context.Context, path string) (err error) {
 	} else if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", sqliteDSN(path, true))
+	db, err := sql.Open("sqlite", sqliteDSN(path, "", true))
 	if err != nil {
 		return err
 	}
