@@ -32,7 +32,7 @@ func personalBody() string {
 // wantForgotten looks for what was personal in every file of the stopped service.
 func (b *bundle) wantForgotten(t *testing.T) {
 	t.Helper()
-	words := []string{"old@quill.example", "Foxglove", "Thessaly", "ides of march", "ZX81", "marzipan"}
+	words := []string{"old@quill.example", "Foxglove", "Thessaly", "ides of march", "ZX81", "marzipan", "2001:db8::1"}
 	for _, value := range personal() {
 		words = append(words, value)
 	}
@@ -52,16 +52,16 @@ func (b *bundle) wantForgotten(t *testing.T) {
 
 func TestDeletedCustomerIsErased(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b, _, two, _ := setupSenders(t)
 	others := b.MustCustomer(t, ann).ID
 	stays := b.MustAttach(t, others, visa).ID
-	customer := b.MustCustomer(t, `{"email":"old@quill.example"}`).ID
+	customer := MustDecode[v1.Customer](t, b.post(t, "/v1/customers", `{"email":"old@quill.example"}`, from(two)), 201).ID
 	path := "/v1/customers/" + customer
 	MustDecode[v1.Customer](t, b.do(t, "PATCH", path, personalBody()), 200)
 	var methods []string
 	for range 3 {
 		token := b.MustToken(t, visa).Value.Reveal()
-		m := MustDecode[v1.PaymentMethod](t, b.post(t, path+"/payment_methods", `{"token":"`+token+`",`+personalMore+`}`), 201)
+		m := MustDecode[v1.PaymentMethod](t, b.post(t, path+"/payment_methods", `{"token":"`+token+`",`+personalMore+`}`, from(two)), 201)
 		methods = append(methods, m.ID)
 	}
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", path+"/payment_methods/"+methods[0], ""), 200)

@@ -217,7 +217,8 @@ func TestManyPaymentMethods(t *testing.T) {
 	customer := b.MustCustomer(t, "{}").ID
 	b.MustAttach(t, customer, visa)
 	b.write(t, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 498)
-		INSERT INTO payment_methods SELECT i, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at, 0
+		INSERT INTO payment_methods SELECT i, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at, 0,
+			api_key_id, client_address
 		FROM payment_methods, n WHERE id > 1000`)
 	b.MustAttach(t, customer, visa)
 	token := b.MustToken(t, visa).Value.Reveal()

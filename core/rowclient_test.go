@@ -73,7 +73,7 @@ func MustNumber(t *testing.T, p id.Prefix, text string) int64 {
 // of the request that created it, and a transaction also those of its confirmation and its void.
 func TestMoneyRowsNameTheirClient(t *testing.T) {
 	t.Parallel()
-	b, one, two, payer := setupSenders(t)
+	b, one, two, _ := setupSenders(t)
 	created := func(body string, s *sender) (string, int64) {
 		t.Helper()
 		text := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", body, from(s)), 201).ID
@@ -108,20 +108,48 @@ func TestMoneyRowsNameTheirClient(t *testing.T) {
 	b.wantClient(t, "the void", one, "transactions", "void_", n)
 	b.wantClient(t, "the voided capture", two, "captures", "", captureOf(n))
 
+	canceled, n := created(waiting(""), one)
+	MustDecode[v1.Transaction](t, b.void(t, canceled, from(two)), 200)
+	b.wantClient(t, "a canceled payment", one, "transactions", "", n)
+	b.wantClient(t, "the cancelation", two, "transactions", "void_", n)
+}
+
+// TestConfirmationNamesItsClient checks that a confirmation records its own client, which is also that
+// of the capture, and leaves the client that created the transaction.
+func TestConfirmationNamesItsClient(t *testing.T) {
+	t.Parallel()
+	b, one, _, payer := setupSenders(t)
 	waits := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", waiting(""), from(one)), 201)
-	n = MustNumber(t, id.Transaction, waits.ID)
+	n := MustNumber(t, id.Transaction, waits.ID)
 	b.wantClient(t, "a payment that waits", one, "transactions", "", n)
 	b.wantClient(t, "before a confirmation", nil, "transactions", "confirm_", n)
 	u := unconfirmed{waits.ID, waits.ClientSecret.Reveal()}
 	MustDecode[v1.Transaction](t, b.confirm(t, u.id, u.proven(typedCard), from(payer)), 200)
 	b.wantClient(t, "a confirmed payment", one, "transactions", "", n)
 	b.wantClient(t, "the confirmation", payer, "transactions", "confirm_", n)
-	b.wantClient(t, "the capture of a confirmed sale", payer, "captures", "", captureOf(n))
+	b.wantClient(t, "the capture of a confirmed sale", payer, "captures", "", b.number(t, "SELECT id FROM captures WHERE transaction_id = ?", n))
+}
 
-	canceled, n := created(waiting(""), one)
-	MustDecode[v1.Transaction](t, b.void(t, canceled, from(two)), 200)
-	b.wantClient(t, "a canceled payment", one, "transactions", "", n)
-	b.wantClient(t, "the cancelation", two, "transactions", "void_", n)
+// TestStoredRowsNameTheirClient checks that tokens, customers and payment methods record the API key
+// and the address of the request that created each. Later changes leave them.
+func TestStoredRowsNameTheirClient(t *testing.T) {
+	t.Parallel()
+	b, one, two, payer := setupSenders(t)
+	token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, from(payer)), 201)
+	b.wantClient(t, "a token", payer, "tokens", "", b.number(t, "SELECT MAX(id) FROM tokens"))
+	customer := MustDecode[v1.Customer](t, b.post(t, "/v1/customers", "{}", from(one)), 201).ID
+	path := "/v1/customers/" + customer
+	method := MustDecode[v1.PaymentMethod](t, b.attach(t, customer, token.Value.Reveal(), from(two)), 201).ID
+	MustDecode[v1.Customer](t, b.do(t, "PATCH", path, `{"default_payment_method":"`+method+`"}`, from(two)), 200)
+	b.wantClient(t, "a customer", one, "customers", "", MustNumber(t, id.Customer, customer))
+	n := MustNumber(t, id.PaymentMethod, method)
+	b.wantClient(t, "a payment method", two, "payment_methods", "", n)
+	sold := MustDecode[v1.Transaction](t, b.pay(t, method, "", from(one)), 201).ID
+	b.wantClient(t, "a sale from a payment method", one, "transactions", "", MustNumber(t, id.Transaction, sold))
+	MustDecode[v1.Deleted](t, b.do(t, "DELETE", path+"/payment_methods/"+method, "", from(one)), 200)
+	b.wantClient(t, "a detached payment method", two, "payment_methods", "", n)
+	paidByToken := MustDecode[v1.Transaction](t, b.pay(t, b.MustToken(t, visa).Value.Reveal(), "", from(two)), 201).ID
+	b.wantClient(t, "a sale by a token", two, "transactions", "", MustNumber(t, id.Transaction, paidByToken))
 }
 
 // TestRecoveredRowsNameTheirClient checks that the capture which recovery writes records the client

@@ -13,7 +13,7 @@ import (
 func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) (Answer, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		c := &payment.Customer{Tenant: r.Tenant, Details: details}
+		c := &payment.Customer{Tenant: r.Tenant, Details: details, Client: r.client()}
 		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCustomer(c) }); err != nil {
 			return nil, err
 		}

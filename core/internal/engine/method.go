@@ -31,6 +31,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 	err := e.resealing(func() (err error) {
 		m := &payment.Method{
 			ID: e.IDs.Next(), Tenant: r.Tenant, Customer: customer, Kind: token.Kind, Fingerprint: fingerprint, Details: details,
+			Client: r.client(),
 		}
 		// The security code stays behind: it lives no longer than the token.
 		m.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.PaymentMethod, m.ID)},

@@ -18,7 +18,7 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	defer e.enter(ctx, r)()
 	var out *Answer
 	err := e.resealing(func() (err error) {
-		t := &payment.Token{ID: e.IDs.Next(), Tenant: r.Tenant, Kind: kind, Details: details}
+		t := &payment.Token{ID: e.IDs.Next(), Tenant: r.Tenant, Kind: kind, Details: details, Client: r.client()}
 		s.Token = payment.NewTokenValue(t.ID)
 		t.SecretHash = payment.HashTokenValue(s.Token)
 		if t.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.Token, t.ID)}, s); err != nil {

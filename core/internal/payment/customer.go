@@ -9,6 +9,7 @@ type Customer struct {
 	Details   []byte // what the merchant says of them, as the contract shows it; opaque here
 	Default   int64  // the payment method that is charged when none is named, 0 for none
 	Version   int64  // counts the announced changes
+	Client    Client // that created it; not read back
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -25,6 +26,7 @@ type Method struct {
 	Fingerprint string
 	Details     []byte // what may be known of it, as the contract shows it; opaque here
 	Sealed      Sealed // nothing once it is detached
+	Client      Client // that attached it; not read back
 	CreatedAt   time.Time
 	DetachedAt  time.Time // zero while it is attached
 }

@@ -49,6 +49,7 @@ type Token struct {
 	CVCGiven   bool   // whether a security code came with it; the code itself is gone after the first use
 	UsedBy     int64  // what it was used for: the number of a transaction or of a payment method; 0 for not yet
 	UsedAt     time.Time
+	Client     Client // that created it; not read back
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 }

@@ -17,8 +17,11 @@ const customerByID = `SELECT ` + customerColumns + ` FROM customers WHERE id = ?
 // InsertCustomer writes a customer in its first version. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 	c.Version, c.CreatedAt, c.UpdatedAt = 1, tx.Now, tx.Now
-	return tx.insert(`INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.Tenant.Merchant, c.Tenant.Live, string(c.Details), c.Version, toMillis(c.CreatedAt), toMillis(c.UpdatedAt))
+	return tx.insert(`INSERT INTO customers
+		(id, merchant_id, live, details, version, created_at, updated_at, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.ID, c.Tenant.Merchant, c.Tenant.Live, string(c.Details), c.Version, toMillis(c.CreatedAt), toMillis(c.UpdatedAt),
+		c.Client.APIKey, c.Client.Address)
 }
 
 // UpdateCustomer writes c.Details and c.Default as the next version. ErrConflict when there is no such customer.
@@ -29,10 +32,11 @@ func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
-// DeleteCustomer empties a customer and hides it for good, which is its last version. ErrConflict when there is no such customer.
+// DeleteCustomer empties and hides a customer, which is its last version. ErrConflict if there is no such customer.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
 	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
-	return tx.change(`UPDATE customers SET details = '{}', deleted_at = ?1, default_method_id = 0, version = ?2, updated_at = ?1
+	return tx.change(`UPDATE customers SET details = '{}', client_address = '', deleted_at = ?1, default_method_id = 0,
+			version = ?2, updated_at = ?1
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0`,
 		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }

@@ -68,5 +68,5 @@ func (tx *Tx) RewriteEvent(id int64, data []byte) error {
 
 // EraseMethods empties all payment methods of a customer, which are detached.
 func (tx *Tx) EraseMethods(customer int64) error {
-	return tx.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '' WHERE customer_id = ? AND detached_at > 0`, customer)
+	return tx.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = '' WHERE customer_id = ? AND detached_at > 0`, customer)
 }

@@ -24,11 +24,12 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 	}
 	m.CreatedAt = tx.Now
 	n, err := tx.changed(`INSERT INTO payment_methods
-			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at,
+				api_key_id, client_address)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = ?4 AND detached_at = 0) < ?11`,
 		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key, m.Sealed.Number,
-		toMillis(m.CreatedAt), payment.MaxMethods)
+		toMillis(m.CreatedAt), payment.MaxMethods, m.Client.APIKey, m.Client.Address)
 	switch {
 	case isDuplicate(err):
 		return ErrDuplicate

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/id"
@@ -13,22 +14,60 @@ import (
 // erasePage is how many rows one commit erases personal data from.
 const erasePage = 100
 
-// personal is one column with personal data.
-type personal struct{ name, table, column, kind string }
+// personal are the columns of one table with personal data.
+type personal struct {
+	name, table string
+	column      string   // "" for none
+	kind        string   // an expression for the kind of the data in column
+	addresses   []string // columns with client addresses
+}
 
-// personals are all of them. kind is an expression for the kind of the data. Customers and payment methods have a deletion of their own.
+// personals returns all of them. The data of customers and payment methods has a deletion of its
+// own: only their client addresses are here.
 func personals() []personal {
+	client := []string{"client_address"}
+	payer := []string{"client_address", "confirm_client_address", "void_client_address"}
 	return []personal{
-		{"transactions", "transactions", "details", "'transaction'"},
-		{"waiting", "transactions", "COALESCE(waiting_details, '')", "'transaction'"},
-		{"captures", "captures", "details", "'capture'"},
-		{"refunds", "refunds", "details", "'refund'"},
-		{"events", "events", "data", "type"},
+		{"transactions", "transactions", "details", "'transaction'", payer},
+		{"waiting", "transactions", "waiting_details", "'transaction'", nil},
+		{"captures", "captures", "details", "'capture'", client},
+		{"refunds", "refunds", "details", "'refund'", client},
+		{"events", "events", "data", "type", nil},
+		{"customers", "customers", "", "''", client},
+		{"payment_methods", "payment_methods", "", "''", client},
 	}
 }
 
-// ErasePersonal replaces the personal data of all rows made before a time by the result of erase, in pages of one short commit each, and
-// returns how many rows have changed. It goes on behind the rows that were erased before.
+// selection is the query for a page of rows: id, kind, data and whether there is a client address.
+func (p personal) selection() string {
+	data, addressed := "''", "0"
+	if p.column != "" {
+		data = "COALESCE(" + p.column + ", '')"
+	}
+	if len(p.addresses) > 0 {
+		addressed = "CASE WHEN " + strings.Join(p.addresses, " || ") + " <> '' THEN 1 ELSE 0 END"
+	}
+	return `SELECT id, ` + p.kind + `, ` + data + `, ` + addressed + ` FROM ` + p.table + ` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`
+}
+
+// erase writes data and empties the client addresses of one row.
+func (p personal) erase(tx *Tx, id int64, data string) error {
+	var (
+		set  []string
+		args []any
+	)
+	if p.column != "" {
+		set, args = append(set, p.column+" = ?"), append(args, data)
+	}
+	for _, column := range p.addresses {
+		set = append(set, column+" = ''")
+	}
+	return tx.change(`UPDATE `+p.table+` SET `+strings.Join(set, ", ")+` WHERE id = ?`, append(args, id)...)
+}
+
+// ErasePersonal replaces the personal data of all rows created before a time by the result of erase,
+// and empties their client addresses. It returns the number of rows changed. It writes pages of one
+// short commit each, and begins after the rows of earlier calls.
 func (db *DB) ErasePersonal(ctx context.Context, before time.Time, erase func(kind string, data []byte) []byte) (erased int64, err error) {
 	for _, p := range personals() {
 		for more := true; more; {
@@ -48,10 +87,11 @@ func (db *DB) ErasePersonal(ctx context.Context, before time.Time, erase func(ki
 	return erased, nil
 }
 
-// row is one value with personal data.
+// personalRow is one row with personal data.
 type personalRow struct {
 	id         int64
 	kind, data string
+	addressed  bool
 }
 
 func (tx *Tx) erasePage(p personal, before int64, erase func(string, []byte) []byte) (n int64, more bool, err error) {
@@ -60,41 +100,32 @@ func (tx *Tx) erasePage(p personal, before int64, erase func(string, []byte) []b
 		return 0, false, err
 	}
 	var rows []personalRow
-	err = tx.each(`SELECT id, `+p.kind+`, `+p.column+` FROM `+p.table+` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`+tx.s.Dialect().Lock,
-		func(row Scanner) error {
-			var r personalRow
-			if err := row.Scan(&r.id, &r.kind, &r.data); err != nil {
-				return fmt.Errorf("read personal data: %w", err)
-			}
-			rows = append(rows, r)
-			return nil
-		}, through, before, erasePage)
+	err = tx.each(p.selection()+tx.s.Dialect().Lock, func(row Scanner) error {
+		var r personalRow
+		if err := row.Scan(&r.id, &r.kind, &r.data, &r.addressed); err != nil {
+			return fmt.Errorf("read personal data: %w", err)
+		}
+		rows = append(rows, r)
+		return nil
+	}, through, before, erasePage)
 	if err != nil || len(rows) == 0 {
 		return 0, false, err
 	}
 	for _, r := range rows {
-		if r.data == "" {
+		next := r.data
+		if r.data != "" {
+			next = string(erase(r.kind, []byte(r.data)))
+		}
+		if next == r.data && !r.addressed {
 			continue
 		}
-		next := string(erase(r.kind, []byte(r.data)))
-		if next == r.data {
-			continue
-		}
-		if err := tx.change(`UPDATE `+p.table+` SET `+p.target()+` = ? WHERE id = ?`, next, r.id); err != nil {
+		if err := p.erase(tx, r.id, next); err != nil {
 			return 0, false, err
 		}
 		n++
 	}
 	err = tx.exec(`INSERT INTO erasures (name, through) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET through = ?2`, p.name, rows[len(rows)-1].id)
 	return n, len(rows) == erasePage, err
-}
-
-// target is the column that is written.
-func (p personal) target() string {
-	if p.name == "waiting" {
-		return "waiting_details"
-	}
-	return p.column
 }
 
 func (tx *Tx) erasedThrough(name string) (through int64, err error) {

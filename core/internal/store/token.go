@@ -26,10 +26,12 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 		return err
 	}
 	t.CVCGiven, t.CreatedAt, t.ExpiresAt = len(t.Sealed.Code.Text) > 0, tx.Now, tx.Now.Add(payment.TokenLifetime)
-	err := tx.insert(`INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, number, secret_hash, cvc_given, created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	err := tx.insert(`INSERT INTO tokens
+		(id, merchant_id, live, kind, details, vault_key, number, secret_hash, cvc_given, created_at, expires_at,
+			api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Kind, string(t.Details), t.Sealed.Key, t.Sealed.Number, t.SecretHash, t.CVCGiven,
-		toMillis(t.CreatedAt), toMillis(t.ExpiresAt))
+		toMillis(t.CreatedAt), toMillis(t.ExpiresAt), t.Client.APIKey, t.Client.Address)
 	if err != nil {
 		return err
 	}

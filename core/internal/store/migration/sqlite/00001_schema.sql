@@ -300,19 +300,21 @@ CREATE TABLE vault_retired_keys (
 ) STRICT;
 
 CREATE TABLE tokens (
-    id          INTEGER PRIMARY KEY,
-    merchant_id INTEGER NOT NULL,
-    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
-    kind        TEXT    NOT NULL CHECK (kind IN ('card', 'bank_account')),
-    details     TEXT    NOT NULL,
-    vault_key   INTEGER NOT NULL,
-    number      BLOB,             -- sealed; removed when the token expires
-    secret_hash BLOB    NOT NULL, -- of the value that the client holds
-    cvc_given   INTEGER NOT NULL CHECK (cvc_given IN (0, 1)), -- the code itself is in codes.db
-    used_by     INTEGER NOT NULL DEFAULT 0,
-    used_at     INTEGER NOT NULL DEFAULT 0,
-    created_at  INTEGER NOT NULL,
-    expires_at  INTEGER NOT NULL,
+    id             INTEGER PRIMARY KEY,
+    merchant_id    INTEGER NOT NULL,
+    live           INTEGER NOT NULL CHECK (live IN (0, 1)),
+    kind           TEXT    NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    details        TEXT    NOT NULL,
+    vault_key      INTEGER NOT NULL,
+    number         BLOB,             -- sealed; removed when the token expires
+    secret_hash    BLOB    NOT NULL, -- of the value that the client holds
+    cvc_given      INTEGER NOT NULL CHECK (cvc_given IN (0, 1)), -- the code itself is in codes.db
+    used_by        INTEGER NOT NULL DEFAULT 0,
+    used_at        INTEGER NOT NULL DEFAULT 0,
+    created_at     INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    api_key_id     INTEGER NOT NULL DEFAULT 0,
+    client_address TEXT    NOT NULL DEFAULT '',
     CHECK ((used_by = 0) = (used_at = 0))
 ) STRICT;
 CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL;
@@ -327,7 +329,9 @@ CREATE TABLE customers (
     version           INTEGER NOT NULL,
     created_at        INTEGER NOT NULL,
     updated_at        INTEGER NOT NULL,
-    deleted_at        INTEGER NOT NULL DEFAULT 0
+    deleted_at        INTEGER NOT NULL DEFAULT 0,
+    api_key_id        INTEGER NOT NULL DEFAULT 0,
+    client_address    TEXT    NOT NULL DEFAULT '' -- emptied when the customer is deleted, as of its payment methods
 ) STRICT;
 CREATE INDEX customers_by_tenant ON customers (merchant_id, live, id) WHERE deleted_at = 0;
 CREATE INDEX customers_by_reference ON customers (merchant_id, live, details ->> '$.reference', id)
@@ -336,17 +340,19 @@ CREATE INDEX customers_by_email ON customers (merchant_id, live, details ->> '$.
     WHERE deleted_at = 0 AND details ->> '$.email' IS NOT NULL;
 
 CREATE TABLE payment_methods (
-    id          INTEGER PRIMARY KEY,
-    merchant_id INTEGER NOT NULL,
-    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
-    customer_id INTEGER NOT NULL REFERENCES customers (id),
-    kind        TEXT    NOT NULL CHECK (kind IN ('card', 'bank_account')),
-    fingerprint TEXT    NOT NULL,
-    details     TEXT    NOT NULL,
-    vault_key   INTEGER NOT NULL,
-    number      BLOB,             -- sealed; removed when the method is detached
-    created_at  INTEGER NOT NULL,
-    detached_at INTEGER NOT NULL DEFAULT 0,
+    id             INTEGER PRIMARY KEY,
+    merchant_id    INTEGER NOT NULL,
+    live           INTEGER NOT NULL CHECK (live IN (0, 1)),
+    customer_id    INTEGER NOT NULL REFERENCES customers (id),
+    kind           TEXT    NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    fingerprint    TEXT    NOT NULL,
+    details        TEXT    NOT NULL,
+    vault_key      INTEGER NOT NULL,
+    number         BLOB,             -- sealed; removed when the method is detached
+    created_at     INTEGER NOT NULL,
+    detached_at    INTEGER NOT NULL DEFAULT 0,
+    api_key_id     INTEGER NOT NULL DEFAULT 0,
+    client_address TEXT    NOT NULL DEFAULT '',
     CHECK ((detached_at = 0) = (number IS NOT NULL))
 ) STRICT;
 -- Deleting a customer erases all its payment methods, detached ones included.

@@ -281,19 +281,21 @@ CREATE TABLE vault_retired_keys (
 );
 
 CREATE TABLE tokens (
-    id          BIGINT   PRIMARY KEY,
-    merchant_id BIGINT   NOT NULL,
-    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
-    kind        TEXT     NOT NULL CHECK (kind IN ('card', 'bank_account')),
-    details     TEXT     NOT NULL,
-    vault_key   BIGINT   NOT NULL,
-    number      BYTEA,
-    secret_hash BYTEA    NOT NULL,
-    cvc_given   SMALLINT NOT NULL CHECK (cvc_given IN (0, 1)),
-    used_by     BIGINT   NOT NULL DEFAULT 0,
-    used_at     BIGINT   NOT NULL DEFAULT 0,
-    created_at  BIGINT   NOT NULL,
-    expires_at  BIGINT   NOT NULL,
+    id             BIGINT   PRIMARY KEY,
+    merchant_id    BIGINT   NOT NULL,
+    live           SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    kind           TEXT     NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    details        TEXT     NOT NULL,
+    vault_key      BIGINT   NOT NULL,
+    number         BYTEA,
+    secret_hash    BYTEA    NOT NULL,
+    cvc_given      SMALLINT NOT NULL CHECK (cvc_given IN (0, 1)),
+    used_by        BIGINT   NOT NULL DEFAULT 0,
+    used_at        BIGINT   NOT NULL DEFAULT 0,
+    created_at     BIGINT   NOT NULL,
+    expires_at     BIGINT   NOT NULL,
+    api_key_id     BIGINT   NOT NULL DEFAULT 0,
+    client_address TEXT     NOT NULL DEFAULT '',
     CHECK ((used_by = 0) = (used_at = 0))
 );
 CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL;
@@ -322,7 +324,9 @@ CREATE TABLE customers (
     created_at        BIGINT   NOT NULL,
     updated_at        BIGINT   NOT NULL,
     deleted_at        BIGINT   NOT NULL DEFAULT 0,
-    default_method_id BIGINT   NOT NULL DEFAULT 0
+    default_method_id BIGINT   NOT NULL DEFAULT 0,
+    api_key_id        BIGINT   NOT NULL DEFAULT 0,
+    client_address    TEXT     NOT NULL DEFAULT ''
 );
 CREATE INDEX customers_by_tenant ON customers (merchant_id, live, id) WHERE deleted_at = 0;
 CREATE INDEX customers_by_reference ON customers (merchant_id, live, (details::jsonb #>> '{reference}'), id)
@@ -331,17 +335,19 @@ CREATE INDEX customers_by_email ON customers (merchant_id, live, (details::jsonb
     WHERE deleted_at = 0 AND (details::jsonb #>> '{email}') IS NOT NULL;
 
 CREATE TABLE payment_methods (
-    id          BIGINT   PRIMARY KEY,
-    merchant_id BIGINT   NOT NULL,
-    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
-    customer_id BIGINT   NOT NULL REFERENCES customers (id),
-    kind        TEXT     NOT NULL CHECK (kind IN ('card', 'bank_account')),
-    fingerprint TEXT     NOT NULL,
-    details     TEXT     NOT NULL,
-    vault_key   BIGINT   NOT NULL,
-    number      BYTEA,
-    created_at  BIGINT   NOT NULL,
-    detached_at BIGINT   NOT NULL DEFAULT 0,
+    id             BIGINT   PRIMARY KEY,
+    merchant_id    BIGINT   NOT NULL,
+    live           SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    customer_id    BIGINT   NOT NULL REFERENCES customers (id),
+    kind           TEXT     NOT NULL CHECK (kind IN ('card', 'bank_account')),
+    fingerprint    TEXT     NOT NULL,
+    details        TEXT     NOT NULL,
+    vault_key      BIGINT   NOT NULL,
+    number         BYTEA,
+    created_at     BIGINT   NOT NULL,
+    detached_at    BIGINT   NOT NULL DEFAULT 0,
+    api_key_id     BIGINT   NOT NULL DEFAULT 0,
+    client_address TEXT     NOT NULL DEFAULT '',
     CHECK ((detached_at = 0) = (number IS NOT NULL))
 );
 CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);
