@@ -18,9 +18,19 @@ func TestSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, created_at, updated_at)
-		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1 FROM merchants`); err != nil {
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, created_at, updated_at,
+			api_key_id, client_address)
+		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1, 9, '203.0.113.7' FROM merchants`); err != nil {
 		t.Fatal(err)
+	}
+	// A payment, a confirmation and a void without an outcome, each of a transaction that all three clients have written to.
+	for _, row := range []string{"1, 'unknown', '', 0, 0", "2, 'unknown', '', 0, 1", "3, 'authorized', 'void', 4, 1"} {
+		if _, err := db.ExecContext(t.Context(), `INSERT INTO transactions (id, status, operation, operation_id, attempt, merchant_id, live,
+				auto_capture, amount, currency, payment_method, details, created_at, updated_at, api_key_id, client_address,
+				confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address)
+			SELECT `+row+`, id, 0, 0, 100, 'usd', 'card', '{}', 1, 1, 1, '192.0.2.1', 2, '192.0.2.2', 3, '192.0.2.3' FROM merchants`); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -29,6 +39,14 @@ func TestSteps(t *testing.T) {
 	for _, args := range [][]string{{"steps", "list"}, {"steps", "list", "--merchant", merchant, "--kind", "refund"}, {"steps", "show", refund}} {
 		if code, got, _ := run(t, append(args, "--data", data)...); code != 0 || !strings.Contains(got, refund) || !strings.Contains(got, "100 usd") || !strings.Contains(got, "credit") {
 			t.Errorf("%v: got\n%s", args, got)
+		}
+	}
+	for step, want := range map[string][2]string{
+		refund: {"key_0000000000009", "203.0.113.7"}, "txn_0000000000001": {"key_0000000000001", "192.0.2.1"},
+		"txn_0000000000002": {"key_0000000000002", "192.0.2.2"}, "void_0000000000004": {"key_0000000000003", "192.0.2.3"},
+	} {
+		if code, got, _ := run(t, "steps", "show", step, "--data", data); code != 0 || !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {
+			t.Errorf("show %s: got\n%s, want %v", step, got, want)
 		}
 	}
 	for want, args := range map[int][]string{

@@ -149,6 +149,10 @@ func ShowStep(u *store.Unfinished, d *engine.Resolution) operator.Step {
 		ID: engine.StepName(u.Step), Object: operator.ObjectStep, Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant),
 		Mode: v1.ModeTest, Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,
 		LastError: u.LastError, Since: v1.Time{Time: u.Since}, AttemptedAt: optionalTime(u.BegunAt), NextAttemptAt: optionalTime(u.NextAt),
+		ClientAddress: u.Client.Address,
+	}
+	if u.Client.APIKey != 0 {
+		out.APIKey = id.Format(id.APIKey, u.Client.APIKey)
 	}
 	if u.Tenant.Live {
 		out.Mode = v1.ModeLive

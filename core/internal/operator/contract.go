@@ -135,6 +135,8 @@ type Step struct {
 	NextAttemptAt *v1.Time `json:"next_attempt_at,omitempty"`
 	Outcome       string   `json:"outcome,omitempty"` // of a step that was resolved
 	Reason        string   `json:"reason,omitempty"`
+	APIKey        string   `json:"api_key,omitempty"`        // of the request
+	ClientAddress string   `json:"client_address,omitempty"` // of the request
 }
 
 // StepList is a page of steps, oldest first.

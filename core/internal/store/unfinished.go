@@ -19,9 +19,10 @@ type Unfinished struct {
 	Amount      int64 // minor units
 	Held        int64 // of a reversal: what the acquirer reported as approved
 	Currency    string
-	Refused     int64     // of a reversal: release requests in a row that the acquirer refused
-	Since       time.Time // when the step was changed last, or the reversal written
-	DueAt       time.Time // of a reversal; the zero time otherwise
+	Refused     int64          // of a reversal: release requests in a row that the acquirer refused
+	Since       time.Time      // when the step was changed last, or the reversal written
+	DueAt       time.Time      // of a reversal; the zero time otherwise
+	Client      payment.Client // that requested the step; the zero Client of a reversal
 }
 
 // UnfinishedFilter selects steps. The zero filter selects all.
@@ -37,12 +38,17 @@ const openSteps = `
 	SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END AS kind, id AS object_id,
 		CASE operation WHEN 'void' THEN operation_id ELSE attempt END AS number, CASE operation WHEN 'void' THEN operation_id ELSE id END AS public_id,
 		id AS transaction_id, merchant_id, live, CASE operation WHEN 'void' THEN amount_authorized ELSE amount END AS amount, 0 AS held, currency,
-		0 AS refused, updated_at AS since, 0 AS due_at
+		0 AS refused, updated_at AS since, 0 AS due_at,
+		CASE WHEN operation = 'void' THEN void_api_key_id WHEN attempt > 0 THEN confirm_api_key_id ELSE api_key_id END AS api_key_id,
+		CASE WHEN operation = 'void' THEN void_client_address WHEN attempt > 0 THEN confirm_client_address ELSE client_address END
+			AS client_address
 		FROM transactions INDEXED BY transactions_open WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
-	UNION ALL SELECT 'capture', id, 0, id, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0 FROM captures WHERE state = 'pending'
-	UNION ALL SELECT 'refund', id, 0, id, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0, updated_at, 0
-		FROM refunds WHERE state = 'pending'
-	UNION ALL SELECT 'reversal', id, 0, id, transaction_id, merchant_id, live, amount, held, currency, refused, since, due_at FROM reversals`
+	UNION ALL SELECT 'capture', id, 0, id, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0,
+		api_key_id, client_address FROM captures WHERE state = 'pending'
+	UNION ALL SELECT 'refund', id, 0, id, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0, updated_at, 0,
+		api_key_id, client_address FROM refunds WHERE state = 'pending'
+	UNION ALL SELECT 'reversal', id, 0, id, transaction_id, merchant_id, live, amount, held, currency, refused, since, due_at,
+		0, '' FROM reversals`
 
 // UnfinishedSteps returns a page of the unfinished steps and pending reversals that a filter
 // selects, oldest first.
@@ -50,7 +56,7 @@ func (db *DB) UnfinishedSteps(ctx context.Context, f UnfinishedFilter, limit int
 	object, _ := f.After.Step.Object()
 	return collect(ctx, db, `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0), COALESCE(a.begun_at, 0),
 			COALESCE(a.next_at, 0), COALESCE(a.last_error, ''), s.transaction_id, s.merchant_id, s.live, s.amount, s.held, s.currency, s.refused,
-			s.since, s.due_at
+			s.since, s.due_at, s.api_key_id, s.client_address
 		FROM (`+openSteps+`) s
 		LEFT JOIN step_attempts a ON a.kind = s.kind AND a.object_id = s.object_id AND a.number = s.number
 		WHERE (?1 = '' OR s.kind = ?1) AND (?2 = 0 OR s.merchant_id = ?2) AND (?3 = 0 OR s.public_id = ?3)
@@ -65,7 +71,8 @@ func scanUnfinished(row Scanner) (Unfinished, error) {
 		object, number, begun, next, since, due int64
 	)
 	err := row.Scan(&u.Step.Kind, &object, &number, &u.Attempts, &u.Running, &begun, &next, &u.LastError, &u.Transaction,
-		&u.Tenant.Merchant, &u.Tenant.Live, &u.Amount, &u.Held, &u.Currency, &u.Refused, &since, &due)
+		&u.Tenant.Merchant, &u.Tenant.Live, &u.Amount, &u.Held, &u.Currency, &u.Refused, &since, &due,
+		&u.Client.APIKey, &u.Client.Address)
 	if err != nil {
 		return u, fmt.Errorf("read unfinished step: %w", err)
 	}
