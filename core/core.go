@@ -248,7 +248,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	}
 	keys := auth.New(c.db, cfg.Clock, c.roots)
 	c.metrics = series
-	v1 := api.New(api.Config{
+	v1 := api.New(api.Config{ //nolint:contextcheck // a handler takes the context of its request
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Roots: c.roots, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
@@ -257,7 +257,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		HopSecret:   cfg.HopSecret,
 		ClockOffset: c.clockOffset(),
 	})
-	c.handler, c.admin, c.filter = v1, v1.Operator(), cfg.FilterSecret
+	c.handler, c.admin, c.filter = v1, v1.Operator(), cfg.FilterSecret //nolint:contextcheck // as above
 	cfg.warnUnfiltered(ctx)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop

@@ -51,7 +51,7 @@ func (b *bundle) wantAudited(t *testing.T, want ...string) {
 	must(t, err)
 	var got []string
 	for _, r := range found {
-		got = append(got, string(r.Action)+" "+r.Outcome)
+		got = append(got, r.Action+" "+r.Outcome)
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
