@@ -70,8 +70,13 @@ func TestPersonalDataIsErased(t *testing.T) {
 // clientColumns are the columns of rows that are kept, and that record the client of a request.
 func clientColumns() [][2]string {
 	return [][2]string{
-		{"transactions", ""}, {"transactions", "confirm_"}, {"transactions", "void_"}, {"captures", ""}, {"refunds", ""},
-		{"customers", ""}, {"payment_methods", ""},
+		{"transactions", ""},
+		{"transactions", "confirm_"},
+		{"transactions", "void_"},
+		{"captures", ""},
+		{"refunds", ""},
+		{"customers", ""},
+		{"payment_methods", ""},
 	}
 }
 

@@ -292,7 +292,7 @@ func TestPlaceholdersStartNothing(t *testing.T) {
 	t.Parallel()
 	secrets := mustBuild(t, filepath.Join(root, "deploy/kubernetes/base")).secrets
 	of := map[string]string{
-		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "operator token", "mle-kek": "key-encryption key",
+		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "filter token", "mle-kek": "key-encryption key",
 		"deduplication-secret": "deduplication_secret",
 	}
 	for secret, unit := range map[string]string{

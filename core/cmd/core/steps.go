@@ -94,7 +94,8 @@ func printStep(w io.Writer, s *core.Step) error {
 		{"refused", fmt.Sprint(s.Refused)},
 		{"next attempt", nextAttempt(s)},
 		{"last error", orDash(s.LastError)},
-		{"api key", orDash(s.APIKey)}, {"client address", orDash(s.ClientAddress)},
+		{"api key", orDash(s.APIKey)},
+		{"client address", orDash(s.ClientAddress)},
 	} {
 		if _, err := fmt.Fprintf(w, "%s\t%s\n", line[0], line[1]); err != nil {
 			return err

@@ -124,12 +124,19 @@ func (e *Engine) rolled(tx *store.Tx, old int64, next *store.Key) error {
 	return e.keyEvent(tx, "api_key.created", next, sequenceCreated)
 }
 
-// The sequences of a key's events: each happens to a key at most once, in this order.
+// The sequences of a key's events: each happens to a key at most once, in this order. A key that is revoked without a
+// roll has no gap.
 const (
 	sequenceCreated = 1
 	sequenceRolled  = 2
-	sequenceRevoked = 3
 )
+
+func sequenceRevoked(k *store.Key) int64 {
+	if k.ReplacedBy != 0 {
+		return sequenceRolled + 1
+	}
+	return sequenceCreated + 1
+}
 
 // keyEvent writes an event that shows a key as it is now, without its secret.
 func (e *Engine) keyEvent(tx *store.Tx, kind string, k *store.Key, sequence int64) error {
@@ -163,7 +170,7 @@ func (e *Engine) RevokeKey(ctx context.Context, r Request, t payment.Tenant, key
 			return ErrLastKey
 		}
 		if before.RevokedAt.IsZero() {
-			if err := e.keyEvent(tx, "api_key.revoked", k, sequenceRevoked); err != nil {
+			if err := e.keyEvent(tx, "api_key.revoked", k, sequenceRevoked(k)); err != nil {
 				return err
 			}
 		}

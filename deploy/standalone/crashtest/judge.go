@@ -46,7 +46,7 @@ func (h *Harness) Judge(ctx context.Context, place string) ([]string, error) {
 
 // JudgeAll looks at everything there ever was.
 func (h *Harness) JudgeAll(ctx context.Context, place string) ([]string, error) {
-	return h.judged(ctx, place, h.all, marks{}, true)
+	return h.judged(ctx, place, h.all, h.base, true)
 }
 
 func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since marks, all bool) ([]string, error) {

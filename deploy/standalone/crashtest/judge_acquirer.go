@@ -51,6 +51,9 @@ func (j *judge) acquirerAgrees() error {
 func (j *judge) heldAsShown(t v1.Transaction) {
 	j.h.fig.Authorities += len(j.journal.byTxn[t.ID])
 	held, voids := j.journal.held(t.ID), j.journal.of(t.ID, 'v', "void_")
+	if j.hostile && t.Amount == 0 {
+		return // a verification holds nothing that would have to be released
+	}
 	want, wantVoids := 1, 0
 	switch t.Status {
 	case v1.TransactionStatusFailed, v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled, v1.TransactionStatusDeclined:
