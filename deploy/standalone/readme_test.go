@@ -102,7 +102,9 @@ func addresses(t *testing.T) map[string]string {
 }
 
 // needsKey reports whether a browser's address bar is not enough to ask for a path.
-func needsKey(path string) bool { return strings.HasPrefix(path, "/v1/") || path == "/metrics" }
+func needsKey(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/admin/") || path == "/metrics"
+}
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()

@@ -83,6 +83,7 @@ var examples = map[string]example{
 	"createAPIKey":            {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
 	"revokeAPIKey":            of("api_key"),
 	"rollAPIKey":              {needs: []string{"api_key"}, path: id("api_key"), body: `{"expires_in": 3600}`},
+	"reserveIdempotencyKey":   {key: "nonce-7f2d", body: `{"purpose": "nonce"}`},
 	"getIdempotencyKey":       {needs: []string{"keyed"}, path: map[string]string{"key": "order-1042"}},
 	"getEvent":                of("event"),
 	"redeliverEvent":          of("event"),

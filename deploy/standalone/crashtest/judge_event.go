@@ -199,7 +199,7 @@ func (h *Harness) comes(ctx context.Context, path, event string) bool {
 
 // Delivered waits until every event there is has come to the main endpoint, and wants the bytes that v1 shows.
 func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
-	events, err := h.api.list(ctx, "/v1/events", "")
+	events, err := h.api.list(ctx, "/v1/events", h.base.event)
 	if err != nil {
 		return nil, err
 	}
