@@ -89,14 +89,23 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if body == nil && t.cfg.Private == nil {
 		return t.cfg.Next.RoundTrip(r)
 	}
+	keyed := r
 	if body != nil {
-		r = withIdempotencyKey(r)
+		keyed = withIdempotencyKey(r)
 	}
+	made := keyed != r
+	r = keyed
 	var used *held
 	for again := false; ; again = true {
 		sealed, key, err := t.prepare(r, body, used)
 		if err != nil {
 			return nil, err
+		}
+		if made {
+			// Without it http.Transport does not repeat the request by itself once it was sent. An error of the
+			// repetition, such as a refused connection, would look as if nothing had been sent, and the caller
+			// would send the request anew under another key.
+			sealed.GetBody = nil
 		}
 		answer, err := t.cfg.Next.RoundTrip(sealed)
 		if err != nil {
