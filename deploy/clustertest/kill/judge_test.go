@@ -5,6 +5,7 @@ package kill_test
 import (
 	"context"
 	"database/sql"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestJudgePostgreSQL(t *testing.T) {
 	for _, c := range []struct{ table, where, harm, want string }{
 		{"refunds", "state = 'succeeded'", "DELETE FROM refunds", "and is lost"},
 		{"refunds", "state = 'succeeded'", "UPDATE refunds SET amount = amount + 1", "it was acknowledged as"},
-		{"events", "type = 'transaction.captured'", "DELETE FROM events", "the events of"},
+		{"events", "type = 'transaction.captured'", "DELETE FROM events", "the events of|its last event shows"},
 		{"captures", "state = 'succeeded'", "UPDATE captures SET amount = amount + 1", "its captures come to"},
 		{"tokens", "used_by <> 0", "UPDATE tokens SET used_by = 0, used_at = 0", "can be used again"},
 		{"simulator_requests", "line LIKE 'c %00 - %'", "DELETE FROM simulator_requests", "at the acquirer it is done: false"},
@@ -69,7 +70,7 @@ func TestJudgePostgreSQL(t *testing.T) {
 		}
 		fill := strings.NewReplacer("%t", c.table, "%w", c.where, "%k", key).Replace
 		mustExec(t, db, fill(saved), fill(c.harm+row))
-		if faults := judged(t.Context()); !strings.Contains(strings.Join(faults, "\n"), c.want) {
+		if faults := judged(t.Context()); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
 			t.Errorf("%s: found %v, want %q", c.harm, faults, c.want)
 		}
 		mustExec(t, db, fill("DELETE FROM %t WHERE %k IN (SELECT %k FROM saved)"), fill("INSERT INTO %t OVERRIDING SYSTEM VALUE SELECT * FROM saved"), "DROP TABLE saved")
