@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -52,6 +53,25 @@ func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
 			"that have a security code are then refused, and nothing else is lost", path, err)
 	}
 	return err
+}
+
+// dropUsedCodes deletes the codes of used tokens. A commit reaches the database before the codes' file, so a process that
+// dies in between has used a token and kept its code.
+func dropUsedCodes(ctx context.Context, write *sql.DB) error {
+	const used = ` FROM security_codes WHERE token_id IN (SELECT id FROM tokens WHERE used_by <> 0)`
+	var left bool
+	if err := write.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+used+`)`).Scan(&left); err != nil || !left {
+		return wrapCodes(err)
+	}
+	_, err := write.ExecContext(ctx, `DELETE`+used)
+	return wrapCodes(err)
+}
+
+func wrapCodes(err error) error {
+	if err != nil {
+		return fmt.Errorf("delete the codes of used tokens: %w", err)
+	}
+	return nil
 }
 
 func run(ctx context.Context, conn driver.Conn, text string) error {

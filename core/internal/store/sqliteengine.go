@@ -56,6 +56,9 @@ func openEngine(ctx context.Context, path, vfs string, db *DB) (*sqliteEngine, e
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
 	}
+	if err := dropUsedCodes(ctx, write); err != nil {
+		return nil, errors.Join(err, e.closePools())
+	}
 	conn, err := write.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())

@@ -13,11 +13,15 @@ disturbances:
   - {kind: not_found, share: 30}
 `
 
-var longTimes = regexp.MustCompile(`(delay|effect)_ms: \d{4,}`)
+var (
+	longTimes    = regexp.MustCompile(`(delay|effect)_ms: \d{4,}`)
+	refusedVoids = regexp.MustCompile(`(?m)^  - \{operation: void,.*\n`)
+)
 
 // Catalogues returns two versions of the simulator's catalogue for tests: a calm one, whose slow cards take fractions of
 // a second, and the same one with disturbances of all kinds.
 func Catalogues(catalogue string) (calm, hostile string) {
 	calm = longTimes.ReplaceAllString(catalogue, "${1}_ms: 100")
+	calm = refusedVoids.ReplaceAllString(calm, "") // what is never released ends by an operator only
 	return calm, calm + disturbances
 }
