@@ -5,12 +5,12 @@ package hostile_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +34,9 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	}
 	return n
 }
+
+// started counts the rounds of this process.
+var started atomic.Int32
 
 // round is one core with a store of its own, from its first payment to the comparison of the books.
 type round struct {
@@ -67,14 +70,9 @@ func newRound(t *testing.T, binary string, seed uint64) *round {
 	}
 	t.Cleanup(r.h.Close)
 	r.h.AllowCredits()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.address = l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	// A loopback address of its own: a port that was free a moment ago may be another round's by now.
+	pid := os.Getpid()
+	r.address = fmt.Sprintf("127.%d.%d.%d:18080", 64+pid>>8&0x3f, pid&0xff, started.Add(1)&0xff)
 	r.h.Attach("http://" + r.address)
 	return r
 }
