@@ -72,6 +72,16 @@ func (c *Call) again() bool { return c.Key != "" || c.Method != http.MethodPost 
 // maybe reports whether nobody knows if it had its effect.
 func (c *Call) maybe() bool { return c.Answer == nil || c.Answer.open() }
 
+// token returns the id of the token that the request draws on, "" if it draws on none.
+func (c *Call) token() string {
+	_, rest, found := strings.Cut(c.Body, `"tok_`)
+	if !found {
+		return ""
+	}
+	number, _, _ := strings.Cut(rest, "_") // the secret part of the token's value stands behind it
+	return "tok_" + number
+}
+
 // ok reports whether it was acknowledged.
 func (c *Call) ok() bool { return c.Answer != nil && c.Answer.ok() }
 
