@@ -22,7 +22,7 @@ func TestInventory(t *testing.T) {
 	must(t, os.WriteFile(file, []byte("hidden in a file"), 0o600))
 	must(t, os.Chtimes(file, birth, birth))
 	getenv := func(name string) string {
-		return map[string]string{"CAUSEWAY_OPERATOR_TOKEN_FILE": file, "CAUSEWAY_FILTER_SECRET": "hidden in the environment"}[name]
+		return map[string]string{"CAUSEWAY_FILTER_TOKEN_FILE": file, "CAUSEWAY_FILTER_SECRET": "hidden in the environment"}[name]
 	}
 	list := func() map[string]core.Secret {
 		t.Helper()
@@ -45,7 +45,7 @@ func TestInventory(t *testing.T) {
 	for name, rotates := range map[string]bool{
 		"root secret 1": false, "root secret 2": true, "card-fingerprint key": false, "request-fingerprint key": false, "webhook-secret key": false,
 		"audit-record key": false, "vault-kek key": false, "card vault keys": true, "API keys": false, "webhook signing secrets": false,
-		"CAUSEWAY_OPERATOR_TOKEN": true, "CAUSEWAY_FILTER_SECRET": false, // its age is unknown
+		"CAUSEWAY_FILTER_TOKEN": true, "CAUSEWAY_FILTER_SECRET": false, // its age is unknown
 	} {
 		s, there := got[name]
 		if !there || (s.NextRotation != nil) != rotates || s.Overdue || (s.Since == nil) != (name == "CAUSEWAY_FILTER_SECRET") {
@@ -60,7 +60,7 @@ func TestInventory(t *testing.T) {
 	if s := got["root secret 2"]; !s.Overdue || *s.AgeDays < 366 {
 		t.Errorf("a year later: got %+v", s)
 	}
-	if s := got["CAUSEWAY_OPERATOR_TOKEN"]; !s.Overdue {
+	if s := got["CAUSEWAY_FILTER_TOKEN"]; !s.Overdue {
 		t.Errorf("a year later: got %+v", s)
 	}
 }

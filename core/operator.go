@@ -18,14 +18,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// filterTokenVariable holds the operator token of mle-filter and the edge; with _FILE behind it, the name of a file.
-const filterTokenVariable = "CAUSEWAY_OPERATOR_TOKEN"
+// filterTokenVariable is the environment variable of the filter token; with _FILE behind it, one that names a file.
+const filterTokenVariable = "CAUSEWAY_FILTER_TOKEN"
 
 // minToken is how many characters 32 random bytes have at least, in base64 without padding.
 const minToken = 43
 
-// FilterToken reads the operator token that mle-filter and the edge show, from CAUSEWAY_OPERATOR_TOKEN or
-// the file that CAUSEWAY_OPERATOR_TOKEN_FILE names. Its role is filter-identify. Zero if neither is set.
+// FilterToken reads the token that mle-filter and the edge send to the operator's API, from
+// CAUSEWAY_FILTER_TOKEN or the file that CAUSEWAY_FILTER_TOKEN_FILE names. Its role is filter-identify.
+// Returns zero if neither is set.
 func FilterToken(getenv func(string) string) (secret.String, error) {
 	return config.Environment(getenv, filterTokenVariable)
 }

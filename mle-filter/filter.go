@@ -60,10 +60,11 @@ type Config struct {
 	// Zero for none.
 	OldKEK   secret.String
 	Schedule Schedule
-	// Operator is the base URL of core's operators' port, and OperatorToken opens its API: merchants are told of rotations by events of core's.
-	// Empty for no events. The token also has core tell whose a publishable key is; without it those encrypt nothing.
-	Operator      string
-	OperatorToken secret.String
+	// Operator is the base URL of core's operators' port, to which rotations are sent as events. Empty sends none.
+	// FilterToken is core's token with the role filter-identify: it authenticates these events, and requests for
+	// the merchant of a publishable key. With a zero token publishable keys cannot be used with encryption.
+	Operator    string
+	FilterToken secret.String
 	// Operations are what Operator serves, of a core in the same process, in place of it.
 	Operations http.Handler
 	// Lazily has a filter that has no keys yet make RSA keys ahead only once somebody uses encryption: making them takes seconds of a processor.
@@ -106,8 +107,8 @@ type Filter struct {
 var (
 	errV1     = errors.New("v1 is not an absolute http or https URL without a path")
 	errTwo    = errors.New("one of v1 and a core in the same process is needed, and not both")
-	errStrict = errors.New("mle-filter: policy: merchants: whose a publishable key is core tells by its operator token only, " +
-		"so without operator_token no such key of any merchant could be used: set it, or name no merchants")
+	errStrict = errors.New("mle-filter: policy: merchants: whose a publishable key is core tells by its filter token only, " +
+		"so without filter_token no such key of any merchant could be used: set it, or name no merchants")
 	errRoom = errors.New("mle-filter: concurrency is negative")
 	errKEK  = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
 )
@@ -115,7 +116,7 @@ var (
 // New opens the keys and returns a filter, which keeps and rotates them until Close. It does not call v1: either may start first. The error
 // names the setting at fault.
 func New(ctx context.Context, cfg Config) (*Filter, error) {
-	if len(cfg.Policy.Merchants) > 0 && cfg.OperatorToken.IsZero() {
+	if len(cfg.Policy.Merchants) > 0 && cfg.FilterToken.IsZero() {
 		return nil, errStrict
 	}
 	if cfg.Concurrency < 0 {
@@ -168,7 +169,7 @@ func (f *Filter) start(ctx context.Context) error {
 
 // announcer tells merchants of rotations, through core. It is nil when there is no way to.
 func (f *Filter) announcer() *announce.Announcer {
-	cfg := announce.Config{Store: f.db, Core: f.cfg.Operator, Token: f.cfg.OperatorToken, Clock: f.cfg.Clock, Log: f.cfg.Log}
+	cfg := announce.Config{Store: f.db, Core: f.cfg.Operator, Token: f.cfg.FilterToken, Clock: f.cfg.Clock, Log: f.cfg.Log}
 	if f.cfg.Operations != nil {
 		cfg.Core, cfg.Client = "http://core", &http.Client{Transport: httphop.InProcess(f.cfg.Operations)}
 	}
@@ -277,7 +278,7 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	if err != nil {
 		return err
 	}
-	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.OperatorToken})
+	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.FilterToken})
 	hop := httphop.Config{Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify, Hop: f.cfg.Hop}
 	if upstream == nil {
 		hop.Core = f.cfg.Core

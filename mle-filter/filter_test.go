@@ -251,7 +251,7 @@ func TestNewRefuses(t *testing.T) {
 		"no KEK":      func(c *mlefilter.Config) { c.KEK = secret.String{} },
 		"a short KEK": func(c *mlefilter.Config) { c.KEK = secret.New("YWJj") },
 		"a wrong level": func(c *mlefilter.Config) {
-			c.Policy.Merchants, c.OperatorToken = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: "sometimes"}}, secret.New("operator")
+			c.Policy.Merchants, c.FilterToken = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: "sometimes"}}, secret.New("operator")
 		},
 		"strict merchants, and nobody to say whose a key is": func(c *mlefilter.Config) {
 			c.Policy.Merchants = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: policy.Required}}
@@ -292,7 +292,7 @@ func TestRotationIsTold(t *testing.T) {
 		told <- r.Header.Get("Authorization") + " " + r.URL.Path + " " + string(body)
 	})
 	f := open(t, func(c *mlefilter.Config) {
-		c.Operations, c.OperatorToken, c.Lazily = operations, secret.New("operator"), true
+		c.Operations, c.FilterToken, c.Lazily = operations, secret.New("operator"), true
 	})
 	f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
 	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", "{}")

@@ -13,7 +13,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -29,8 +32,10 @@ const patience = 60 * time.Second
 // place of the machine's own, and a loopback address of its own.
 type machine struct {
 	dir, address string
-	dropIns      string   // what is changed in units, with %s for the unit's name; "" for nothing
-	env          []string // of commands; nil for ours
+	from         string                 // the address of its clients
+	logs         map[string]*transcript // by unit
+	dropIns      string                 // what is changed in units, with %s for the unit's name; "" for nothing
+	env          []string               // of commands; nil for ours
 	authority    *certtest.Authority
 	client       *http.Client // as clients come in from outside
 	envoy        *envoytest.Envoy
@@ -46,7 +51,10 @@ func newMachine(t *testing.T) *machine {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	pid := os.Getpid()
-	m := &machine{dir: dir, address: fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, 100+machinesMade.Add(1))}
+	network := fmt.Sprintf("127.%d.%d.", 1+pid>>8&0x7f, pid&0xff)
+	m := &machine{
+		dir: dir, address: network + strconv.Itoa(int(100+machinesMade.Add(1))), from: network + "1", logs: map[string]*transcript{},
+	}
 	for _, folder := range []string{"etc/causeway/certificates", "etc/causeway/secrets", "run/causeway/edge", "run/causeway/mle", "var/lib/causeway"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o750); err != nil {
 			t.Fatal(err)
@@ -55,7 +63,7 @@ func newMachine(t *testing.T) *machine {
 	for _, name := range []string{"compat-credentials", "compat-proxy", "edge", "envoy", "mle-filter"} {
 		write(t, m.path("/etc/causeway/"+name+".yaml"), []byte(m.here(string(mustRead(t, "deploy/systemd/config/"+name+".yaml")))))
 	}
-	for _, name := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "operator-token"} {
+	for _, name := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret"} {
 		m.secret(t, name, random())
 	}
 	m.authority = certtest.Root(t).Intermediate(t)
@@ -63,7 +71,8 @@ func newMachine(t *testing.T) *machine {
 	m.client = &http.Client{Timeout: patience, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: m.authority.Pool(), MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, m.address+":8443")
+			from := &net.TCPAddr{IP: net.ParseIP(m.from)}
+			return (&net.Dialer{LocalAddr: from}).DialContext(ctx, network, m.address+":8443")
 		},
 	}}
 	t.Cleanup(m.client.CloseIdleConnections)
@@ -127,9 +136,10 @@ func (m *machine) unit(t *testing.T, name string) (words, env []string) {
 func (m *machine) start(t *testing.T, name, port string) {
 	t.Helper()
 	words, env := m.unit(t, name)
-	var log bytes.Buffer
+	log := &transcript{}
+	m.logs[name] = log
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, m.dir, &log, &log
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, m.dir, log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,17 +148,51 @@ func (m *machine) start(t *testing.T, name, port string) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := <-ended; err != nil {
-			t.Errorf("%s: %v\n%s", name, err, &log)
+			t.Errorf("%s: %v\n%s", name, err, log)
 		}
 	})
 	await(t, name+" does not answer", func() bool {
 		select {
 		case err := <-ended:
 			ended <- nil
-			t.Fatalf("%s ended: %v\n%s", name, err, &log)
+			t.Fatalf("%s ended: %v\n%s", name, err, log)
 		default:
 		}
 		return listens(t, m.address+":"+port)
+	})
+}
+
+// transcript is the output of a program, which may be read while the program writes it.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+// Write implements io.Writer.
+func (l *transcript) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// String returns the output so far.
+func (l *transcript) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// awaitLine waits until a unit has logged a request line with all of the words.
+func (m *machine) awaitLine(t *testing.T, unit string, words ...string) {
+	t.Helper()
+	await(t, fmt.Sprintf("%s: no request line with %v", unit, words), func() bool {
+		for line := range strings.Lines(m.logs[unit].String()) {
+			lacks := func(word string) bool { return !strings.Contains(line, word) }
+			if strings.Contains(line, `"msg":"request"`) && !slices.ContainsFunc(words, lacks) {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -240,8 +284,9 @@ const legacyPayment = `<?xml version="1.0" encoding="utf-8"?><createTransactionR
 <transactionType>authCaptureTransaction</transactionType><amount>12.50</amount><payment><creditCard><cardNumber>4111111111111111</cardNumber>
 <expirationDate>2031-04</expirationDate></creditCard></payment></transactionRequest></createTransactionRequest>`
 
-// TestChain: the units, as they are shipped, take payments by every door; core takes none that does not come through the filter; every program says
-// that it is well by the command that container runtimes ask.
+// TestChain: the units, as they are shipped, take payments by every listener, and each program logs the
+// address of the client. Core takes none that does not come through the filter. The health command of
+// each program succeeds.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -258,6 +303,11 @@ func TestChain(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", name, status, answer, door.want)
 		}
 	}
+	client := `"client_address":"` + m.from + `"`
+	m.awaitLine(t, "mle-filter", `"route":"POST /v1/transactions"`, client)
+	m.awaitLine(t, "compat-proxy", `"route":"POST /compat/provider-a/xml"`, client)
+	m.awaitLine(t, "core", `"route":"POST /v1/transactions"`, client)
+	m.awaitLine(t, "core", `"route":"GET /v1/api_keys/current"`, client)
 	for url, want := range map[string]int{
 		"https://api.example.com/v1/health":             200,
 		"https://api.example.com/v1/mle/keys/current":   200,
@@ -292,12 +342,12 @@ func TestPlaceholdersStartNothing(t *testing.T) {
 	t.Parallel()
 	secrets := mustBuild(t, filepath.Join(root, "deploy/kubernetes/base")).secrets
 	of := map[string]string{
-		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "operator-token": "filter token", "mle-kek": "key-encryption key",
-		"deduplication-secret": "deduplication_secret",
+		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "filter-token": "filter token", "mle-kek": "key-encryption key",
+		"deduplication-secret": "deduplication_secret", "hop-secret": "CAUSEWAY_HOP_SECRET",
 	}
 	for secret, unit := range map[string]string{
-		"vault-kek": "core", "filter-secret": "core", "operator-token": "core", "mle-kek": "mle-filter",
-		"deduplication-secret": "compat-proxy",
+		"vault-kek": "core", "filter-secret": "core", "filter-token": "core", "mle-kek": "mle-filter",
+		"deduplication-secret": "compat-proxy", "hop-secret": "edge",
 	} {
 		t.Run(secret, func(t *testing.T) {
 			t.Parallel()

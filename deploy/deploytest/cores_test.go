@@ -81,7 +81,7 @@ func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 	d, first, second = startDatabase(t), newMachine(t), newMachine(t)
 	first.onDatabase(t, d)
 	second.onDatabase(t, d)
-	for _, name := range []string{"vault-kek", "filter-secret", "operator-token"} {
+	for _, name := range []string{"vault-kek", "filter-secret", "filter-token", "hop-secret"} {
 		text, err := os.ReadFile(first.path("/etc/causeway/secrets/" + name))
 		if err != nil {
 			t.Fatal(err)

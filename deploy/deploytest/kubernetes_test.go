@@ -99,7 +99,7 @@ func installation(t *testing.T, name string) string {
 	if of, ok := map[string]string{"example": "base", "several-example": "several"}[name]; ok {
 		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
 	}
-	for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "operator-token", "store", "mle-store"} {
+	for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret", "store", "mle-store"} {
 		write(t, filepath.Join(dir, name, "secrets", secret), []byte("of "+secret+"\n"))
 	}
 	return filepath.Join(dir, name)

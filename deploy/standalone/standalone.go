@@ -34,7 +34,7 @@ type Main struct {
 	traces *export.Provider
 
 	data         string        // absolute
-	filterToken  secret.String // the filter's operator token: it identifies API keys and sends announcements
+	filterToken  secret.String // the filter sends it to the operator's API, with the role filter-identify
 	filterSecret secret.String
 	hopSecret    secret.String // authenticates the client address from proxy and filter to core
 	closers      []func() error

@@ -96,7 +96,7 @@ Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_VAULT_KEK        the key-encryption key of the card vault, 32 bytes in base64; derived from root.secret unless set, which
                             is for development
   CAUSEWAY_STORE            the URL of --store
-  CAUSEWAY_OPERATOR_TOKEN   the token that mle-filter and the edge show at /admin/v1 of --admin, with the role filter-identify:
+  CAUSEWAY_FILTER_TOKEN     the token that mle-filter and the edge show at /admin/v1 of --admin, with the role filter-identify:
                             openssl rand -base64 32. People get one each, by core operators create
   CAUSEWAY_HOP_SECRET       authenticates the client address that the hop in front forwards. The same for all programs
   CAUSEWAY_FILTER_SECRET    what the filter in front sends with every request; all others are refused, but for health. The same as its own

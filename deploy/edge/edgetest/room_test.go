@@ -54,7 +54,7 @@ func newRoom(t *testing.T) *room {
 	r := &room{
 		dir: dir, ip: fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, 100+rooms.Add(1)), issuer: root.Intermediate(t), roots: root.Pool(),
 		env: []string{
-			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_OPERATOR_TOKEN=" + secret(t),
+			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_FILTER_TOKEN=" + secret(t),
 			"CAUSEWAY_MLE_KEK=" + secret(t), "CAUSEWAY_DEDUPLICATION_SECRET=" + secret(t),
 		},
 	}

@@ -14,27 +14,27 @@ import (
 
 // Config is the configuration file; configs/mle-filter.yaml says what each key means. Flags that are given win over it.
 type Config struct {
-	Listen        string           `yaml:"listen"`
-	Certificate   string           `yaml:"certificate"`
-	PrivateKey    string           `yaml:"private_key"`
-	Admin         string           `yaml:"admin"`
-	ExtProc       string           `yaml:"extproc"`
-	V1            string           `yaml:"v1"`
-	V1CA          string           `yaml:"v1_ca"`
-	FilterSecret  config.Secret    `yaml:"filter_secret"`
-	Operator      string           `yaml:"operator"`
-	OperatorToken config.Secret    `yaml:"operator_token"`
-	Keys          config.Secret    `yaml:"keys"`
-	KEK           config.Secret    `yaml:"kek"`
-	OldKEK        config.Secret    `yaml:"old_kek"`
-	Rotation      Rotation         `yaml:"rotation"`
-	RSABits       int              `yaml:"rsa_bits"`
-	SpareKeys     int              `yaml:"spare_keys"`
-	Policy        mlefilter.Policy `yaml:"policy"`
-	Limits        mlefilter.Limits `yaml:",inline"`
-	Concurrency   int              `yaml:"concurrency"`
-	Drain         time.Duration    `yaml:"drain"`
-	Notice        time.Duration    `yaml:"notice"`
+	Listen       string           `yaml:"listen"`
+	Certificate  string           `yaml:"certificate"`
+	PrivateKey   string           `yaml:"private_key"`
+	Admin        string           `yaml:"admin"`
+	ExtProc      string           `yaml:"extproc"`
+	V1           string           `yaml:"v1"`
+	V1CA         string           `yaml:"v1_ca"`
+	FilterSecret config.Secret    `yaml:"filter_secret"`
+	Operator     string           `yaml:"operator"`
+	FilterToken  config.Secret    `yaml:"filter_token"`
+	Keys         config.Secret    `yaml:"keys"`
+	KEK          config.Secret    `yaml:"kek"`
+	OldKEK       config.Secret    `yaml:"old_kek"`
+	Rotation     Rotation         `yaml:"rotation"`
+	RSABits      int              `yaml:"rsa_bits"`
+	SpareKeys    int              `yaml:"spare_keys"`
+	Policy       mlefilter.Policy `yaml:"policy"`
+	Limits       mlefilter.Limits `yaml:",inline"`
+	Concurrency  int              `yaml:"concurrency"`
+	Drain        time.Duration    `yaml:"drain"`
+	Notice       time.Duration    `yaml:"notice"`
 }
 
 // Rotation is how long keys live.
@@ -49,7 +49,7 @@ const (
 	kekVariable    = "CAUSEWAY_MLE_KEK"
 	oldVariable    = "CAUSEWAY_MLE_OLD_KEK"
 	secretVariable = "CAUSEWAY_FILTER_SECRET"
-	tokenVariable  = "CAUSEWAY_OPERATOR_TOKEN"
+	tokenVariable  = "CAUSEWAY_FILTER_TOKEN"
 	keysVariable   = "CAUSEWAY_MLE_KEYS"
 )
 
@@ -85,7 +85,7 @@ Environment, each one also with _FILE behind it, for a file that holds it:
   CAUSEWAY_MLE_KEYS       where keys are kept, unless --keys or the file says it: a postgres:// URL has a password
   CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
   CAUSEWAY_HOP_SECRET     authenticates the client address between the programs, the same for all of them (none)
-  CAUSEWAY_OPERATOR_TOKEN core's, with which merchants are told of rotations; see operator in the configuration file (none)
+  CAUSEWAY_FILTER_TOKEN   core's, with which merchants are told of rotations; see operator in the configuration file (none)
 
 Exit codes:
   0  stopped as asked, or done

@@ -64,7 +64,7 @@ func (c *Config) inventory() (out []keyring.Secret, err error) {
 	}{
 		{"key-encryption key, the one before", "decrypts the keyset until it is rewrapped", oldVariable, c.OldKEK},
 		{"filter secret", "proves to core that a request passed the filter", secretVariable, c.FilterSecret},
-		{"operator token", "opens core's operators' API for events", tokenVariable, c.OperatorToken},
+		{"filter token", "opens core's operators' API for events", tokenVariable, c.FilterToken},
 	} {
 		value, err := s.setting.ResolveOr(os.Getenv, s.variable)
 		if err != nil {

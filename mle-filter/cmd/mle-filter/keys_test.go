@@ -79,7 +79,7 @@ func TestInventoryCommand(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, shown)
 		}
 	}
-	if strings.Contains(shown, hidden) || strings.Contains(shown, "operator token") {
+	if strings.Contains(shown, hidden) || strings.Contains(shown, "filter token") {
 		t.Errorf("a secret, or one that is not set, is in\n%s", shown)
 	}
 }

@@ -128,7 +128,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
-	token, err := c.OperatorToken.ResolveOr(os.Getenv, tokenVariable)
+	token, err := c.FilterToken.ResolveOr(os.Getenv, tokenVariable)
 	if err != nil {
 		return mlefilter.Config{}, err
 	}
@@ -148,7 +148,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		V1: c.V1, Transport: transport, Secret: proof, Hop: hop,
 		Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, OldKEK: old,
 		RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
-		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, OperatorToken: token,
+		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, FilterToken: token,
 		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
 	}, nil
 }

@@ -55,7 +55,7 @@ type Config struct {
 	V1     string // the address of core's v1, http://127.0.0.1:8080
 	Client *http.Client
 	Clock  clock.Clock
-	// Token is core's operator token: without it core does not tell whose a publishable key is. Zero for none.
+	// Token is core's filter token: without it core does not tell whose a publishable key is. Zero for none.
 	Token  secret.String
 	MaxAge time.Duration // MaxAge, unless it is less
 }
@@ -220,9 +220,9 @@ func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 	}
 	if told.Error.Code == codePublishable {
 		if !r.cfg.Token.IsZero() {
-			return errors.New("identity: core does not take the operator token: it has another one, or none")
+			return errors.New("identity: core does not take the filter token: it has another one, or none")
 		}
-		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no operator token, by which it would learn whose they are."
+		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token, by which it would learn whose they are."
 	}
 	p := &engine.Problem{Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code, Message: told.Error.Message, Reason: "refused"}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {

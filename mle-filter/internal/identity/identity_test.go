@@ -143,12 +143,12 @@ func TestPublishableKeys(t *testing.T) {
 	const refusal = `{"error":{"type":"permission_error","code":"publishable_key_not_allowed","message":"why","status":403,"request_id":"req_core"}}`
 	c, r, _ := setup(t)
 	c.says(403, "", refusal)
-	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 403 || p.Code != "publishable_key_not_allowed" || !strings.Contains(p.Message, "operator token") {
+	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 403 || p.Code != "publishable_key_not_allowed" || !strings.Contains(p.Message, "filter token") {
 		t.Errorf("without a token: got %+v, want to hear that it is missing", p)
 	}
 	c, r, _ = setupWith(t, &core{token: secret.New("wrong")})
 	c.says(403, "", refusal)
-	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 503 || p.Cause == nil || !strings.Contains(p.Cause.Error(), "operator token") {
+	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 503 || p.Cause == nil || !strings.Contains(p.Cause.Error(), "filter token") {
 		t.Errorf("with another one than core's: got %+v, want a fault of ours", p)
 	}
 }

@@ -49,7 +49,7 @@ Signals:
 
 Environment, also with _FILE behind it, for a file that holds it:
   CAUSEWAY_HOP_SECRET      authenticates the client address that Envoy forwards, the same for all programs (none)
-  CAUSEWAY_OPERATOR_TOKEN  core's, with which merchants are told of rotations; see operator in the configuration file (none)
+  CAUSEWAY_FILTER_TOKEN    core's, with which merchants are told of rotations; see operator in the configuration file (none)
 
 Exit codes:
   0  stopped as asked, or done

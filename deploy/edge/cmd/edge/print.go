@@ -24,7 +24,7 @@ func (m *Main) check(context.Context, *flags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
-	if _, err := m.operatorToken(); err != nil {
+	if _, err := m.filterToken(); err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
 	if m.config.Certificates.Folder != "" {

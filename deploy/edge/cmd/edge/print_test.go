@@ -95,8 +95,8 @@ func TestCommandLine(t *testing.T) {
 func TestCheckToken(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	b.configure(t, "operator: http://127.0.0.1:1\noperator_token: {file: /nonexistent}")
-	if _, err := said(t, "check", "--config", b.path("edge.yaml")); err == nil || !strings.Contains(err.Error(), "operator_token: ") {
+	b.configure(t, "operator: http://127.0.0.1:1\nfilter_token: {file: /nonexistent}")
+	if _, err := said(t, "check", "--config", b.path("edge.yaml")); err == nil || !strings.Contains(err.Error(), "filter_token: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// tokenVariable holds core's operators' token; with _FILE behind it, it names a file.
-const tokenVariable = "CAUSEWAY_OPERATOR_TOKEN"
+// tokenVariable is the environment variable of core's filter token; with _FILE behind it, one that names a file.
+const tokenVariable = "CAUSEWAY_FILTER_TOKEN"
 
 // openStory is what the world is told of the certificates and the policy.
 func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
@@ -22,7 +22,7 @@ func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
 		Folder: filepath.Join(e.config.Data, "trust"), Hosts: e.config.Hosts, URL: e.config.Trust.URL, Ahead: e.config.Certificates.PublishAhead,
 		Log: e.frame.Log, Tracer: e.frame.Traces.Tracer(name),
 	}
-	token, err := e.operatorToken()
+	token, err := e.filterToken()
 	if err != nil {
 		return nil, err
 	}
@@ -36,14 +36,14 @@ func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
 	return s, e.tellPolicy(ctx, s)
 }
 
-// operatorToken is core's; none where nobody is to be told of anything.
-func (m *Main) operatorToken() (secret.String, error) {
+// filterToken returns core's filter token, or zero if the configuration names no operators' port.
+func (m *Main) filterToken() (secret.String, error) {
 	if m.config.Operator == "" {
 		return secret.String{}, nil
 	}
-	token, err := m.config.OperatorToken.ResolveOr(os.Getenv, tokenVariable)
+	token, err := m.config.FilterToken.ResolveOr(os.Getenv, tokenVariable)
 	if err != nil {
-		return secret.String{}, fmt.Errorf("operator_token: %w", err)
+		return secret.String{}, fmt.Errorf("filter_token: %w", err)
 	}
 	return token, nil
 }

@@ -15,22 +15,22 @@ import (
 
 // Config is the configuration file; configs/edge.yaml says what each key means. Load makes one that has been checked.
 type Config struct {
-	Hosts         []string            `yaml:"hosts"`
-	Trust         Trust               `yaml:"trust"`
-	Data          string              `yaml:"data"`
-	Listen        Listen              `yaml:"listen"`
-	XDS           XDS                 `yaml:"xds"`
-	HTTP          string              `yaml:"http"`
-	Admin         string              `yaml:"admin"`
-	TLS           TLS                 `yaml:"tls"`
-	Certificates  Certificates        `yaml:"certificates"`
-	Upstreams     map[string]Upstream `yaml:"upstreams"`
-	ExtProc       ExtProc             `yaml:"extproc"`
-	Routes        []Route             `yaml:"routes"`
-	Limits        Limits              `yaml:"limits"`
-	Operator      string              `yaml:"operator"`
-	OperatorToken config.Secret       `yaml:"operator_token"`
-	Drain         time.Duration       `yaml:"drain"`
+	Hosts        []string            `yaml:"hosts"`
+	Trust        Trust               `yaml:"trust"`
+	Data         string              `yaml:"data"`
+	Listen       Listen              `yaml:"listen"`
+	XDS          XDS                 `yaml:"xds"`
+	HTTP         string              `yaml:"http"`
+	Admin        string              `yaml:"admin"`
+	TLS          TLS                 `yaml:"tls"`
+	Certificates Certificates        `yaml:"certificates"`
+	Upstreams    map[string]Upstream `yaml:"upstreams"`
+	ExtProc      ExtProc             `yaml:"extproc"`
+	Routes       []Route             `yaml:"routes"`
+	Limits       Limits              `yaml:"limits"`
+	Operator     string              `yaml:"operator"`
+	FilterToken  config.Secret       `yaml:"filter_token"`
+	Drain        time.Duration       `yaml:"drain"`
 	// HopSecret authenticates the client address that Envoy forwards: httpx.HopSecret of the environment.
 	HopSecret secret.String `yaml:"-"`
 }

@@ -96,7 +96,7 @@ func (s *Story) complain(ctx context.Context, n news, err error) {
 	reason := "core did not take the event; it is sent again"
 	var refused *announce.RefusedError
 	if errors.As(err, &refused) && refused.BadToken() {
-		reason = "core does not take our operator token: merchants are not told until it is the one that core has"
+		reason = "core does not take our filter token: merchants are not told until it is the one that core has"
 	}
 	s.cfg.Log.ErrorContext(ctx, "event not told", slog.String("reason", reason), slog.String("type", n.Type), slog.String("name", n.Name),
 		slog.Int("attempts", n.Attempts+1), slog.Any("error", err))

@@ -54,7 +54,7 @@ func telling(t *testing.T) (*told, *core, *bytes.Buffer) {
 	t.Helper()
 	c, log := &core{}, &bytes.Buffer{}
 	return begin(t, func(cfg *trust.Config) {
-		cfg.Port = announce.InProcess(c, secret.New("the-operators-token"))
+		cfg.Port = announce.InProcess(c, secret.New("the-filter-token"))
 		cfg.Log = slog.New(slog.NewJSONHandler(log, nil))
 	}), c, log
 }
@@ -103,7 +103,7 @@ func TestNews(t *testing.T) {
 		t.Errorf("got %s", sent)
 	}
 	s.checkRotation(t, sent[0], first, second)
-	if text := log.String(); !strings.Contains(text, "core answered 503 a_code") || !strings.Contains(text, "core does not take our operator token") || strings.Contains(text, "the-operators-token") {
+	if text := log.String(); !strings.Contains(text, "core answered 503 a_code") || !strings.Contains(text, "core does not take our filter token") || strings.Contains(text, "the-filter-token") {
 		t.Errorf("log: %s", text)
 	}
 }
