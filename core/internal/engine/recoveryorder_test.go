@@ -178,6 +178,40 @@ func TestSeveralInFlight(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
+// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other, so
+// that it takes no more of the acquirer than that.
+func TestFailingLane(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	k := newStuck()
+	k.close(mustLose(t, s, s.Tenant, 60))
+	var calls, running, together atomic.Int64
+	s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
+		defer running.Add(-1)
+		if running.Add(1) > 1 {
+			together.Add(1)
+		}
+		calls.Add(1)
+		runtime.Gosched() // lets another worker in, if there is one
+		return k.before(ctx, c)
+	}
+	s.Clock.Advance(time.Second)
+	r := s.Engine.NewRecovery()
+	r.Serve()
+	pass(t, r, 1)
+	together.Store(0)
+	for n := range 4 {
+		before := calls.Load()
+		pass(t, r, 1)
+		if got := calls.Load() - before; got != 3 {
+			t.Errorf("pass %d after the first failures: got %d attempts, want 3", n+1, got)
+		}
+	}
+	if got := together.Load(); got != 0 {
+		t.Errorf("attempts beside another: got %d, want none", got)
+	}
+}
+
 // TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps
 // and then pauses; when it is back, all that was not tried is finished at once.
 func TestAcquirerAway(t *testing.T) {
