@@ -144,6 +144,23 @@ func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lea
 	return out, err
 }
 
+// writtenAhead limits deliveries to the pending ones of the future that were written later than a time.
+const writtenAhead = `status = 'pending' AND due_at > ?1 AND updated_at > ?1`
+
+// DeliveriesWrittenAfter returns the ids of up to limit pending deliveries that are due, and were
+// written, after a time. If that time is in the future, a clock that was ahead wrote them.
+func (db *DB) DeliveriesWrittenAfter(ctx context.Context, at time.Time, limit int) ([]int64, error) {
+	return collect(ctx, db, `SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE `+writtenAhead+` LIMIT ?2`,
+		scanNumber, toMillis(at), limit)
+}
+
+// HastenDelivery makes a delivery due and ends its lease, if DeliveriesWrittenAfter still returns it.
+// The attempt of that lease cannot end any more: EndAttempt returns ErrConflict.
+func (tx *Tx) HastenDelivery(n int64, at time.Time) error {
+	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?2, updated_at = ?2 WHERE id = ?3 AND `+writtenAhead,
+		toMillis(at), toMillis(tx.Now), n)
+}
+
 // EndAttempt writes what came of a leased attempt: where the delivery stands now, and when it is due again while it is pending.
 // ErrConflict when the lease had run out and somebody else began another attempt, or it was taken away.
 func (tx *Tx) EndAttempt(l Lease, a Attempt, status DeliveryStatus, due time.Time) error {

@@ -37,6 +37,11 @@ const (
 	// purgeEvery is how often old deliveries are looked for.
 	purgeEvery = 10 * time.Minute
 	purgeBatch = 500
+	// aheadTolerance is how far the clocks of cores may differ. A row from later than that was written
+	// by a clock that was wrong.
+	aheadTolerance = time.Minute
+	// hastenEvery is how often deliveries of such a clock are looked for.
+	hastenEvery = time.Minute
 	// provenFor is how long an endpoint counts as known to answer after it took a delivery.
 	provenFor = 24 * time.Hour
 )
@@ -68,6 +73,7 @@ type Deliverer struct {
 	Config
 	client *http.Client
 	freed  chan struct{} // a place was given up
+	looked time.Time     // when Run last looked for deliveries of a clock that was ahead
 
 	mu      sync.Mutex          // guards what follows
 	under   map[int64]int       // attempts under way, by endpoint
@@ -129,6 +135,9 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	if d.Agrees != nil && !d.Agrees() {
 		return d.Poll, nil
 	}
+	if err := d.hasten(ctx); err != nil {
+		return d.Poll, err
+	}
 	waiting, err := d.Store.WaitingEndpoints(ctx)
 	if err != nil {
 		return d.Poll, err
@@ -162,6 +171,41 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 		}
 	}
 	return next, err
+}
+
+// hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
+// until the clock reaches the time at which it was wrong.
+func (d *Deliverer) hasten(ctx context.Context) error {
+	now := d.Clock.Now()
+	if now.Sub(d.looked).Abs() < hastenEvery || d.Leads != nil && !d.Leads() {
+		return nil
+	}
+	latest := now.Add(aheadTolerance)
+	for n := purgeBatch; n == purgeBatch; {
+		found, err := d.Store.DeliveriesWrittenAfter(ctx, latest, purgeBatch)
+		if err != nil {
+			return err
+		}
+		if n = len(found); n == 0 {
+			break
+		}
+		if err := d.hastenAll(ctx, found, latest); err != nil {
+			return err
+		}
+	}
+	d.looked = now
+	return nil
+}
+
+func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest time.Time) error {
+	return d.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, one := range deliveries {
+			if err := tx.HastenDelivery(one, latest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // lease takes the deliveries, in one commit for all of the round.
