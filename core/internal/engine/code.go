@@ -46,8 +46,11 @@ func (e *Engine) sealCode(ctx context.Context, tenant payment.Tenant, token int6
 	return e.Vault.SealCode(o, k, s.Token, s.CVC)
 }
 
-// DestroyCodeKeys destroys the keys of security codes whose tokens have all expired.
+// DestroyCodeKeys destroys the keys of security codes whose tokens have all expired. It also destroys
+// keys of an hour that no core's clock can have reached: the clock was ahead when they were made, and
+// they would outlive the hour by as much. Their tokens are refused from then on.
 func (e *Engine) DestroyCodeKeys(ctx context.Context) error {
-	_, err := e.Store.DestroyCodeKeys(ctx, payment.CodeHour(e.Clock.Now())-payment.CodeHours+1)
+	hour := payment.CodeHour(e.Clock.Now())
+	_, err := e.Store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, hour+1)
 	return err
 }

@@ -63,16 +63,17 @@ func (tx *Tx) deleteCode(token int64) error {
 	return tx.exec(`DELETE FROM security_codes WHERE token_id = ?`, token)
 }
 
-// DestroyCodeKeys removes the keys of the hours before this one from the database and, once it returns nil, from its files. Nothing
-// opens the codes that they encrypted from then on, wherever a copy of one is. It returns the number of keys. ErrUnavailable when
-// the table is read for long, as by a dump: try again.
-func (db *DB) DestroyCodeKeys(ctx context.Context, hour int64) (n int, err error) {
-	old, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ?)`, hour)
+// DestroyCodeKeys removes the keys of all hours but those from first to last from the database and,
+// once it returns nil, from its files. Nothing opens the codes that they encrypted from then on,
+// wherever a copy of one is. It returns the number of keys. It returns ErrUnavailable if the table is
+// read for long, as by a dump: try again.
+func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) (n int, err error) {
+	over, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ? OR hour > ?)`, first, last)
 	if err != nil {
 		return 0, err
 	}
-	if old {
-		err = db.Update(ctx, func(tx *Tx) error { n, err = tx.destroyCodeKeys(hour); return err })
+	if over {
+		err = db.Update(ctx, func(tx *Tx) error { n, err = tx.destroyCodeKeys(first, last); return err })
 	}
 	if s, ok := db.engine.(scrubber); ok && err == nil {
 		err = s.Scrub(ctx)
@@ -83,14 +84,14 @@ func (db *DB) DestroyCodeKeys(ctx context.Context, hour int64) (n int, err error
 	return n, nil
 }
 
-func (tx *Tx) destroyCodeKeys(hour int64) (n int, err error) {
+func (tx *Tx) destroyCodeKeys(first, last int64) (n int, err error) {
 	if err := tx.s.Exclude("code_keys"); err != nil {
 		return 0, err
 	}
 	var live []payment.CodeKey
 	err = tx.each(`SELECT id, hour, vault_key, sealed FROM code_keys`, func(row Scanner) error {
 		k, err := scanCodeKey(row)
-		if k.Hour >= hour {
+		if first <= k.Hour && k.Hour <= last {
 			live = append(live, k)
 		} else {
 			n++

@@ -28,10 +28,10 @@ func TestDestroyCodeKeys(t *testing.T) {
 			tx.InsertToken(code(12, live, 'T')))
 	})
 	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 12, 9) })
-	if n, err := b.db.DestroyCodeKeys(t.Context(), 100); n != 0 || err != nil {
+	if n, err := b.db.DestroyCodeKeys(t.Context(), 100, 101); n != 0 || err != nil {
 		t.Errorf("nothing is old: got %d, %v", n, err)
 	}
-	if n, err := b.db.DestroyCodeKeys(t.Context(), 101); n != 1 || err != nil {
+	if n, err := b.db.DestroyCodeKeys(t.Context(), 101, 102); n != 1 || err != nil {
 		t.Errorf("one is old: got %d, %v", n, err)
 	}
 	names, err := filepath.Glob(filepath.Join(filepath.Dir(b.path), "*"))
