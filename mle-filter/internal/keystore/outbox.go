@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// longestPause is longer than an announcement is claimed or postponed for. One that is due later was
+// written by a clock that was ahead.
+const longestPause = 15 * time.Minute
+
 // Announcement is what a merchant is to be told once.
 type Announcement struct {
 	ID, Tenant, Type string
@@ -22,8 +26,9 @@ func (tx *Tx) Announce(a Announcement) error {
 		a.ID, a.Tenant, a.Type, a.Body, millis(tx.Now), millis(tx.Now))
 }
 
-// ClaimAnnouncement takes the announcement that has waited longest, for that long: until then no other filter gets it. ErrNotFound when
-// none is due.
+// ClaimAnnouncement takes the announcement that has waited longest, for that long: until then no other
+// filter gets it. An announcement that a clock wrote while it was ahead is due at once. It returns
+// ErrNotFound if none is due.
 func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Announcement, error) {
 	now := db.clock.Now()
 	for {
@@ -48,7 +53,7 @@ func (db *DB) dueAnnouncement(ctx context.Context, now time.Time) (*Announcement
 	a := &Announcement{}
 	var created, next int64
 	err := db.read.QueryRowContext(ctx, db.sql(`SELECT id, tenant, type, body, created_at, next_at, attempts FROM mle_outbox
-		WHERE delivered_at = 0 AND next_at <= ? ORDER BY next_at, id LIMIT 1`), millis(now)).
+		WHERE delivered_at = 0 AND (next_at <= ? OR next_at > ?) ORDER BY next_at, id LIMIT 1`), millis(now), millis(now.Add(longestPause))).
 		Scan(&a.ID, &a.Tenant, &a.Type, &a.Body, &created, &next, &a.Attempts)
 	a.CreatedAt, a.NextAt = moment(created), moment(next)
 	return found(a, err)
@@ -63,7 +68,7 @@ func (db *DB) Delivered(ctx context.Context, id string) error {
 	return err
 }
 
-// Postpone has a claimed announcement tried again at that time.
+// Postpone has a claimed announcement tried again at that time, within longestPause.
 func (db *DB) Postpone(ctx context.Context, a *Announcement, at time.Time) error {
 	err := db.change(ctx, `UPDATE mle_outbox SET next_at = ? WHERE id = ? AND attempts = ? AND delivered_at = 0`, millis(at), a.ID, a.Attempts)
 	if errors.Is(err, ErrConflict) {

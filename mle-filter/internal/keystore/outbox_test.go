@@ -176,3 +176,32 @@ func TestForget(t *testing.T) {
 		kept(keystore.ErrNotFound)
 	})
 }
+
+// TestAnnouncementsOfAClockThatWasAhead: announcements that a clock a day ahead wrote, claimed or
+// postponed are due after it was set back. The pause of a right clock stays.
+func TestAnnouncementsOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	each(t, func(w world) {
+		t := w.T
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("old")) })
+		w.clock.Advance(24 * time.Hour)
+		postponed, err := w.a.ClaimAnnouncement(t.Context(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.a.Postpone(t.Context(), postponed, w.clock.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Advance(-23 * time.Hour)
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("new")) })
+		w.clock.Advance(-time.Hour)
+		for range 2 {
+			if _, err := w.b.ClaimAnnouncement(t.Context(), time.Minute); err != nil {
+				t.Errorf("after the clock was set back: got %v", err)
+			}
+		}
+		if _, err := w.b.ClaimAnnouncement(t.Context(), time.Minute); !errors.Is(err, keystore.ErrNotFound) {
+			t.Errorf("both are claimed: got %v, want %v", err, keystore.ErrNotFound)
+		}
+	})
+}
