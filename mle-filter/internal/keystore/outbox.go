@@ -53,7 +53,8 @@ func (db *DB) dueAnnouncement(ctx context.Context, now time.Time) (*Announcement
 	a := &Announcement{}
 	var created, next int64
 	err := db.read.QueryRowContext(ctx, db.sql(`SELECT id, tenant, type, body, created_at, next_at, attempts FROM mle_outbox
-		WHERE delivered_at = 0 AND (next_at <= ? OR next_at > ?) ORDER BY next_at, id LIMIT 1`), millis(now), millis(now.Add(longestPause))).
+		WHERE delivered_at = 0 AND (next_at <= ? OR next_at > ?) ORDER BY next_at, id LIMIT 1`),
+		millis(now), millis(now.Add(longestPause))).
 		Scan(&a.ID, &a.Tenant, &a.Type, &a.Body, &created, &next, &a.Attempts)
 	a.CreatedAt, a.NextAt = moment(created), moment(next)
 	return found(a, err)
