@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -70,6 +71,14 @@ func (a *Admin) wantUnused(ctx context.Context, newest root.Version) error {
 			return fmt.Errorf("root secret: version %d is needed by %d valid API keys that were not used since the rotation: roll or revoke "+
 				"them, or wait until each was used", u.Version, u.Keys)
 		}
+	}
+	first, end := seal.Before(newest.Number)
+	stored, err := a.db.StoredBetween(ctx, first, end, a.cfg.Clock.Now())
+	if err != nil {
+		return fmt.Errorf("root secret: %w", err)
+	}
+	if stored > 0 {
+		return fmt.Errorf("root secret: %d stored responses need an older version: wait until their idempotency keys expire", stored)
 	}
 	waiting, err := a.db.UnconfirmedBefore(ctx, newest.From)
 	if err != nil {

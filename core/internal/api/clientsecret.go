@@ -9,17 +9,19 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// clientSecret is what a payer's device proves with that the merchant gave it this transaction to confirm. It follows from the id, so that
-// nothing secret is stored: not in the transaction, nor in an event, nor under an idempotency key. It is under the version of the root secret
-// that was in use when the transaction was made, so that a retry is shown the same one after a rotation.
+// clientSecret returns the value by which a payer's device proves that the merchant gave it this
+// transaction to confirm. It follows from the id and the newest version of the root secret in use, so
+// that neither the transaction nor an event holds it. Only the response that creates the transaction
+// shows it.
 func (a *API) clientSecret(t payment.Tenant, n int64) secret.String {
-	return clientSecretUnder(a.Roots.KeyAt(root.ClientSecrets, id.TimeOf(n)), t, n)
+	return clientSecretUnder(a.Roots.Keys(root.ClientSecrets)[0], t, n)
 }
 
 // isClientSecret reports whether given is the client secret of a transaction, under any version of the root secret: a core that learned of a
@@ -43,16 +45,12 @@ func clientSecretUnder(key root.Key, t payment.Tenant, n int64) secret.String {
 	return secret.New(id.Format(id.Transaction, n) + "_secret_" + hex.EncodeToString(mac.Sum(nil)[:24]))
 }
 
-// withClientSecret adds the secret to the answer that created a transaction, the stored one as well as the first.
-func (a *API) withClientSecret(t payment.Tenant, body []byte) []byte {
-	var created struct {
-		ID string `json:"id"`
-	}
-	decodeDetails(body, &created)
-	n, err := id.Parse(id.Transaction, created.ID)
-	if err != nil {
-		panic("api: internal error: a created transaction has no id")
-	}
-	open := bytes.TrimSuffix(body, []byte("}"))
-	return slices.Concat(open, []byte(`,"client_secret":"`+a.clientSecret(t, n).Reveal()+`"}`))
+// withClientSecret adds the client secret to the response that creates a transaction. The response is
+// stored encrypted, so a repeated request gets the same bytes whatever versions of the root secret are
+// in use then.
+func (a *API) withClientSecret(created engine.Answer, t *payment.Transaction) engine.Answer {
+	open := bytes.TrimSuffix(created.Body, []byte("}"))
+	created.Body = slices.Concat(open, []byte(`,"client_secret":"`+a.clientSecret(t.Tenant, t.ID).Reveal()+`"}`))
+	created.Secret = true
+	return created
 }

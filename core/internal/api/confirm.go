@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -11,12 +9,6 @@ import (
 
 // prepareTransaction creates a transaction that waits to be confirmed.
 func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Answer, error) {
-	c.show = func(out *engine.Answer) error {
-		if out.Status == http.StatusCreated {
-			out.Body = a.withClientSecret(c.key.Tenant, out.Body)
-		}
-		return nil
-	}
 	if f := earlyFault(in); f != nil {
 		return engine.Answer{}, f
 	}
@@ -28,6 +20,8 @@ func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Answ
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(in), Partial: partial(in), PaymentMethod: in.PaymentMethod,
 		Drawn:   named.drawn,
 		Details: encode(details(in, shownSource{}, named.customer)), Terms: terms(named.customer, in.Reference),
+	}, func(t *payment.Transaction) engine.Answer {
+		return a.withClientSecret(Presenter{}.Created(c.request.ID, t), t)
 	})
 }
 

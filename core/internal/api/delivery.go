@@ -1,9 +1,7 @@
 package api
 
 import (
-	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -94,15 +92,4 @@ func moments(t time.Time) *v1.Time {
 		return nil
 	}
 	return &v1.Time{Time: t}
-}
-
-// formatGeneration and parseGeneration name a signing secret in a stored answer.
-func formatGeneration(n int64) string { return strconv.FormatInt(n, 10) }
-
-func parseGeneration(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, errors.New("api: the stored answer names no secret") // not err: it would repeat the text
-	}
-	return n, nil
 }

@@ -1,17 +1,13 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -39,7 +35,6 @@ type endpointDetails struct {
 }
 
 func (a *API) createEndpoint(c *call) (engine.Answer, error) {
-	c.show = a.showSecret
 	var in v1.WebhookEndpointCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Answer{}, err
@@ -54,7 +49,8 @@ func (a *API) createEndpoint(c *call) (engine.Answer, error) {
 		return engine.Answer{}, f
 	}
 	details := encode(&endpointDetails{Description: in.Description, Metadata: in.Metadata})
-	return a.Engine.CreateEndpoint(c.Context(), c.request, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
+	return a.Engine.CreateEndpoint(c.Context(), c.request, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details},
+		a.endpointSecret(http.StatusCreated))
 }
 
 // endpointFault checks the fields of an endpoint that are given.
@@ -149,7 +145,6 @@ func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 }
 
 func (a *API) rollSecret(c *call) (engine.Answer, error) {
-	c.show = a.showSecret
 	n, err := pathID(c.Request, id.WebhookEndpoint)
 	if err != nil {
 		return engine.Answer{}, err
@@ -165,33 +160,17 @@ func (a *API) rollSecret(c *call) (engine.Answer, error) {
 		}
 		overlap = time.Duration(*in.ExpiresIn) * time.Second
 	}
-	return a.Engine.RollSecret(c.Context(), c.request, n, overlap)
+	return a.Engine.RollSecret(c.Context(), c.request, n, overlap, a.endpointSecret(http.StatusOK))
 }
 
-// showSecret puts the signing secret where the stored response names it.
-func (a *API) showSecret(out *engine.Answer) (err error) {
-	if out.Status < 300 {
-		out.Body, err = a.revealed(out.Body)
+// endpointSecret returns a function that shows an endpoint with its signing secret. The response is
+// stored encrypted.
+func (a *API) endpointSecret(status int) func(*store.Endpoint) engine.Answer {
+	return func(e *store.Endpoint) engine.Answer {
+		shown, value := showEndpoint(e), a.WebhookSecrets.Of(e.ID, e.Generation)
+		shown.Secret = &value
+		return engine.Answer{Status: status, Body: encodeSecret(&shown), Secret: true}
 	}
-	return err
-}
-
-func (a *API) revealed(stored []byte) ([]byte, error) {
-	var shown v1.WebhookEndpoint
-	if err := json.Unmarshal(stored, &shown); err != nil || shown.Secret == nil {
-		return nil, errors.Join(errors.New("api: the stored answer names no secret"), err)
-	}
-	n, err := id.Parse(id.WebhookEndpoint, shown.ID)
-	if err != nil {
-		return nil, err
-	}
-	generation, err := parseGeneration(shown.Secret.Reveal())
-	if err != nil {
-		return nil, err
-	}
-	s := a.WebhookSecrets.Of(n, generation)
-	shown.Secret = &s
-	return v1.Marshal(&shown)
 }
 
 func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -235,18 +214,6 @@ func (Presenter) Endpoint(e *store.Endpoint) engine.Answer {
 // EndpointDeleted answers the end of a webhook endpoint.
 func (Presenter) EndpointDeleted(e *store.Endpoint) engine.Answer {
 	return deleted(id.Format(id.WebhookEndpoint, e.ID), string(v1.WebhookEndpointObjectWebhookEndpoint))
-}
-
-// EndpointSecret answers a step that made a secret, which it names by its generation.
-func (Presenter) EndpointSecret(e *store.Endpoint, created bool) engine.Answer {
-	shown := showEndpoint(e)
-	name := secret.New(formatGeneration(e.Generation))
-	shown.Secret = &name
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	return engine.Answer{Status: status, Body: encodeSecret(&shown)}
 }
 
 func showEndpoint(e *store.Endpoint) v1.WebhookEndpoint {

@@ -299,8 +299,11 @@ func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, c
 
 // Prepare creates a payment of amount minor units that waits to be confirmed.
 func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
-	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})
+	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")}, Prepared)
 }
+
+// Prepared is the response to a payment that waits to be confirmed, without its client secret.
+func Prepared(t *payment.Transaction) engine.Answer { return api.Presenter{}.Created("", t) }
 
 // Confirm takes a waiting payment, as it stands in the store, from a card.
 func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Answer, error) {

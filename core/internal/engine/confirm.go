@@ -10,9 +10,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Prepare creates a transaction that waits to be confirmed. Nobody is asked for money yet, so p needs no source; what it draws on must be
-// there, and is not used.
-func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, error) {
+// Prepare creates a transaction that waits to be confirmed, and returns the response of show. The
+// acquirer gets no request yet, so p needs no source. The payment source that p names must exist, and
+// is not used.
+func (e *Engine) Prepare(ctx context.Context, r Request, p Payment, show func(*payment.Transaction) Answer) (Answer, error) {
 	if _, err := e.acquirer(r.Tenant); err != nil {
 		return Answer{}, err
 	}
@@ -33,7 +34,7 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Answer, err
 		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil {
 			return nil, err
 		}
-		answer := e.Present.Created(r.ID, t)
+		answer := show(t)
 		return &answer, e.draw(tx, r.Tenant, named, t.ID)
 	})
 	return value(done), err

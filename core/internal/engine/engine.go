@@ -110,10 +110,8 @@ type Presenter interface {
 	APIKey(k *store.Key, now time.Time, key secret.String) Answer
 	// NotRollable answers the roll of a key that is not active.
 	NotRollable(requestID string, k *store.Key, now time.Time) Answer
-	// Endpoint answers a step on a webhook endpoint with what it left. EndpointSecret is for those that made a secret: what it returns is
-	// stored, and names the secret without holding it.
+	// Endpoint and EndpointDeleted are the responses to a step on a webhook endpoint and to its end.
 	Endpoint(w *store.Endpoint) Answer
-	EndpointSecret(w *store.Endpoint, created bool) Answer
 	EndpointDeleted(w *store.Endpoint) Answer
 	// Unfinished shows an unfinished step, with the resolution that has ended it unless that is nil.
 	Unfinished(u *store.Unfinished, d *Resolution) Answer

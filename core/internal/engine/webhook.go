@@ -22,8 +22,9 @@ var (
 	ErrEndpointDisabled = errors.New("engine: webhook endpoint disabled")
 )
 
-// CreateEndpoint makes a webhook endpoint of e's tenant, enabled, with its first secret.
-func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint) (Answer, error) {
+// CreateEndpoint makes a webhook endpoint of the request's tenant, enabled, with its first secret, and
+// returns the response of show. It returns ErrTooManyEndpoints at the bound.
+func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint, show func(*store.Endpoint) Answer) (Answer, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
 		n, err := tx.CountEndpoints(r.Tenant)
@@ -37,7 +38,7 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint
 		if err := e.insertNew(func(id int64) error { w.ID = id; return tx.InsertEndpoint(&w) }); err != nil {
 			return nil, err
 		}
-		answer := e.Present.EndpointSecret(&w, true)
+		answer := show(&w)
 		return &answer, nil
 	})
 	return value(done), err
@@ -73,13 +74,16 @@ func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) 
 	})
 }
 
-// RollSecret gives an endpoint its next secret. The one before signs too for as long as overlap; what was before that one no longer does.
-func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration) (Answer, error) {
+// RollSecret gives an endpoint its next secret, and returns the response of show. The secret before it
+// signs too for as long as overlap; older ones no longer do.
+func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration,
+	show func(*store.Endpoint) Answer,
+) (Answer, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
 		w.Generation++
 		w.OverlapUntil = tx.Now.Add(overlap)
 		err := tx.UpdateEndpoint(w)
-		return e.Present.EndpointSecret(w, false), err
+		return show(w), err
 	})
 }
 

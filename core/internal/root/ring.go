@@ -107,11 +107,5 @@ func (r *Ring) Keys(p Purpose) []Key {
 	return slices.Concat(all[first:first+1], all[:first], all[first+1:])
 }
 
-// KeyAt returns the key of a purpose for values made at a time.
-func (r *Ring) KeyAt(p Purpose, t time.Time) Key {
-	s := r.Set()
-	return s.keys[p][s.at(t)]
-}
-
 // Lasting returns a lasting key. Read only.
 func (r *Ring) Lasting(l Lasting) []byte { return r.Set().Lasting(l) }

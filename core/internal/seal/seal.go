@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,9 +28,12 @@ type Sealer struct{ roots *root.Ring }
 // New returns a Sealer under the keys of a ring.
 func New(roots *root.Ring) *Sealer { return &Sealer{roots} }
 
-// aead has a nonce drawn for each text: they are a few a minute at most, far from where random nonces repeat.
-func aead(key root.Key) cipher.AEAD {
-	block, err := aes.NewCipher(key.Bytes)
+// aead draws a nonce for each text. Each place has a key of its own, for at the rate of payments one
+// key would soon encrypt more texts than random nonces allow.
+func aead(key root.Key, place []byte) cipher.AEAD {
+	mac := hmac.New(sha256.New, key.Bytes)
+	mac.Write(place)
+	block, err := aes.NewCipher(mac.Sum(nil))
 	if err == nil {
 		var a cipher.AEAD
 		if a, err = cipher.NewGCMWithRandomNonce(block); err == nil {
@@ -41,9 +46,18 @@ func aead(key root.Key) cipher.AEAD {
 // Seal encrypts plain for the place that context names; only there can it be opened.
 func (s *Sealer) Seal(plain, context []byte) []byte {
 	key := s.roots.Keys(root.Responses)[0]
-	head := binary.BigEndian.AppendUint64([]byte{mark}, uint64(key.Version)) //nolint:gosec // versions are positive
-	return aead(key).Seal(head, nil, plain, context)                         //nolint:gosec // no nonce is passed: this AEAD draws its own
+	head := beginning(key.Version)
+	return aead(key, context).Seal(head, nil, plain, context) //nolint:gosec // no nonce is passed: this AEAD draws its own
 }
+
+// beginning returns the bytes before the encrypted text.
+func beginning(version int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{mark}, uint64(version)) //nolint:gosec // versions are positive
+}
+
+// Before returns the range of everything sealed under a version of the root secret older than this
+// one: from first, which may be in it, to end, which is not.
+func Before(version int64) (first, end []byte) { return beginning(0), beginning(version) }
 
 // Sealed reports whether Seal made b.
 func Sealed(b []byte) bool { return len(b) > 0 && b[0] == mark }
@@ -61,7 +75,7 @@ func (s *Sealer) Open(ctx context.Context, sealed, place []byte) ([]byte, error)
 	if !ok {
 		return nil, ErrBroken
 	}
-	plain, err := aead(key).Open(nil, nil, sealed[1+versionSize:], place)
+	plain, err := aead(key, place).Open(nil, nil, sealed[1+versionSize:], place)
 	if err != nil {
 		return nil, ErrBroken
 	}

@@ -63,6 +63,19 @@ func (db *DB) UnconfirmedBefore(ctx context.Context, made time.Time) (n int64, e
 	return n, nil
 }
 
+// StoredBetween counts the stored responses from first to before end, in the order of their bytes,
+// whose idempotency key has not expired.
+func (db *DB) StoredBetween(ctx context.Context, first, end []byte, now time.Time) (n int64, err error) {
+	s, err := db.query(ctx, `SELECT COUNT(*) FROM idempotency_keys WHERE status <> 0 AND expires_at > ? AND answer >= ? AND answer < ?`)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.Row(ctx, toMillis(now), first, end).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count stored responses: %w", err)
+	}
+	return n, nil
+}
+
 // SecretCount is how many secrets of a kind the merchants have, and when the oldest was made.
 type SecretCount struct {
 	Count  int64

@@ -63,7 +63,8 @@ func (b *bundle) MustEndpoint(t *testing.T, url string, types ...string) *store.
 	if len(types) == 0 {
 		types = []string{store.AllTypes}
 	}
-	if _, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, store.Endpoint{URL: url, Types: types, Details: []byte("{}")}); err != nil {
+	made := store.Endpoint{URL: url, Types: types, Details: []byte("{}")}
+	if _, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, made, api.Presenter{}.Endpoint); err != nil {
 		t.Fatal(err)
 	}
 	all, err := b.DB.Endpoints(t.Context(), b.Tenant, store.Page{Limit: 1})
