@@ -292,13 +292,15 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	return nil
 }
 
-// identify asks core whose a request is.
+// identify returns the tenant of the API key of a request, and puts the id of the key into the
+// request's log line.
 func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.Problem) {
 	f.wake()
 	who, p := f.who.Resolve(ctx, h)
 	if p != nil {
 		return "", p
 	}
+	httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, who.Key)
 	return who.Tenant(), nil
 }
 

@@ -13,10 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -162,40 +160,6 @@ func (m *machine) start(t *testing.T, name, port string) {
 	})
 }
 
-// transcript is the output of a program, which may be read while the program writes it.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer // guarded by mu
-}
-
-// Write implements io.Writer.
-func (l *transcript) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// String returns the output so far.
-func (l *transcript) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// awaitLine waits until a unit has logged a request line with all of the words.
-func (m *machine) awaitLine(t *testing.T, unit string, words ...string) {
-	t.Helper()
-	await(t, fmt.Sprintf("%s: no request line with %v", unit, words), func() bool {
-		for line := range strings.Lines(m.logs[unit].String()) {
-			lacks := func(word string) bool { return !strings.Contains(line, word) }
-			if strings.Contains(line, `"msg":"request"`) && !slices.ContainsFunc(words, lacks) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
 // listens reports whether somebody takes connections.
 func listens(t *testing.T, address string) bool {
 	t.Helper()
@@ -262,6 +226,11 @@ func (m *machine) call(t *testing.T, method, url, key, body string) (status int,
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name := range got.Header {
+		if client == m.client && strings.HasPrefix(name, "X-Svc-Int-") {
+			t.Errorf("%s %s: the client got the field %s", method, url, name)
+		}
+	}
 	return got.StatusCode, string(text)
 }
 
@@ -303,11 +272,7 @@ func TestChain(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", name, status, answer, door.want)
 		}
 	}
-	client := `"client_address":"` + m.from + `"`
-	m.awaitLine(t, "mle-filter", `"route":"POST /v1/transactions"`, client)
-	m.awaitLine(t, "compat-proxy", `"route":"POST /compat/provider-a/xml"`, client)
-	m.awaitLine(t, "core", `"route":"POST /v1/transactions"`, client)
-	m.awaitLine(t, "core", `"route":"GET /v1/api_keys/current"`, client)
+	m.checkTraced(t, key)
 	for url, want := range map[string]int{
 		"https://api.example.com/v1/health":             200,
 		"https://api.example.com/v1/mle/keys/current":   200,

@@ -84,7 +84,7 @@ func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 			s = &scope{}
 			r = withScope(r, s)
 		}
-		s.clientAddress = AddressOf(hop, r)
+		s.clientAddress, s.fromHop = AddressOf(hop, r), showsHop(hop, r.Header)
 		delete(r.Header, ClientAddressField)
 		delete(r.Header, HopField)
 		for _, name := range forwardingFields {

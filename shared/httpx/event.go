@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -39,11 +41,36 @@ func (e *Event) SetOutcome(outcome string) {
 	}
 }
 
-// SetWord adds a word of the service's own, such as which key was used. It is called once for each key.
+// SetWord sets a word of the service's own, such as which key was used. A later value of the same key
+// replaces it.
 func (e *Event) SetWord(key, value string) {
-	if e != nil {
-		e.words = append(e.words, slog.String(key, value))
+	if e == nil {
+		return
 	}
+	for i := range e.words {
+		if e.words[i].Key == key {
+			e.words[i].Value = slog.StringValue(value)
+			return
+		}
+	}
+	e.words = append(e.words, slog.String(key, value))
+}
+
+// AddWord adds a value to a word, after a comma. It ignores a value that the word has already.
+func (e *Event) AddWord(key, value string) {
+	if e == nil {
+		return
+	}
+	for _, word := range e.words {
+		if word.Key != key {
+			continue
+		}
+		if held := word.Value.String(); !slices.Contains(strings.Split(held, ","), value) {
+			e.SetWord(key, held+","+value)
+		}
+		return
+	}
+	e.SetWord(key, value)
 }
 
 // EventFrom returns the event of the request, or nil when none is being kept.

@@ -13,6 +13,7 @@ import (
 type scope struct {
 	requestID     string
 	clientAddress string // "" before ClientAddress, or if there is none
+	fromHop       bool   // the request shows the hop secret
 	logged        bool   // a LogRequests will write event
 	event         Event
 	caller        telemetry.Remote // the trace context of the caller

@@ -113,13 +113,15 @@ func (d doer) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r
 // Execute runs the commands in order with the caller's API key and stops after the first that is not Done; the results are
 // those of the commands that ran. It never fails as such: what went wrong is in the results.
 //
-// A caller that hangs up must not stop a payment half-way, so the context's cancellation is not followed; TotalTimeout is.
+// The log line of the request that ctx belongs to gets the ids of the objects in the results. A client
+// that hangs up does not stop a payment half-way: the cancellation of ctx has no effect, TotalTimeout has.
 func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Command) []Result {
 	ctx = context.WithoutCancel(ctx)
 	results := make([]Result, 0, len(commands))
 	for _, c := range commands {
 		r := x.execute(ctx, key, c)
 		results = append(results, r)
+		logObjects(ctx, r)
 		if r.Outcome != Done {
 			break
 		}

@@ -168,6 +168,9 @@ func (h *Handler) answer(
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
 	granted, holder, p := h.admit(ctx, req, m, authorization)
 	httpx.EventFrom(ctx).SetTenant(holder.Merchant)
+	if holder.ID != "" {
+		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, holder.ID)
+	}
 	if !p.none() {
 		return refusal(root, req.RefID, p), p
 	}

@@ -186,6 +186,9 @@ const textInvalid = "Declined - One or more fields in the request contains inval
 func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, answer, bool) {
 	info, r := h.cfg.Executor.Inspect(ctx, caller.Grant.APIKey)
 	httpx.EventFrom(ctx).SetTenant(info.Merchant)
+	if info.ID != "" {
+		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, info.ID)
+	}
 	switch {
 	case r.Outcome == command.Unavailable:
 		return info, failed(now, reasonSystem, textSystem), false

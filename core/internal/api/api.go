@@ -159,8 +159,8 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, err)
 			return
 		}
-		event.SetWord("api_key", id.Format(id.APIKey, k.ID))
-		logAddressed(r)
+		httpx.SetID(w, r, httpx.WordAPIKey, id.Format(id.APIKey, k.ID))
+		logAddressed(w, r)
 		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
 		if !a.allow(w, k) {
 			a.refuse(w, r, &fault{code: codeRateLimited})
@@ -246,7 +246,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, out engine.Answer, 
 		w.Header().Set("Retry-After", strconv.Itoa(out.RetryAfter))
 	}
 	httpx.EventFrom(r.Context()).SetOutcome(out.Outcome)
-	logObject(r, out.Status, out.Body)
+	logObject(w, r, out.Status, out.Body)
 	a.write(w, r, out.Status, out.Body)
 	return nil
 }

@@ -26,16 +26,17 @@ func isLoggedID(text string) bool {
 	})
 }
 
-// logAddressed puts the id that the path addresses into the request's log line.
-func logAddressed(r *http.Request) {
+// logAddressed puts the id that the path addresses into the request's log line, and into that of a
+// trusted hop in front.
+func logAddressed(w http.ResponseWriter, r *http.Request) {
 	if text := mux.Vars(r)["id"]; text != "" && isLoggedID(text) {
-		httpx.EventFrom(r.Context()).SetWord("addressed", text)
+		httpx.SetID(w, r, httpx.WordAddressed, text)
 	}
 }
 
-// logObject puts the id of the object that a response shows into the request's log line: the object that
-// was created or changed, or the transaction of a decline.
-func logObject(r *http.Request, status int, body []byte) {
+// logObject puts the id of the object that a response shows into the request's log line, and into that
+// of a trusted hop in front: the object that was created or changed, or the transaction of a decline.
+func logObject(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	text := ""
 	if status >= http.StatusBadRequest {
 		if !bytes.Contains(body, []byte(`"transaction":{`)) {
@@ -48,6 +49,6 @@ func logObject(r *http.Request, status int, body []byte) {
 		}
 	}
 	if text != "" && isLoggedID(text) {
-		httpx.EventFrom(r.Context()).SetWord("object", text)
+		httpx.SetID(w, r, httpx.WordObject, text)
 	}
 }

@@ -142,6 +142,7 @@ func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local
 		return nil, errForward
 	}
 	httpx.AdoptRequestID(ctx, read.fields.Get("Request-Id"))
+	httpx.AdoptIDs(ctx, read.fields)
 	todo, p := t.exchange.BeginResponse(head)
 	if p != nil {
 		t.refuse(ctx, p)

@@ -40,6 +40,7 @@ func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 // modifyResponse makes the answer that goes to the client of core's.
 func (h *Hop) modifyResponse(answer *http.Response) error {
 	t := tripFrom(answer.Request.Context())
+	httpx.AdoptIDs(answer.Request.Context(), answer.Header) // before the engine removes the fields
 	todo, p := t.exchange.BeginResponse(engine.ResponseHead{
 		Status: answer.StatusCode, Fields: fields(answer.Header), Names: maps.Keys(answer.Header), Length: answer.ContentLength,
 		Body: answer.ContentLength != 0 && answer.Body != http.NoBody,

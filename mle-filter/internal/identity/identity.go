@@ -38,6 +38,7 @@ const (
 
 // Identity is what an API key is.
 type Identity struct {
+	Key         string // key_…, the id of the API key
 	Merchant    string // mer_…
 	Mode        v1.Mode
 	Publishable bool // anybody may have it
@@ -197,7 +198,7 @@ func (r *Resolver) current(ctx context.Context, credential string, now time.Time
 	if err := json.Unmarshal(body, &key); err != nil || key.Merchant == "" || !key.Mode.Valid() {
 		return entry{}, errors.New("identity: core's answer is not an API key")
 	}
-	e := entry{Identity{key.Merchant, key.Mode, key.Kind == v1.APIKeyKindPublishable, key.Scopes}, now.Add(r.cfg.MaxAge)}
+	e := entry{Identity{key.ID, key.Merchant, key.Mode, key.Kind == v1.APIKeyKindPublishable, key.Scopes}, now.Add(r.cfg.MaxAge)}
 	if key.ExpiresAt != nil && key.ExpiresAt.Before(e.until) {
 		e.until = key.ExpiresAt.Time
 	}

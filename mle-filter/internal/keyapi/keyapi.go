@@ -114,6 +114,7 @@ func (a *API) admitted(rt route) http.Handler {
 			p = problem(codeInsufficientScope)
 		default:
 			httpx.EventFrom(r.Context()).SetTenant(who.Tenant())
+			httpx.EventFrom(r.Context()).SetWord(httpx.WordAPIKey, who.Key)
 			p = rt.handle(w, r, who.Tenant())
 		}
 		if p != nil {

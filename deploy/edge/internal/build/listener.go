@@ -38,7 +38,8 @@ const (
 	bufferLimit = 2 << 20
 	// acmeProtocol is what an authority speaks by TLS-ALPN-01 (RFC 8737).
 	acmeProtocol = "acme-tls/1"
-	// internalPrefix is of fields that services of ours send each other. A client's are removed.
+	// internalPrefix is of fields that services of ours send each other. Those of a client are removed
+	// from its request, and none goes into the response to it.
 	internalPrefix = "x-svc-int-"
 )
 
@@ -175,7 +176,7 @@ func (b *builder) headers(https bool) *headerv3.HeaderMutation {
 	}}
 	if https {
 		m.Mutations.RequestMutations = append(m.Mutations.RequestMutations, b.forwardAddress()...)
-		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{{
+		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{remove(internalPrefix), {
 			Action: &mutationv3.HeaderMutation_Append{Append: overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS)},
 		}}
 	}
