@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
@@ -49,6 +50,17 @@ func MakeAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 		return nil, err
 	}
 	return openAdmin(ctx, cfg)
+}
+
+// Migrate brings the store to this build's schema, makes it where there is none, and writes an audit
+// record. A migration that fails has no record: there is no store of this build's schema to hold it.
+func Migrate(ctx context.Context, cfg Config) (err error) {
+	a, err := MakeAdmin(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.recorded(ctx, a.request(), engine.Action{Name: "migrate"}, audit.Done)
 }
 
 // openAdmin opens the store or makes it, and only then makes what there must not be without one.

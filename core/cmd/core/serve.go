@@ -131,11 +131,7 @@ func (m *Main) migrate(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := core.MakeAdmin(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	return a.Close()
+	return core.Migrate(ctx, cfg)
 }
 
 // relax has garbage collected less often: by far where the store is in other processes.
