@@ -227,7 +227,10 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err := c.join(ctx, cfg); err != nil {
 		return err
 	}
-	series := metrics.New(metrics.Config{Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock, Leads: c.peers.Leads, Server: c.server()})
+	series := metrics.New(metrics.Config{
+		Waiting: c.db.Waiting, Pending: c.db.PendingDeliveries, Clock: cfg.Clock,
+		Leads: c.peers.Leads, Server: c.server(), Secrets: c.secretAges,
+	})
 	c.db.Observe(series.Group, func(err error) { cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err)) })
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{

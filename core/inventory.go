@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // RotateEvery is the longest time for which an operator's secret or key should be in use.
@@ -22,6 +23,8 @@ type Secret struct {
 	Algorithm string `json:"algorithm"`
 	Use       string `json:"use"`
 	Count     int64  `json:"count"`
+	// Version is that of a key that has several, or of the vault's key that encrypts it. 0 for none.
+	Version int64 `json:"version,omitempty"`
 	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if core cannot know.
 	Since   *time.Time `json:"since,omitempty"`
 	AgeDays *int       `json:"age_days,omitempty"`
@@ -51,12 +54,14 @@ func (i *inventory) add(s Secret, since time.Time, expires bool) {
 	i.all = append(i.all, s)
 }
 
-// Inventory lists what core holds: the root secret and the keys beside it, the card vault's keys, the secrets that the environment gives by
-// getenv, and the merchants' keys and signing secrets by number. It holds no certificate: the edge ends TLS. No secret is shown.
+// Inventory lists what core holds: the root secret and the keys beside it, the keys of the card vault and
+// of security codes, the operators' valid tokens, the secrets that the environment gives by getenv, and
+// the merchants' keys and signing secrets by number. It holds no certificate: the edge ends TLS. No
+// secret is shown.
 func (a *Admin) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
 	i := &inventory{now: a.cfg.Clock.Now()}
 	a.addRoots(i)
-	if err := errors.Join(a.addVault(ctx, i), a.addMerchants(ctx, i)); err != nil {
+	if err := errors.Join(a.addVault(ctx, i), a.addCodeKeys(ctx, i), a.addOperators(ctx, i), a.addMerchants(ctx, i)); err != nil {
 		return nil, err
 	}
 	addEnvironment(i, getenv)
@@ -72,11 +77,13 @@ func (a *Admin) addRoots(i *inventory) {
 		if !newest {
 			use, rotate = "older values of the same, until it is dropped", "core secrets drop-old"
 		}
-		i.add(Secret{Name: v.String(), Algorithm: "HKDF-SHA-256, 256 bits", Use: use, Count: 1, Rotate: rotate}, v.From, newest)
+		i.add(Secret{
+			Name: v.String(), Algorithm: "HKDF-SHA-256, 256 bits", Use: use, Count: 1, Version: v.Number, Rotate: rotate,
+		}, v.From, newest)
 	}
 	for _, l := range root.Lastings() {
 		i.add(Secret{
-			Name: string(l) + " key", Algorithm: l.Algorithm(), Use: l.Use(), Count: 1, Rotate: "never: values made with it must stay equal",
+			Name: string(l) + " key", Algorithm: l.Algorithm(), Use: l.Use(), Count: 1, Rotate: "never: " + l.Lasts(),
 		}, set.Made(), false)
 	}
 }
@@ -99,6 +106,57 @@ func (a *Admin) addVault(ctx context.Context, i *inventory) error {
 		Rotate: "core vault rotate --drop-old",
 	}, changed, true)
 	return nil
+}
+
+// addCodeKeys adds the keys of security codes. Each encrypts for one hour.
+func (a *Admin) addCodeKeys(ctx context.Context, i *inventory) error {
+	keys, err := a.db.CodeKeys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		i.add(Secret{
+			Name: fmt.Sprintf("security code key of hour %d", k.Hour), Algorithm: "AES-256-GCM", Count: 1, Version: int64(k.Vault),
+			Use:    "encrypts the security codes of one hour's tokens",
+			Rotate: "by itself each hour; destroyed after two",
+		}, time.Unix(k.Hour*int64(time.Hour/time.Second), 0), false)
+	}
+	return nil
+}
+
+// addOperators adds the operator tokens that are valid, by id.
+func (a *Admin) addOperators(ctx context.Context, i *inventory) error {
+	tokens, err := a.db.Operators(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range tokens {
+		if !o.Valid(i.now) {
+			continue
+		}
+		i.add(Secret{
+			Name: "operator token " + id.Format(id.Operator, o.ID), Algorithm: "256 random bits, stored as SHA-256", Count: 1,
+			Use:    "authenticates " + o.Name + " as " + o.Role,
+			Rotate: "core operators create, then core operators revoke",
+		}, o.CreatedAt, true)
+	}
+	return nil
+}
+
+// secretAges returns the ages of all secrets that operators rotate, by name.
+func (a *Admin) secretAges(ctx context.Context) (map[string]time.Duration, error) {
+	all, err := a.Inventory(ctx, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]time.Duration{}
+	now := a.cfg.Clock.Now()
+	for _, s := range all {
+		if s.NextRotation != nil {
+			out[s.Name] = max(0, now.Sub(*s.Since))
+		}
+	}
+	return out, nil
 }
 
 // keysetChanged returns when the vault's keyset was last written.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -23,17 +24,24 @@ func (m *Main) inventory(ctx context.Context, at *place, asJSON bool) error {
 		if asJSON {
 			return json.MarshalWrite(w, all, jsontext.WithIndent("  "))
 		}
-		if _, err := fmt.Fprintln(w, "name\tcount\tage\tnext rotation\talgorithm\tuse\trotate by"); err != nil {
+		if _, err := fmt.Fprintln(w, "name\tcount\tversion\tage\tnext rotation\talgorithm\tuse\trotate by"); err != nil {
 			return err
 		}
 		for _, s := range all {
-			_, err := fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Count, age(s), next(s), s.Algorithm, s.Use, s.Rotate)
+			_, err := fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Count, version(s), age(s), next(s), s.Algorithm, s.Use, s.Rotate)
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func version(s core.Secret) string {
+	if s.Version == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(s.Version, 10)
 }
 
 func age(s core.Secret) string {

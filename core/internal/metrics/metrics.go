@@ -42,6 +42,8 @@ type Config struct {
 	Clock   clock.Clock
 	// Leads reports whether this core does what is done once among those that share its database.
 	Leads func() bool
+	// Secrets returns the ages of the secrets that operators rotate, by name. Nil: there are none.
+	Secrets func(context.Context) (map[string]time.Duration, error)
 	// Server is what is asked of a store on a server, nil for one in a folder.
 	Server *Server
 }
@@ -90,7 +92,7 @@ func New(c Config) *Metrics {
 			Name: "causeway_core_leads", Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(pending{c})
+	m.registry.MustRegister(pending{c}, secrets{c})
 	if c.Server != nil {
 		m.registry.MustRegister(&onServer{Server: *c.Server, clock: c.Clock})
 	}

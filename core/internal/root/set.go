@@ -53,6 +53,17 @@ func (l Lasting) Use() string {
 	}[l]
 }
 
+// Lasts says why a lasting key never changes.
+func (l Lasting) Lasts() string {
+	return map[Lasting]string{
+		CardFingerprints: "merchants keep fingerprints, and the same card must have the same one",
+		Requests:         "a retry across the change would act twice",
+		WebhookSecrets:   "merchants hold the secrets; each rolls its own by the API",
+		AuditRecords:     "older records could not be verified any more",
+		VaultKEK:         "replace it by a key-encryption key of yours, with core vault rewrap",
+	}[l]
+}
+
 // Algorithm names the algorithm of a lasting key.
 func (l Lasting) Algorithm() string {
 	if l == VaultKEK {

@@ -14,8 +14,8 @@ import (
 // secretPrefix marks a signing secret.
 const secretPrefix = "whsec_"
 
-// Secrets derives the signing secrets of endpoints, so that none is stored: not in the endpoint's row, and not in the answer that is
-// kept under an idempotency key. The zero value must not be used.
+// Secrets derives the signing secrets of endpoints, so that an endpoint's row holds none. Only the
+// response that is kept under an idempotency key does, encrypted. The zero value must not be used.
 type Secrets struct{ key secret.String }
 
 // NewSecrets derives from key, 32 random bytes that stay the same for the life of the store.
