@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -74,9 +76,13 @@ func (c *Contract) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	fromHop := r.Header.Get(httpx.HopField) != "" // a service in this process removes the field
 	resp, err := c.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if fromHop { // a hop removes the fields that programs of ours send each other
+		maps.DeleteFunc(resp.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, internalPrefix) })
 	}
 	got, err := drain(&resp.Body)
 	if err != nil {
@@ -87,6 +93,9 @@ func (c *Contract) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return resp, nil
 }
+
+// internalPrefix begins the fields that programs of ours send each other: no other client gets one.
+const internalPrefix = "X-Svc-Int-"
 
 // drain reads a body and puts a copy in its place.
 func drain(body *io.ReadCloser) ([]byte, error) {
@@ -108,8 +117,8 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 	if _, err := id.Parse(id.Request, resp.Header.Get("Request-Id")); err != nil {
 		return fmt.Errorf("request-id header: %w", err)
 	}
-	for name := range resp.Header { // a filter in the same process passes answers in the clear on as they are
-		if strings.HasPrefix(name, "X-Svc-Int-") {
+	for name := range resp.Header {
+		if strings.HasPrefix(name, internalPrefix) {
 			return fmt.Errorf("header %s is between programs of ours", name)
 		}
 	}
