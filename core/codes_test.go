@@ -36,8 +36,9 @@ type storedCode struct {
 // codes are the codes of a test and the keys that it finds them with.
 type codes struct {
 	*bundle
-	pk      option
-	planted []*storedCode
+	pk        option
+	planted   []*storedCode
+	guessable []guessable
 }
 
 const mastercard = `{"number":"5555555555554444","exp_month":12,"exp_year":2030,"cvc":"%s"}`
@@ -50,8 +51,8 @@ func (c *codes) tokenize(t *testing.T, code string, options ...option) string {
 
 func (c *codes) tokenizeCard(t *testing.T, number, code string, options ...option) string {
 	t.Helper()
-	card := strings.Replace(fmt.Sprintf(mastercard, code), "5555555555554444", number, 1)
-	made := MustDecode[v1.Token](t, c.post(t, "/v1/tokens", `{"card":`+card+`}`, options...), 201)
+	card := strings.Replace(mastercard, "5555555555554444", number, 1)
+	made := MustDecode[v1.Token](t, c.postCode(t, "/v1/tokens", `{"card":`+card+`}`, code, options...), 201)
 	c.copyCode(t, made.Value.Reveal(), code)
 	return made.Value.Reveal()
 }
@@ -108,7 +109,7 @@ func (c *codes) plant(t *testing.T) {
 	pays := func(a answer) { MustDecode[v1.Transaction](t, a, 201) }
 	ways := []func(code string, n int){
 		func(code string, n int) {
-			pays(c.post(t, "/v1/transactions", fmt.Sprintf(`{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code), keyed(fmt.Sprint("typed", n))))
+			pays(c.postCode(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code, keyed(fmt.Sprint("typed", n))))
 		},
 		func(code string, _ int) { pays(c.pay(t, c.tokenize(t, code), "")) },
 		func(code string, n int) {
@@ -124,8 +125,8 @@ func (c *codes) plant(t *testing.T) {
 			m := MustDecode[v1.PaymentMethod](t, c.attach(t, customer, c.tokenize(t, code)), 201)
 			pays(c.pay(t, m.ID, ""))
 		},
-		func(code string, _ int) {
-			MustDecode[v1.Refund](t, c.post(t, "/v1/refunds", fmt.Sprintf(`{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code)), 201)
+		func(code string, n int) {
+			MustDecode[v1.Refund](t, c.postCode(t, "/v1/refunds", `{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code, keyed(fmt.Sprint("refund", n))), 201)
 		},
 		func(code string, _ int) { // it comes back, sealed anew, as the acquirer cannot be reached
 			value := c.tokenizeCard(t, "4000000000000101", code)
@@ -303,6 +304,7 @@ func TestNoSecurityCodeOpensSQLite(t *testing.T) {
 	v := mustOpenVault(t, keyset, roots.Lasting(root.VaultKEK))
 	c.wantOpen(t, v)
 	c.wantClosed(t, "after authorization", v, stolen)
+	c.wantNoGuess(t, lastingKeys(roots))
 	backup := c.MustBackup(t)
 	c.wantGone(t, "after authorization", map[string]string{"the backup": backup})
 	c.advanceBeyondKeys(t)

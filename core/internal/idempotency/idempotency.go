@@ -1,6 +1,7 @@
 package idempotency
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/securitycode"
 )
 
 // public begins the names of keys that publishable API keys use. No header can carry it.
@@ -52,19 +54,37 @@ func hasCardNumber(key string) bool {
 
 // Fingerprint returns the HMAC of method, path and body under the pepper. Bodies that are the same
 // JSON value have the same fingerprint: the order of names and white space do not count, and an empty
-// body counts as an empty object. A body that is not JSON counts as its bytes.
+// body counts as an empty object. Security codes do not count either, because a stored HMAC confirms
+// guesses to a reader of the pepper. All bodies that are not JSON count as one: each is rejected, and
+// its fingerprint is never stored.
 func Fingerprint(pepper []byte, method, path string, body []byte) []byte {
-	if len(body) == 0 {
-		body = []byte("{}") // a request without fields, written the short way
-	}
-	canonical := jsontext.Value(append([]byte(nil), body...))
-	if canonical.Canonicalize() != nil {
-		canonical = body
-	}
 	mac := hmac.New(sha256.New, pepper)
-	for _, part := range [][]byte{[]byte(method), []byte(path), canonical} {
+	for _, part := range [][]byte{[]byte(method), []byte(path), comparableBody(body)} {
 		mac.Write(part)
 		mac.Write([]byte{0}) // none of the parts contains it, so no two triples run together
 	}
 	return mac.Sum(nil)
+}
+
+// codes are the members of request bodies that are security codes.
+var codes = map[jsontext.Pointer]bool{"/card/cvc": true, "/card_cvc": true}
+
+// comparableBody returns the canonical form of a body without its security codes, and "" if the body is
+// not JSON.
+func comparableBody(body []byte) []byte {
+	if len(body) == 0 {
+		return []byte("{}") // a request without fields, written the short way
+	}
+	canonical := jsontext.Value(bytes.Clone(body))
+	if canonical.Canonicalize() != nil {
+		return nil
+	}
+	if !bytes.Contains(canonical, []byte(`cvc":`)) { // the canonical form has no escapes in it
+		return canonical
+	}
+	out, err := securitycode.Without(canonical, func(path jsontext.Pointer) bool { return codes[path] })
+	if err != nil {
+		return nil
+	}
+	return out
 }

@@ -25,7 +25,7 @@ func TestFingerprint(t *testing.T) {
 	others := [][]byte{
 		of("PUT", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[1,2]}}`), of("POST", "/v1/refunds/", `{"a":1,"b":{"c":"é","d":[1,2]}}`),
 		of("POST", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[2,1]}}`), of("POST", "/v1/refunds", `{"a":"1","b":{"c":"é","d":[1,2]}}`),
-		of("POST", "/v1/refunds", `{}`), of("POST", "/v1/refunds", `{`), of("POST", "/v1/refunds", `{ `),
+		of("POST", "/v1/refunds", `{}`), of("POST", "/v1/refunds", `{`),
 		of("POSTT", "/v1/refunds", ``), of("POST", "T/v1/refunds", ``), of("POST", "/v1/refunds", `{"a":999999999999}`), of("POST", "/v1/refunds", `{"a":999999999998}`),
 		idempotency.Fingerprint([]byte("another"), "POST", "/v1/refunds", nil),
 	}
@@ -35,6 +35,38 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("requests %d and %d have one fingerprint", i, j)
 		}
 		seen[string(f)] = i
+	}
+}
+
+// TestFingerprintWithoutSecurityCodes wants a code to have no effect, however it is written, and all
+// else to have one.
+func TestFingerprintWithoutSecurityCodes(t *testing.T) {
+	t.Parallel()
+	of := func(body string) string {
+		return string(idempotency.Fingerprint([]byte("pepper"), "POST", "/v1/transactions", []byte(body)))
+	}
+	for base, same := range map[string][]string{
+		`{"a":1,"card":{"number":"4"}}`: {
+			`{"card":{"number":"4","cvc":"123"},"a":1}`, `{"a":1,"card":{"cvc":"321","number":"4"}}`, `{"a":1,"card":{"c\u0076c":321,"number":"4"}}`,
+			`{"a":1,"c\u0061rd":{"cvc":{"x":[1]},"number":"4"}}`, `{"a":1,"card":{"number":"4"},"card_cvc":"12"}`,
+		},
+		`{}`: {`{"card_cvc":"123"}`, ` { "card_cvc" : "321" } `},
+		`{`:  {`{ `, `{"card":{"cvc":"123"}`, `{"card_cvc":"123"`, `{"card_cvc":"1","card_cvc":"2"}`, "{\"card_cvc\":\"\xff\"}"}, // no JSON
+	} {
+		for _, body := range same {
+			if of(body) != of(base) {
+				t.Errorf("%s counts as another request than %s", body, base)
+			}
+		}
+	}
+	for _, pair := range [][2]string{
+		{`{"metadata":{"cvc":"1"}}`, `{"metadata":{"cvc":"2"}}`}, {`{"metadata":{"card_cvc":"1"}}`, `{"metadata":{}}`},
+		{`{"a":1,"card":{"cvc":"1"}}`, `{"a":2,"card":{"cvc":"1"}}`}, {`{"card":{"number":"4","cvc":"1"}}`, `{"card":{"number":"5","cvc":"1"}}`},
+		{`{"card":{"cvc":"1"}}`, `{}`}, {`{"cvc":"1"}`, `{}`}, {`{`, `{}`},
+	} {
+		if of(pair[0]) == of(pair[1]) {
+			t.Errorf("%s and %s count as one request", pair[0], pair[1])
+		}
 	}
 }
 
