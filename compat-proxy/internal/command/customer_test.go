@@ -3,6 +3,7 @@ package command_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -344,5 +345,30 @@ func TestCreateCustomerThatIsRefusedHalfWay(t *testing.T) {
 				t.Errorf("%s, %s: kept %v, want %d", step, name, customers, want)
 			}
 		}
+	}
+}
+
+// Another security code makes no other name: nothing that is stored of a customer depends on one.
+func TestNamesOfACustomerWithoutSecurityCodes(t *testing.T) {
+	t.Parallel()
+	keys := func(code, number string) []string {
+		b := setupCustomers(t)
+		c := ana(number, visa)
+		given := secret.New(code)
+		c.Methods[1].Token.Body.Card.Cvc = &given
+		if r := b.make(t, &mortal{left: immortal}, c); r.Outcome != command.Done {
+			t.Fatalf("got %s %s, want it done", r.Outcome, r.Code)
+		}
+		if c.Methods[1].Token.Body.Card.Cvc != &given {
+			t.Error("the command lost its security code")
+		}
+		return slices.Sorted(maps.Keys(b.v1.keys))
+	}
+	first := keys("123", mastercard)
+	if got := keys("321", mastercard); !slices.Equal(got, first) {
+		t.Errorf("names under another security code: got %q, want %q", got, first)
+	}
+	if got := keys("123", visa); slices.Equal(got, first) {
+		t.Error("names under another card number: got the same")
 	}
 }

@@ -265,3 +265,38 @@ func TestTokenAtAnotherPath(t *testing.T) {
 		t.Errorf("of two payments: got %d refunds, want 2: %q", got, s.names)
 	}
 }
+
+// Another security code makes no other name, and no name has the digest of a body with one in it. All
+// else of the body still tells requests apart.
+func TestNamesWithoutSecurityCodes(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{`"securityCode":"123"`, `"SECURITY_CODE":"123"`, `"securit\u0079Code":123`} {
+		body := strings.Replace(signedBody, `"expirationMonth"`, member+`,"expirationMonth"`, 1)
+		another := strings.Replace(body, "123", "321", 1)
+		for name, login := range map[string]func(s *signer, body string) *http.Request{
+			"signature": func(s *signer, body string) *http.Request { return s.request(t.Context(), body) },
+			"token": func(s *signer, body string) *http.Request {
+				return tokened(t, "/pts/v2/payments", body, s.token(t, body, ""))
+			},
+		} {
+			s := mustSigner(t)
+			for _, sent := range []string{body, another, signedBody} {
+				s.take(t, login(s, sent))
+			}
+			if got := s.distinct(); got != 1 {
+				t.Errorf("%s with %s: got %d names, want 1: %q", name, member, got, s.names)
+			}
+			for _, sent := range []string{body, another} {
+				sum := sha256.Sum256([]byte(sent))
+				digest := base64.StdEncoding.EncodeToString(sum[:])
+				if strings.Contains(strings.Join(s.names, "\n"), digest) {
+					t.Errorf("%s with %s: a name has the digest of the body", name, member)
+				}
+			}
+			s.take(t, login(s, strings.Replace(body, `"12"`, `"11"`, 1)))
+			if got := s.distinct(); got != 2 {
+				t.Errorf("%s with %s: got %d names with another month, want 2", name, member, got)
+			}
+		}
+	}
+}

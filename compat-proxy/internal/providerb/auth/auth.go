@@ -47,8 +47,8 @@ type Caller struct {
 	Grant    credentials.Grant
 	// Login is the id of the login whose key signed the request: Merchant, or a portfolio that acts for it.
 	Login string
-	// Evidence is the same for two sendings of one request: the nonce of a JWT, the whole of what was signed. Empty when the way of logging
-	// in has none.
+	// Evidence is the same for two sendings of one request: the nonce of a JWT, or all that was signed, with the body itself but for its
+	// security codes in place of the body's digest. Empty when the way of logging in has none.
 	Evidence string
 	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it; that
 	// of a token without a nonce covers no path.

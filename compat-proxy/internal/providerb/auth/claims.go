@@ -153,7 +153,7 @@ func (v *Verifier) knows(r Request, host string) bool {
 }
 
 // caller is who asks by a token that was found good.
-func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact string) (Caller, error) {
+func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact string, payload []byte) (Caller, error) {
 	merchant, signed := cmp.Or(string(c.Merchant), h.Merchant, key.Login.ID), true
 	if _, own := key.Login.Grant(merchant); !own && merchant == key.Login.ID { // a portfolio, whose clients name the merchant in the header
 		merchant, signed = r.Header.Get("V-C-Merchant-Id"), false
@@ -168,8 +168,8 @@ func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact s
 	}
 	if c.Nonce != "" {
 		out.Evidence, out.Nonce = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n"), true
-	} else { // its last part can be written in more than one way
-		out.Evidence = "token\n" + compact[:strings.LastIndexByte(compact, '.')]
+	} else {
+		out.Evidence = tokenEvidence(compact, payload, r.Body)
 	}
 	return out, nil
 }

@@ -33,7 +33,7 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	if key.Certificate != nil || !known {
 		key, known = credentials.KeyB{Login: &credentials.LoginB{}}, false
 	}
-	seen, content, same := s.search(v.views(r, fields, key.Login), []byte(key.Secret.Reveal()), fields)
+	seen, same := s.search(v.views(r, fields, key.Login), []byte(key.Secret.Reveal()), fields)
 	switch {
 	case !known:
 		return Caller{}, errUnknown
@@ -44,7 +44,7 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	}
 	merchant := fields["v-c-merchant-id"]
 	c, err := actsFor(key, merchant, seen.merchant == merchant)
-	c.Evidence = s.keyID + "\n" + content
+	c.Evidence = s.evidence(seen, fields, r.Body)
 	return c, err
 }
 
@@ -134,8 +134,8 @@ func distinct(list ...string) []string {
 	return out
 }
 
-// search finds the candidate that was signed, and returns it with what was signed.
-func (s signature) search(among views, key []byte, fields map[string]string) (seen candidate, content string, same bool) {
+// search returns the candidate that was signed.
+func (s signature) search(among views, key []byte, fields map[string]string) (seen candidate, same bool) {
 	for i := range among.count() {
 		seen = among.at(i)
 		content, ok := s.content(seen, fields)
@@ -145,10 +145,10 @@ func (s signature) search(among views, key []byte, fields map[string]string) (se
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(content))
 		if hmac.Equal(mac.Sum(nil), s.mac) {
-			return seen, content, true
+			return seen, true
 		}
 	}
-	return candidate{}, "", false
+	return candidate{}, false
 }
 
 // content is the text that is signed when the client saw the request as c; false when there is no such text.

@@ -64,7 +64,7 @@ func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller
 	if err := v.fits(c, r, key, len(header.X5C) > 0); err != nil {
 		return Caller{}, err
 	}
-	return c.caller(key, header, r, compact)
+	return c.caller(key, header, r, compact, payload)
 }
 
 func readHeader(compact string) (h tokenHeader, err error) {

@@ -1,0 +1,56 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"maps"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/shared/securitycode"
+)
+
+// A request without a nonce is recognised by its evidence: all that was signed. A hash of it is stored
+// for a day, so nothing in it may depend on a security code. The signed digest of the body does, and is
+// replaced by a hash of the body without its codes.
+
+// evidence returns what a client signed that saw the request as c.
+func (s signature) evidence(c candidate, fields map[string]string, body []byte) string {
+	fields = maps.Clone(fields)
+	if _, signed := fields["digest"]; signed {
+		fields["digest"] = bodyIdentity(body)
+	}
+	content, _ := s.content(c, fields) // c has a text: its signature is right
+	return s.keyID + "\n" + content
+}
+
+// tokenEvidence returns what a token without a nonce signs. The token's last part is not in it: there
+// are several ways to write the same signature.
+func tokenEvidence(compact string, payload, body []byte) string {
+	header, _, _ := strings.Cut(compact, ".")
+	said, err := securitycode.Without(payload, func(path jsontext.Pointer) bool { return path == "/digest" })
+	if err != nil {
+		return "" // not reached: readClaims is as strict
+	}
+	return strings.Join([]string{"token", header, string(said), bodyIdentity(body)}, "\n")
+}
+
+// bodyIdentity returns a hash of a body without its security codes. It is "" for a body that is not
+// JSON, which is rejected.
+func bodyIdentity(body []byte) string {
+	text, err := securitycode.Without(body, isSecurityCode)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return string(sum[:])
+}
+
+// isSecurityCode reports whether a member is read as a security code, in whatever case it is written.
+func isSecurityCode(path jsontext.Pointer) bool {
+	name := path.LastToken()
+	if len(name) < len("securityCode") {
+		return false
+	}
+	return strings.EqualFold(strings.NewReplacer("-", "", "_", "").Replace(name), "securityCode")
+}
