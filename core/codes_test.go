@@ -3,25 +3,20 @@ package core_test
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/pgtest"
-	"github.com/causeway-pay/causeway/shared/pgtest/server"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -320,65 +315,4 @@ func TestNoSecurityCodeOpensSQLite(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestNoSecurityCodeOpensPostgreSQL does the same on a server with an archive, a base backup under way, and a crash.
-func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
-	t.Parallel()
-	s := pgtest.Own(t)
-	folders := map[string]string{"the archive": filepath.Join(s.Folder(), "archive"), "the base backup": filepath.Join(s.Folder(), "base")}
-	for _, dir := range folders {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Give(dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	archive := folders["the archive"]
-	on := coretest.OnServer(s.URL(nil))
-	on.MustExec(t, "ALTER SYSTEM SET archive_mode = on")
-	on.MustExec(t, fmt.Sprintf("ALTER SYSTEM SET archive_command = 'test ! -f %s/%%f && cp %%p %s/%%f'", archive, archive))
-	s.Halt(t)
-	s.Again(t)
-	c := &codes{bundle: openBundle(t, &bundle{rateLimit: -1, on: on})}
-	c.pk = c.publishable(t)
-	c.unlinkedRefunds(t)
-	c.plant(t)
-	c.tokenize(t, "777") // which stays unused
-	var keyset []byte
-	if err := c.inspect.QueryRowContext(t.Context(), "SELECT sealed FROM secrets WHERE name = 'vault.keyset'").Scan(&keyset); err != nil {
-		t.Fatal(err)
-	}
-	kek, err := base64.StdEncoding.DecodeString(testKEK().Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := mustOpenVault(t, keyset, kek)
-	c.wantOpen(t, v)
-	c.wantClosed(t, "after authorization", v, stolen)
-	path, err := server.Find("pg_basebackup")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), path, "-h", s.Folder(), "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync", "--pgdata", folders["the base backup"])
-	cmd.Dir = s.Folder()
-	server.AsServer(cmd)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("pg_basebackup: %v: %s", err, said)
-	}
-	on.MustExec(t, "CHECKPOINT")
-	folders["the write-ahead log"] = filepath.Join(s.Folder(), "data", "pg_wal")
-	c.wantGone(t, "after authorization", folders)
-	const file = "SELECT CAST(pg_relation_filenode('code_keys') AS BIGINT)"
-	was := c.number(t, file)
-	c.advanceBeyondKeys(t)
-	if c.number(t, file) == was { // deleted rows would stay in it, and reach the disk with the next clean stop
-		t.Error("the keys were deleted, and the file that held them was kept")
-	}
-	on.MustExec(t, "CHECKPOINT")
-	c.wantClosed(t, "after two hours", v, everything)
-	folders["the server's data"] = filepath.Join(s.Folder(), "data")
-	c.wantGone(t, "after two hours", folders)
-	c.wantLost(t, func() { s.Kill(); s.Again(t) }) // as a failover does, a crash empties unlogged tables
 }
