@@ -154,7 +154,8 @@ func TestTokenReplay(t *testing.T) {
 	b := setup(t)
 	first := b.post(t, "/v1/tokens", visa, keyed("k"))
 	wantReplay(t, b.post(t, "/v1/tokens", visa, keyed("k")), first)
-	wantKeyReused(t, b.post(t, "/v1/tokens", strings.Replace(visa, "900", "901", 1), keyed("k")))
+	wantReplay(t, b.post(t, "/v1/tokens", strings.Replace(visa, "900", "901", 1), keyed("k")), first)
+	wantKeyReused(t, b.post(t, "/v1/tokens", strings.Replace(visa, "2030", "2031", 1), keyed("k")))
 	if got := b.number(t, "SELECT COUNT(*) FROM tokens"); got != 1 {
 		t.Errorf("got %d tokens, want 1", got)
 	}
