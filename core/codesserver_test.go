@@ -86,7 +86,7 @@ func (s *replicatedServer) startStandby(t *testing.T) {
 	t.Helper()
 	s.backUp(t, "the standby", "--write-recovery-conf")
 	folder := s.folders["the standby"]
-	log := filepath.Join(s.Folder(), standbyLog) // a server that inherited the output would keep the command from ending
+	log := filepath.Join(s.Folder(), standbyLog)                                                          // a server that inherited the output would keep the command from ending
 	options := "-k " + s.Folder() + " -p " + standbyPort + " -c listen_addresses= -c max_connections=300" // at least as many as the primary
 	s.run(t.Context(), t, "pg_ctl", "start", "-w", "-D", folder, "-l", log, "-o", options)
 	t.Cleanup(func() {
