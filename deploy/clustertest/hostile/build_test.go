@@ -3,22 +3,28 @@
 package hostile_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// steeredClock replaces the system clock of the program under test: the real time plus a duration read from a file. No
-// release build contains it.
+// steeredClock replaces the system clock of the program under test: the machine's clock, stepped by the duration that a
+// file holds. As on a machine, a step leaves the monotonic reading alone. No release build contains it.
 const steeredClock = `package clock
 
 import (
 	"os"
 	"time"
+	"unsafe"
 )
 
 func System() Clock { return steered{} }
@@ -34,44 +40,71 @@ func (steered) Now() time.Time {
 	if err != nil {
 		panic(err)
 	}
-	return time.Now().Add(offset).UTC()
+	now := time.Now()
+	stepped := now
+	// A time with a monotonic reading has its seconds above 30 bits of nanoseconds.
+	(*struct {
+		wall uint64
+		ext  int64
+		loc  *time.Location
+	})(unsafe.Pointer(&stepped)).wall += uint64(int64(offset/time.Second) << 30)
+	if stepped.Sub(now) != 0 || stepped.Round(0).Sub(now.Round(0)) != offset.Truncate(time.Second) {
+		panic("the steered clock does not know this layout of time.Time")
+	}
+	return stepped.UTC()
 }
 `
 
-// buildCore builds core with the steered clock in the place of the machine's, and returns its path.
-func buildCore(t *testing.T) string {
-	t.Helper()
-	folder, sources := t.TempDir(), t.TempDir()
-	system, err := filepath.Abs("../../../shared/clock/system.go")
-	if err != nil {
-		t.Fatal(err)
+// built is the program under test, which is built for the first test that uses it.
+var built = sync.OnceValues(func() (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "hostile"); err != nil {
+		return "", err
 	}
-	if _, err := os.Stat(system); err != nil {
-		t.Fatal(err) // the overlay would replace no file
+	return folder, buildCore(folder)
+})
+
+func TestMain(m *testing.M) {
+	code := pgtest.Run(m)
+	folder, _ := built() // removed however its build has ended
+	if err := os.RemoveAll(folder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
-	mustWrite(t, filepath.Join(sources, "system.go"), steeredClock)
-	overlay, err := json.Marshal(struct{ Replace map[string]string }{
-		map[string]string{system: filepath.Join(sources, "system.go")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustWrite(t, filepath.Join(sources, "overlay.json"), string(overlay))
-	err = programtest.Build(t.Context(), folder, "-overlay", filepath.Join(sources, "overlay.json"),
-		"github.com/causeway-pay/causeway/core/cmd/core")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(folder, "core")
+	os.Exit(code)
 }
 
-// mustWrite replaces a file at once: a reader sees the old text or the new.
-func mustWrite(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+// buildCore builds core into a folder, with the steered clock in the place of the machine's.
+func buildCore(folder string) error {
+	system, err := filepath.Abs("../../../shared/clock/system.go")
+	if err != nil {
+		return err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if _, err := os.Stat(system); err != nil {
+		return err // the overlay would replace no file
+	}
+	source, overlay := filepath.Join(folder, "system.go"), filepath.Join(folder, "overlay.json")
+	text, err := json.Marshal(struct{ Replace map[string]string }{map[string]string{system: source}})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(replace(source, steeredClock), replace(overlay, string(text))); err != nil {
+		return err
+	}
+	return programtest.Build(context.Background(), folder, "-overlay", overlay, "github.com/causeway-pay/causeway/core/cmd/core")
+}
+
+// replace replaces a file at once: a reader sees the old text or the new.
+func replace(path, text string) error {
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// mustReplace is replace for a test that cannot go on without.
+func mustReplace(t *testing.T, path, text string) {
+	t.Helper()
+	if err := replace(path, text); err != nil {
 		t.Fatal(err)
 	}
 }

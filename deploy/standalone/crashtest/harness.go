@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -178,7 +179,7 @@ var errGone = errors.New("crashtest: the process is gone")
 var errOver = errors.New("crashtest: the story is over")
 
 // Load has every client tell stories until the process dies, and has it killed at the given request: before it is sent, or once it is
-// answered.
+// answered. With several processes a client whose response is lost goes on at the others until ctx ends.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
 	h.calls, h.wants, h.twins = nil, nil, nil
 	var sent, answered atomic.Int64
@@ -195,7 +196,14 @@ func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill fun
 				rng:    rand.New(rand.NewPCG(h.seed, uint64(round)<<16|uint64(n))), //nolint:gosec // to be repeatable is the point
 				before: func() { trigger(&sent, before) }, after: func() { trigger(&answered, !before) },
 			}
-			for !errors.Is(t.tell(ctx), errGone) {
+			for {
+				gone := errors.Is(t.tell(ctx), errGone)
+				if gone && (h.api.many() == 1 || ctx.Err() != nil) {
+					return
+				}
+				if gone { // others serve, or will
+					<-time.After(50 * time.Millisecond)
+				}
 			}
 		})
 	}

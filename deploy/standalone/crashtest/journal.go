@@ -39,8 +39,7 @@ func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
 	if !s.server {
 		return readJournal(s.folder)
 	}
-	// A book has one line for a reference, and no order. A void is put behind what it names: the acquirer refuses what comes after one.
-	lines, err := s.texts(ctx, `SELECT line FROM simulator_requests WHERE line <> '' ORDER BY line LIKE 'v%', at`)
+	lines, err := s.book(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
@@ -58,6 +57,15 @@ func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
 		}
 	}
 	return j, nil
+}
+
+// book reads the lines of the simulator's table, which has one for a reference and no order. A void is put where its
+// effect shows: before the request that it names if that took effect all the same, as a late one does, else behind it.
+func (s *shelf) book(ctx context.Context) ([]string, error) {
+	return s.texts(ctx, `SELECT b.line FROM simulator_requests b
+		LEFT JOIN simulator_requests named ON b.line LIKE 'v%' AND split_part(named.line, ' ', 2) = split_part(b.line, ' ', 3)
+		WHERE b.line <> ''
+		ORDER BY CASE WHEN b.line NOT LIKE 'v%' THEN 1 WHEN named.voided = 0 THEN 0 WHEN b.line LIKE 'v void%' THEN 3 ELSE 2 END, b.at`)
 }
 
 // readJournal reads the acquirer's journal, which a start has mended.

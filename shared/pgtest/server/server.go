@@ -12,6 +12,8 @@ import (
 
 // Server is a running PostgreSQL server in a folder of its own, without a port: it is reached by a socket in that folder.
 type Server struct {
+	Env []string // more for the server's environment, as NAME=value, from the next Serve on
+
 	dir      string
 	settings []string
 }
@@ -22,7 +24,7 @@ func Start(ctx context.Context, settings ...string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder of the server: %w", err)
 	}
-	s := &Server{dir, settings}
+	s := &Server{dir: dir, settings: settings}
 	err = errors.Join(
 		Give(dir),
 		s.run(ctx, "initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"),
@@ -74,7 +76,7 @@ func (s *Server) run(ctx context.Context, name string, args ...string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // the arguments are our own
-	cmd.Dir = s.dir
+	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.Env...)
 	AsServer(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // perhaps it says why

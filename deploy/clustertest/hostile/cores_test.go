@@ -1,0 +1,157 @@
+//go:build unix
+
+package hostile_test
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// arrangement is the cores of a round and their store: one core on SQLite, or several on a PostgreSQL server that the
+// round has for itself, because its clock jumps.
+type arrangement struct {
+	binary, folder string
+	store          string         // a data folder, or the URL of the server's database
+	server         *pgtest.Server // nil on SQLite
+	cores          []*process
+	args, env      []string // of each core and command
+	log            programtest.Tail
+	offset, latest time.Duration // of the clocks when they agree: now, and the largest so far
+}
+
+// process is one core. It is safe for concurrent use.
+type process struct {
+	address, clock string // clock is the file of its steered clock
+
+	mu      sync.Mutex
+	program *programtest.Program // nil before the first start; guarded by mu
+}
+
+// arranged counts the arrangements of this test program.
+var arranged atomic.Int32
+
+// arrange returns cores on SQLite if there is one, else on PostgreSQL. None runs yet.
+func arrange(t *testing.T, cores int) *arrangement {
+	t.Helper()
+	folder, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &arrangement{binary: filepath.Join(folder, "core"), folder: t.TempDir()}
+	// A loopback address of its own: a port that was free a moment ago may be another round's by now.
+	pid, number := os.Getpid(), arranged.Add(1)
+	for n := range cores {
+		a.cores = append(a.cores, &process{
+			address: fmt.Sprintf("127.%d.%d.%d:%d", 64+pid>>8&0x3f, pid&0xff, number&0xff, 18080+n),
+			clock:   filepath.Join(a.folder, fmt.Sprintf("clock%d", n)),
+		})
+	}
+	if cores == 1 {
+		a.store, a.args = a.folder, []string{"--data", filepath.Join(a.folder, "core")}
+		a.setClock(t, 0)
+		return a
+	}
+	a.server = pgtest.Steered(t)
+	a.store = a.server.URL(nil)
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it never fails
+	a.env = []string{"CAUSEWAY_STORE=" + a.store, "CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(key)}
+	a.setClock(t, 0)
+	a.run(t, "migrate")
+	return a
+}
+
+// several reports whether cores share the store.
+func (a *arrangement) several() bool { return len(a.cores) > 1 }
+
+// setClock has all clocks agree on being so much ahead of the machine's.
+func (a *arrangement) setClock(t *testing.T, offset time.Duration) {
+	t.Helper()
+	a.offset, a.latest = offset, max(a.latest, offset)
+	if a.server != nil {
+		a.server.SetClock(t, offset)
+	}
+	for _, p := range a.cores {
+		mustReplace(t, p.clock, offset.String())
+	}
+}
+
+// run runs a command of core and returns its output.
+func (a *arrangement) run(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), a.binary, append(args, a.args...)...)
+	cmd.Env = append(append(os.Environ(), a.env...), "HOSTILE_CLOCK="+a.cores[0].clock)
+	cmd.Stderr = &a.log
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("core %s: %v\n%s", strings.Join(args, " "), err, &a.log)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// launch starts a core that does not run, and does not wait until it listens.
+func (a *arrangement) launch(t *testing.T, p *process) {
+	t.Helper()
+	program, err := programtest.Launch(&a.log, append(a.env, "HOSTILE_CLOCK="+p.clock), a.binary, append([]string{
+		"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private", "--simulator", filepath.Join(a.folder, "simulator.yaml"),
+	}, a.args...)...)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	t.Cleanup(program.Kill)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.program = program
+}
+
+// kill ends a core, which may have ended, as a power cut would.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.program != nil {
+		p.program.Kill()
+	}
+}
+
+// start starts all cores with an acquirer of a mood, a version of the simulator's catalogue.
+func (a *arrangement) start(t *testing.T, mood string) {
+	t.Helper()
+	mustReplace(t, filepath.Join(a.folder, "simulator.yaml"), mood)
+	for _, p := range a.cores {
+		a.launch(t, p)
+	}
+	for _, p := range a.cores {
+		if err := p.program.Listens(t.Context(), p.address); err != nil {
+			t.Fatalf("core: %v\n%s", err, &a.log)
+		}
+	}
+}
+
+// kill ends all cores.
+func (a *arrangement) kill() {
+	for _, p := range a.cores {
+		p.kill()
+	}
+}
+
+// urls returns the addresses of all cores.
+func (a *arrangement) urls() []string {
+	out := make([]string, len(a.cores))
+	for n, p := range a.cores {
+		out[n] = "http://" + p.address
+	}
+	return out
+}
