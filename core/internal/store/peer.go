@@ -58,13 +58,14 @@ func (tx *Tx) beat(process int64) (time.Time, error) {
 	return fromMillis(ms), nil
 }
 
-// lead takes or keeps the lead, or gives it up where the process may not have it.
+// lead takes or keeps the lead, or gives it up where the process may not have it. A term that ends later than twice a
+// term from now was taken while the server's clock was ahead: it binds no other process, or none would lead until then.
 func (tx *Tx) lead(process int64, term time.Duration, may bool) (bool, error) {
 	if !may {
 		return false, tx.exec(`UPDATE lead SET until = 0 WHERE core_id = ?`, process)
 	}
-	n, err := tx.s.Exec(`UPDATE lead SET core_id = ?1, until = `+databaseTime+` + ?2 WHERE core_id = ?1 OR until < `+databaseTime,
-		process, term.Milliseconds())
+	n, err := tx.s.Exec(`UPDATE lead SET core_id = ?1, until = `+databaseTime+` + ?2
+		WHERE core_id = ?1 OR until < `+databaseTime+` OR until > `+databaseTime+` + 2 * ?2`, process, term.Milliseconds())
 	return n == 1, err
 }
 
