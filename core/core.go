@@ -288,6 +288,7 @@ func (c *Core) join(ctx context.Context, cfg Config) error {
 	c.peers = &engine.Peers{ID: id.NewGenerator(clock.System()).Next(), Store: c.db, Log: cfg.Log}
 	if !cfg.ClockApart {
 		c.peers.Clock = cfg.Clock
+		c.db.ClaimBy(c.peers.Trusts)
 	}
 	c.db.WorkAs(c.peers.ID)
 	return c.peers.Beat(ctx)

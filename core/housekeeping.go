@@ -26,8 +26,9 @@ func keepPurging(ctx context.Context, db *store.DB, peers *engine.Peers, series 
 	defer tick.Stop()
 	for {
 		n, err := int64(0), error(nil)
+		now := cfg.Clock.Now() // before Leads, which fails once the clock has stepped: it must not forget keys of today
 		if peers.Leads() {
-			n, err = db.PurgeIdempotencyKeys(ctx, cfg.Clock.Now())
+			n, err = db.PurgeIdempotencyKeys(ctx, now)
 			series.KeysPurged(n, err)
 			err = errors.Join(err, purgeSimulated(ctx, db, peers), db.MakeParts(ctx), purgeEvents(ctx, db, series, cfg))
 		}

@@ -23,17 +23,17 @@ type off struct{ by atomic.Int64 }
 
 func (o *off) Now() time.Time { return clock.System().Now().Add(time.Duration(o.by.Load())) }
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not well, says by how much, and only reads, until the clock is right.
-func TestAClockThatIsOffPostgreSQL(t *testing.T) {
-	t.Parallel()
+// openOff opens a core on a schema of its own whose clock is off.
+func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
+	t.Helper()
 	database, err := postgres.Database(secret.New(pgtest.Schema(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var now off
-	now.by.Store(int64(-3 * time.Minute))
+	now := &off{}
+	now.by.Store(int64(by))
 	c, err := core.Open(t.Context(), core.Config{
-		Database: database, Clock: &now,
+		Database: database, Clock: now,
 		VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
 	})
 	if err != nil {
@@ -44,6 +44,13 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return c, now
+}
+
+// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not well, says by how much, and only reads, until the clock is right.
+func TestAClockThatIsOffPostgreSQL(t *testing.T) {
+	t.Parallel()
+	c, now := openOff(t, -3*time.Minute)
 	operator, err := c.CreateOperator(t.Context(), "alice", core.RoleOperator, time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -129,9 +136,51 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		t.Errorf("right: got %d %s", w.Code, w.Body)
 	}
 	now.by.Store(int64(25 * time.Hour))
-	soon(t, 60*time.Second, "it is found to be a day ahead", func() bool {
-		status, _ := get("/v1/health")
-		return status == 503
-	})
-	reads("ahead") // and not a second payment, as by this clock the key is forgotten
+	// Before any heartbeat, and not a second payment, although by this clock the key has expired.
+	reads("ahead")
+	if status, body := get("/v1/health"); status != 503 || !strings.Contains(body, "ahead of the store's") {
+		t.Errorf("ahead: got %d %s", status, body)
+	}
+}
+
+// jumping is the body of a request that sets the clock once the request has begun.
+type jumping struct {
+	io.Reader
+	clock *off
+	to    time.Duration
+}
+
+func (j jumping) Read(p []byte) (int, error) {
+	j.clock.by.Store(int64(j.to))
+	return j.Reader.Read(p)
+}
+
+// TestAClockThatJumpsUnderARequestPostgreSQL: a retry that is under way when the clock jumps a day ahead makes no second
+// payment.
+func TestAClockThatJumpsUnderARequestPostgreSQL(t *testing.T) {
+	t.Parallel()
+	c, now := openOff(t, 0)
+	merchant, err := c.CreateMerchant(t.Context(), "Shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pay := func(to time.Duration) *httptest.ResponseRecorder {
+		now.by.Store(0)
+		body := jumping{strings.NewReader(payment(100, "card", "")), now, to}
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "/v1/transactions", body)
+		r.Header = http.Header{"Authorization": {"Bearer " + key.Reveal()}, "Content-Type": {"application/json"}, "Idempotency-Key": {"once"}}
+		c.Handler().ServeHTTP(w, r)
+		return w
+	}
+	if w := pay(0); w.Code != 201 {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+	if w := pay(25 * time.Hour); w.Code != 503 || !strings.Contains(w.Body.String(), `"store_unavailable"`) {
+		t.Errorf("under a jump: got %d %s", w.Code, w.Body)
+	}
+	soon(t, 60*time.Second, "the clock agrees", func() bool { return pay(0).Header().Get("Idempotent-Replayed") == "true" })
 }

@@ -56,3 +56,14 @@ func TestFakeIsSafeForConcurrentUse(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+func TestMonotonicAdvances(t *testing.T) {
+	t.Parallel()
+	first := clock.Monotonic()
+	for clock.Monotonic() == first {
+		continue
+	}
+	if second := clock.Monotonic(); second < first {
+		t.Errorf("got %v after %v", second, first)
+	}
+}

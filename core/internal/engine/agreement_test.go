@@ -1,11 +1,13 @@
 package engine_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -54,5 +56,81 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	}
 	if got := strings.Count(first.Log.String(), "peers: the clock is off"); got != 4 {
 		t.Errorf("told of it %d times, want 4", got)
+	}
+}
+
+// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps stops to lead and to agree at once, not at its
+// next heartbeat.
+func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	now := clock.NewFake(clock.System().Now())
+	s.Peers.Clock = now
+	MustBeat(t, s)
+	for _, by := range []time.Duration{25 * time.Hour, -25 * time.Hour} {
+		now.Set(clock.System().Now().Add(by))
+		if s.Peers.Leads() || s.Peers.Agrees() {
+			t.Errorf("off by %s: it leads: %t, it agrees: %t", by, s.Peers.Leads(), s.Peers.Agrees())
+		}
+		if got := s.Peers.Offset() - by; got.Abs() > time.Minute {
+			t.Errorf("off by %s: got %s", by, s.Peers.Offset())
+		}
+		now.Set(clock.System().Now())
+		if MustBeat(t, s); !s.Peers.Leads() || !s.Peers.Agrees() {
+			t.Errorf("after it was off by %s: it leads: %t, it agrees: %t", by, s.Peers.Leads(), s.Peers.Agrees())
+		}
+	}
+}
+
+// TestLeadershipOutlivesNoClockPostgreSQL: a leader that died holds the lead no longer than its term, although the
+// server's clock was a day ahead when it took it.
+func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
+	t.Parallel()
+	first := coretest.OpenShared(t)
+	second := first.Beside(t)
+	if MustBeat(t, first, second); second.Peers.Leads() {
+		t.Fatal("both lead")
+	}
+	if _, err := first.Inspect.ExecContext(t.Context(), "UPDATE lead SET until = until + 24 * 3600 * 1000"); err != nil {
+		t.Fatal(err)
+	}
+	if MustBeat(t, second); !second.Peers.Leads() {
+		t.Error("the dead leader keeps the lead until the server's clock has caught up")
+	}
+}
+
+// TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims no idempotency key.
+// By a clock a day ahead the key of the first payment has expired; by one a day behind a new key would have at once.
+func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) *coretest.Service{"grouped": coretest.OpenShared, "alone": coretest.OpenAlone} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			s.Peers.Clock = s.Clock
+			s.DB.ClaimBy(s.Peers.Trusts)
+			pay := func(off time.Duration, key string) (engine.Answer, error) {
+				s.Clock.Set(clock.System().Now().Add(off))
+				return s.Pay(t.Context(), s.Request(key), 100, true)
+			}
+			s.Clock.Set(clock.System().Now())
+			MustBeat(t, s)
+			if a, err := pay(0, "first"); err != nil || a.Status != 201 {
+				t.Fatalf("got %d, %v", a.Status, err)
+			}
+			for _, off := range []time.Duration{25 * time.Hour, -25 * time.Hour} {
+				for _, key := range []string{"first", "new"} {
+					if a, err := pay(off, key); !errors.Is(err, store.ErrUnavailable) {
+						t.Errorf("off by %s, key %s: got %d, %v", off, key, a.Status, err)
+					}
+				}
+			}
+			if a, err := pay(0, "new"); err != nil || a.Status != 201 || a.Replayed {
+				t.Errorf("once the clock is right: got %d, replayed %t, %v", a.Status, a.Replayed, err)
+			}
+			if got := len(s.Acquirer.Calls(coretest.Authorize)); got != 2 {
+				t.Errorf("%d authorizations at the acquirer, want 2", got)
+			}
+		})
 	}
 }

@@ -34,10 +34,12 @@ type Peers struct {
 	Log   *slog.Logger
 	Clock clock.Clock // what the core goes by, which must agree with the server's; nil: the system's
 
-	mu     sync.Mutex
-	until  time.Time       // until when this core leads, by its own clock
-	seen   map[int64]*seen // guarded by mu
-	offset time.Duration   // guarded by mu: how far the clock was ahead of the server's at the last beat
+	mu       sync.Mutex
+	until    time.Time       // until when this core leads, by its own clock
+	seen     map[int64]*seen // guarded by mu
+	offset   time.Duration   // guarded by mu: how far the clock was ahead of the server's at the last beat
+	compared reading         // guarded by mu: the clocks at that moment
+	off      bool            // guarded by mu: whether they did not agree then
 }
 
 // seen is what is known of another core.
@@ -50,14 +52,15 @@ type seen struct {
 // gone reports whether it is taken for dead.
 func (s *seen) gone() bool { return s.beat == 0 || s.still >= goneAfter }
 
-// Leads reports whether this core does what is to be done once.
+// Leads reports whether this core does the work that must be done once. It does not from the moment at which its clock
+// steps. A pass that works by the time reads the clock first and calls Leads then, so that the time is right.
 func (p *Peers) Leads() bool {
 	if p == nil {
 		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return clock.System().Now().Before(p.until)
+	return clock.System().Now().Before(p.until) && p.ahead(p.read()).Abs() <= clockTolerance
 }
 
 // Alive is how many cores share the store, this one and those that have beaten not long ago.

@@ -51,7 +51,21 @@ func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, ot
 	return tx.claim(0, tenant, key, fingerprint, others)
 }
 
+// ClaimBy has each claim of an idempotency key call trusts with the time of its command, and fail with ErrUnavailable
+// if that is false. By a time that is a day ahead each key has expired, and a key that is claimed by a time that is a day
+// behind has expired at once: either way the retry of a payment would be a second one. Call it before any claim.
+func (db *DB) ClaimBy(trusts func(at time.Time) bool) { db.trusts = trusts }
+
+// Trusts reports whether an idempotency key may be claimed by a time.
+func (db *DB) Trusts(at time.Time) bool { return db.trusts == nil || db.trusts(at) }
+
+// errClock reports that the clock was off when a command began.
+var errClock = errors.New("store: the clock is off the server's")
+
 func (tx *Tx) claim(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others [][]byte) (Claim, error) {
+	if !tx.db.Trusts(tx.Now) {
+		return Claim{}, fmt.Errorf("claim idempotency key: %w: %w", ErrUnavailable, errClock)
+	}
 	for range maxClaims {
 		c, err := tx.insertKey(apiKey, tenant, key, fingerprint)
 		if err != nil || c.Held {

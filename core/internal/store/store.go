@@ -37,12 +37,13 @@ type DB struct {
 	clock   clock.Clock
 	engine  Engine
 	health  health
-	targets *targetCache  // nil where others change endpoints too
-	seen    seen          // what it would be there
-	ids     *id.Generator // of deliveries, which nobody else makes
-	due     chan struct{} // deliveries were committed
-	shared  bool          // other processes write at the same time
-	process int64         // who works on what is begun here, 0 where nobody else could
+	targets *targetCache            // nil where others change endpoints too
+	seen    seen                    // what it would be there
+	ids     *id.Generator           // of deliveries, which nobody else makes
+	due     chan struct{}           // deliveries were committed
+	shared  bool                    // other processes write at the same time
+	process int64                   // who works on what is begun here, 0 where nobody else could
+	trusts  func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer

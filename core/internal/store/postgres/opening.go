@@ -75,6 +75,9 @@ func (e *engine) Open(ctx context.Context, o *store.Opening) (claim int64, done 
 
 // writeOpenings takes keys in their order, so that two groups never wait for each other.
 func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*store.Opening) ([]answer[int64], error) {
+	if !e.db.Trusts(now) {
+		return make([]answer[int64], len(asked)), nil // each is left to commands, which refuse to claim a key
+	}
 	order := make([]int, len(asked))
 	for i := range order {
 		order[i] = i
