@@ -17,6 +17,7 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	readOnly             = "25006"
+	idleInTransaction    = "25P03"
 	lockNotAvailable     = "55P03"
 	queryCanceled        = "57014"
 	notSupported         = "0A000"
@@ -72,8 +73,8 @@ func explain(err error) error {
 	return err
 }
 
-// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, without room, of another password, or
-// closed by a move.
+// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, without room, of another password,
+// closed by a move, or ended by a timeout, as each session in a transaction is when the server's clock jumps ahead.
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -81,7 +82,7 @@ func unavailable(err error) bool {
 		case "08", "28", "53", "57", "58": // connection, password, resources, operator, system
 			return true
 		}
-		return e.Code == readOnly || e.Code == lockNotAvailable || e.Code == queryCanceled || e.Code == raised || takenBack(err)
+		return e.Code == readOnly || e.Code == idleInTransaction || e.Code == lockNotAvailable || e.Code == queryCanceled || e.Code == raised || takenBack(err)
 	}
 	var scan pgx.ScanArgError
 	var of *fault
