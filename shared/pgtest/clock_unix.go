@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func Steered(tb testing.TB) *Server {
 	s.SetClock(tb, 0)
 	s.Env = []string{
 		"LD_PRELOAD=" + found[0], "FAKETIME_TIMESTAMP_FILE=" + s.clockFile(),
-		"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
+		"FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
 	}
 	if err := s.Server.Halt(context.Background()); err != nil {
 		tb.Fatal(err)
@@ -40,7 +41,8 @@ func Steered(tb testing.TB) *Server {
 }
 
 // SetClock sets how far the clock of a server that Steered has started is ahead of the machine's, in whole seconds;
-// negative for behind. The server's next look at the clock has it.
+// negative for behind. Each process of the server
+// has it within a second.
 func (s *Server) SetClock(tb testing.TB, offset time.Duration) {
 	tb.Helper()
 	text := fmt.Appendf(nil, "%+d\n", offset/time.Second)
@@ -51,6 +53,17 @@ func (s *Server) SetClock(tb testing.TB, offset time.Duration) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// Aborted reports whether a process of the server has died by a signal since its start: libfaketime aborts one now and
+// then, and commits that did not wait for the disk may be lost with it.
+func (s *Server) Aborted(tb testing.TB) bool {
+	tb.Helper()
+	log, err := os.ReadFile(filepath.Join(s.Folder(), "log"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return bytes.Contains(log, []byte("was terminated by signal"))
 }
 
 func (s *Server) clockFile() string { return filepath.Join(s.Folder(), "clock") }

@@ -191,12 +191,18 @@ func (r *round) settle(t *testing.T) {
 	var left []string
 	for range 80 {
 		programtest.WaitFor(t, "each pending reversal has looked", func() bool {
+			if r.aborted(t) {
+				return true
+			}
 			due, err := r.h.Due(t.Context(), r.store, time.Now().Add(r.offset)) //nolint:forbidigo // as the steered clock reads it
 			if err != nil {
 				t.Fatal(err)
 			}
 			return due == 0
 		})
+		if r.aborted(t) {
+			return
+		}
 		var err error
 		if left, err = r.h.Unfinished(t.Context(), r.store); err != nil {
 			t.Fatal(err)
@@ -216,29 +222,51 @@ func rounds(t *testing.T, cores int, otherwise uint64) {
 	for n := range number(t, "CAUSEWAY_CRASH_ROUNDS", otherwise) {
 		t.Run(fmt.Sprintf("seed %d", seed+n), func(t *testing.T) {
 			t.Parallel()
-			r := newRound(t, cores, seed+n)
-			defer func() {
-				if t.Failed() {
-					t.Logf("core:\n%s", &r.log)
-				}
-			}()
-			r.start(t, r.calm)
-			if err := r.h.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			r.arrangement.kill()
-			r.suffer(t, 1+r.rng.IntN(3))
-			r.settle(t)
-			faults, err := r.h.JudgeBooks(t.Context(), r.store)
-			if err != nil {
-				t.Error(err)
-			}
-			for _, f := range faults[:min(len(faults), 20)] {
-				t.Error(f)
-			}
-			t.Logf("CAUSEWAY_CRASH_SEED=%d, %d faults; %s", seed+n, len(faults), r.h.Figures())
+			newRound(t, cores, seed+n).complete(t, seed+n)
 		})
 	}
+}
+
+// complete runs the round to the comparison of the books. One whose server was aborted by libfaketime ends where that shows, without a verdict: the
+// acquirer's book is on that server and may have lost what it did.
+func (r *round) complete(t *testing.T, seed uint64) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("core:\n%s", &r.log)
+		}
+	}()
+	r.start(t, r.calm)
+	if err := r.h.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.arrangement.kill()
+	r.suffer(t, 1+r.rng.IntN(3))
+	if r.aborted(t) {
+		return
+	}
+	r.settle(t)
+	if r.aborted(t) {
+		return
+	}
+	faults, err := r.h.JudgeBooks(t.Context(), r.store)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, f := range faults[:min(len(faults), 20)] {
+		t.Error(f)
+	}
+	t.Logf("CAUSEWAY_CRASH_SEED=%d, %d faults; %s", seed, len(faults), r.h.Figures())
+}
+
+// aborted reports whether libfaketime has aborted the server, and logs it.
+func (r *round) aborted(t *testing.T) bool {
+	t.Helper()
+	if r.server == nil || !r.server.Aborted(t) {
+		return false
+	}
+	t.Log("no verdict: libfaketime aborted the server")
+	return true
 }
 
 // TestHostileAcquirer: whatever the acquirer, the clock and a kill do at once, the books agree in the end.
@@ -251,5 +279,5 @@ func TestHostileAcquirer(t *testing.T) {
 // and of the cores jump together, or one without the others: then writes are refused until they agree.
 func TestHostileAcquirerFaketimePostgreSQL(t *testing.T) {
 	t.Parallel()
-	rounds(t, 3, 2)
+	rounds(t, 3, 1)
 }
