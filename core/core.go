@@ -69,6 +69,9 @@ type Config struct {
 	KeepEvents time.Duration
 	// KeepPersonal is how long personal data of transactions, captures, refunds and their events is kept: at least LeastKeepPersonal, 0 for good.
 	KeepPersonal time.Duration
+	// KeepCustomers is how long customers without a payment or a change are kept before they are
+	// deleted: at least LeastKeepPersonal, 0 for no end.
+	KeepCustomers time.Duration
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the folder's root secret, for development.
 	VaultKEK secret.String
 
@@ -269,7 +272,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if c.peers != nil {
 		c.ended.Go(func() { c.peers.Run(background) })
 	}
-	c.ended.Go(func() { keepErasing(background, c.db, c.peers, series, cfg) })
+	c.ended.Go(func() { keepErasing(background, eng, c.peers, series, cfg) })
 	c.ended.Go(func() { keepRoots(background, c.roots, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })

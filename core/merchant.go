@@ -26,6 +26,8 @@ type Merchant struct {
 	CreatedAt time.Time
 	// UnlinkedRefunds says whether it may give money to cards and bank accounts that it took none from.
 	UnlinkedRefunds bool
+	// KeepPersonal and KeepCustomers are the merchant's own periods in days; 0 for those of the service.
+	KeepPersonal, KeepCustomers int
 }
 
 // MerchantChange is what to change of a merchant, or what a new one is like.
@@ -33,6 +35,8 @@ type MerchantChange struct {
 	Name            string // 1 to 200 characters; "" leaves it as it is
 	Day             Day
 	UnlinkedRefunds *bool // whether it may give money to where it took none from; nil leaves it as it is, which at first is no
+	// KeepPersonal and KeepCustomers are periods in days, 0 for those of the service; nil leaves them.
+	KeepPersonal, KeepCustomers *int
 }
 
 // Same reports whether nothing is changed.
@@ -41,10 +45,11 @@ func (c MerchantChange) Same() bool { return c == MerchantChange{Day: Day{Cutoff
 // store checks a change, and says it in the store's words.
 func (c MerchantChange) store() (store.MerchantChange, error) {
 	out := store.MerchantChange{Name: c.Name, TimeZone: c.Day.TimeZone, Cutoff: c.Day.Cutoff, UnlinkedRefunds: c.UnlinkedRefunds}
+	out.Personal, out.Customers = c.KeepPersonal, c.KeepCustomers
 	if c.Name != "" && !payment.ValidMerchantName(c.Name) {
 		return out, errMerchantName
 	}
-	return out, c.Day.Validate()
+	return out, errors.Join(c.Day.Validate(), checkKeepDays("keep personal data", c.KeepPersonal), checkKeepDays("keep customers", c.KeepCustomers))
 }
 
 var errMerchantName = errors.New("a merchant's name has 1 to 200 characters")
@@ -149,7 +154,7 @@ func (a *Admin) ListMerchants(ctx context.Context) ([]Merchant, error) {
 		m := api.ShowMerchant(row)
 		out = append(out, Merchant{
 			ID: m.ID, Name: m.Name, TimeZone: m.TimeZone, Cutoff: m.Cutoff, UnlinkedRefunds: m.UnlinkedRefunds, Disabled: m.DisabledAt != nil,
-			CreatedAt: m.CreatedAt.Time,
+			CreatedAt: m.CreatedAt.Time, KeepPersonal: row.Retention.Personal, KeepCustomers: row.Retention.Customers,
 		})
 	}
 	return out, nil

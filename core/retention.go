@@ -13,40 +13,68 @@ import (
 )
 
 // LeastKeepPersonal is the shortest time for which personal data can be kept: refunds and disputes of recent payments need it.
-const LeastKeepPersonal = 60 * 24 * time.Hour
+const LeastKeepPersonal = store.LeastKeepPersonal
 
-// eraseEvery is how often personal data is looked for that is older than it is kept.
-const eraseEvery = 10 * time.Minute
+const (
+	// eraseEvery is the pause between two passes that erase personal data.
+	eraseEvery = 10 * time.Minute
+	// daily is the pause between two passes over all customers, and over the events of erased objects.
+	daily = 24 * time.Hour
+	day   = 24 * time.Hour
+)
 
 func (cfg Config) checkKeepPersonal() error {
-	if cfg.KeepPersonal != 0 && cfg.KeepPersonal < LeastKeepPersonal {
-		return fmt.Errorf("personal data must be kept for at least %d days, or for good", int(LeastKeepPersonal.Hours()/24))
+	for name, kept := range map[string]time.Duration{"personal data": cfg.KeepPersonal, "inactive customers": cfg.KeepCustomers} {
+		if kept != 0 && kept < LeastKeepPersonal {
+			return fmt.Errorf("%s must be kept for at least %d days, or for good", name, LeastKeepPersonal/day)
+		}
 	}
 	return nil
 }
 
-// keepErasing erases personal data that is older than it is kept, at once and from time to time. It does nothing unless a time was set.
-func keepErasing(ctx context.Context, db *store.DB, peers *engine.Peers, series *metrics.Metrics, cfg Config) {
-	if cfg.KeepPersonal == 0 {
-		return
+// checkKeepDays checks the period of a merchant in days; nil and 0 are the period of the service.
+func checkKeepDays(name string, days *int) error {
+	if days != nil && !store.ValidKeepDays(*days) {
+		return fmt.Errorf("%s %d: want 60 to 36525 days, or 0 for the period of the service", name, *days)
 	}
+	return nil
+}
+
+// keepErasing erases personal data that is past its time, and that of deleted customers, at the
+// start and then regularly.
+func keepErasing(ctx context.Context, eng *engine.Engine, peers *engine.Peers, series *metrics.Metrics, cfg Config) {
 	tick := time.NewTicker(eraseEvery)
 	defer tick.Stop()
+	passes := 0
 	for {
 		if peers.Leads() {
-			n, err := db.ErasePersonal(ctx, cfg.Clock.Now().Add(-cfg.KeepPersonal), api.Presenter{}.Impersonal)
-			series.PersonalErased(n, err)
-			if err != nil && ctx.Err() == nil {
-				cfg.Log.ErrorContext(ctx, "personal data not erased", slog.Any("error", err))
+			long := passes%int(daily/eraseEvery) == 0
+			if long {
+				n, err := eng.DeleteInactiveCustomers(ctx, int(cfg.KeepCustomers/day))
+				cfg.logErased(ctx, series, "inactive customers deleted", "customers", n, err)
 			}
-			if n > 0 {
-				cfg.Log.InfoContext(ctx, "personal data erased", slog.Int64("rows", n))
+			n, err := eng.Store.ErasePersonal(ctx, cfg.Clock.Now(), int(cfg.KeepPersonal/day), api.Presenter{}.Impersonal)
+			cfg.logErased(ctx, series, "personal data erased", "rows", n, err)
+			if long {
+				n, err := eng.Store.ErasePersonalEvents(ctx, cfg.Clock.Now(), api.Presenter{}.Impersonal)
+				cfg.logErased(ctx, series, "personal data of events erased", "rows", n, err)
 			}
+			passes++
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+func (cfg Config) logErased(ctx context.Context, series *metrics.Metrics, done, unit string, n int64, err error) {
+	series.PersonalErased(n, err)
+	if err != nil && ctx.Err() == nil {
+		cfg.Log.ErrorContext(ctx, "personal data not erased", slog.Any("error", err))
+	}
+	if n > 0 {
+		cfg.Log.InfoContext(ctx, done, slog.Int64(unit, n))
 	}
 }

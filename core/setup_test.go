@@ -32,28 +32,29 @@ var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 
 // bundle is an open core behind HTTP with one merchant and its secret test key.
 type bundle struct {
-	dir          string
-	catalogue    string
-	keepPersonal time.Duration // Config.KeepPersonal
-	rateLimit    int           // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
-	private      bool          // webhooks may go to this machine
-	atOnce       int           // requests that are served at once, 0 for the default
-	tracer       *telemetry.Tracer
-	token        string // the operator's, "" for none
-	filter       string // the secret of the filter in front, "" for none
-	hop          string // Config.HopSecret, "" for none
-	inner        bool   // what is asked needs no filter in front
-	clock        *clock.Fake
-	logs         *coretest.Log
-	core         *core.Core
-	server       *httptest.Server
-	client       *http.Client
-	database     *coretest.Database
-	file         bool               // the store is a file, also where those of other tests are on a server
-	on           *coretest.Database // where the store is, if the test started a server of its own
-	inspect      *sql.DB
-	merchant     string
-	key          string
+	dir           string
+	catalogue     string
+	keepPersonal  time.Duration // Config.KeepPersonal
+	keepCustomers time.Duration // Config.KeepCustomers
+	rateLimit     int           // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
+	private       bool          // webhooks may go to this machine
+	atOnce        int           // requests that are served at once, 0 for the default
+	tracer        *telemetry.Tracer
+	token         string // the operator's, "" for none
+	filter        string // the secret of the filter in front, "" for none
+	hop           string // Config.HopSecret, "" for none
+	inner         bool   // what is asked needs no filter in front
+	clock         *clock.Fake
+	logs          *coretest.Log
+	core          *core.Core
+	server        *httptest.Server
+	client        *http.Client
+	database      *coretest.Database
+	file          bool               // the store is a file, also where those of other tests are on a server
+	on            *coretest.Database // where the store is, if the test started a server of its own
+	inspect       *sql.DB
+	merchant      string
+	key           string
 }
 
 func setup(t *testing.T) *bundle {
@@ -92,7 +93,7 @@ func (b *bundle) start(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg := b.place()
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
-	cfg.KeepPersonal, cfg.HopSecret = b.keepPersonal, secret.New(b.hop)
+	cfg.KeepPersonal, cfg.KeepCustomers, cfg.HopSecret = b.keepPersonal, b.keepCustomers, secret.New(b.hop)
 	cfg.Tracer, cfg.FilterToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
 	c, err := core.Open(t.Context(), cfg)
 	if err != nil {

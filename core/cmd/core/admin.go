@@ -33,7 +33,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.administerBy(ctx, core.MakeAdmin, at, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
 	case verb == "update" && len(words) == 2:
 		if c.Same() {
-			return m.misused("merchants update needs --name, --time-zone, --cutoff or --unlinked-refunds")
+			return m.misused("merchants update needs --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
 		}
 		return m.administer(ctx, at, func(a *core.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
 	case (verb == "disable" || verb == "enable") && len(words) == 2 && c.Same():
@@ -87,7 +87,7 @@ func (m *Main) listMerchants(ctx context.Context, at *place) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "id\tcreated\tstatus\tday ends\ttime zone\tunlinked refunds\tname"); err != nil {
+		if _, err := fmt.Fprintln(w, "id\tcreated\tstatus\tday ends\ttime zone\tunlinked refunds\tkeep personal data\tkeep customers\tname"); err != nil {
 			return err
 		}
 		for _, one := range found {
@@ -95,14 +95,22 @@ func (m *Main) listMerchants(ctx context.Context, at *place) error {
 			if one.Disabled {
 				status = "disabled"
 			}
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%q\n", one.ID, one.CreatedAt.Format(time.RFC3339), status, one.Cutoff, one.TimeZone,
-				onOff(one.UnlinkedRefunds), one.Name)
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%q\n", one.ID, one.CreatedAt.Format(time.RFC3339), status, one.Cutoff, one.TimeZone,
+				onOff(one.UnlinkedRefunds), orService(one.KeepPersonal), orService(one.KeepCustomers), one.Name)
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// orService shows a merchant's period in days, "-" for that of the service.
+func orService(days int) string {
+	if days == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%dd", days)
 }
 
 // look runs fn on the opened store with a writer that aligns what tabs separate.

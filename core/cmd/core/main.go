@@ -35,6 +35,7 @@ Usage:
                  [--keep-events DAYS]          remove events after so many days, 60 to 36525 (0: keep them for good)
                  [--keep-audit DAYS]           remove audit records after so many days, 366 at least (0: keep them for good)
                  [--keep-personal-data DAYS]   erase personal data of payments after so many days, 60 to 36525 (0: keep it for good)
+                 [--keep-customers DAYS]       delete customers without a payment or a change for so many days, 60 to 36525 (0: never)
                  [--webhooks-allow-private]    deliver webhooks to this machine and private networks too
   core health    [--admin ADDR]                ask a running one whether it is well, on its port for operators (127.0.0.1:9080)
   core version                                 print the release
@@ -44,6 +45,8 @@ Usage:
                  [--time-zone ZONE]            where its day ends and captures settle: an IANA name, such as Europe/Vienna (UTC)
                  [--cutoff HH:MM]              and when (00:00)
                  [--unlinked-refunds on|off]   whether it may refund to cards it took nothing from (off)
+                 [--keep-personal-data DAYS] [--keep-customers DAYS]
+                                               its own periods in place of those of serve (0: those of serve)
   core merchants update mer_…                  change these, or its [--name NAME]; what is not given stays
   core merchants disable mer_…                 refuse its API keys; what is open is finished, settled and delivered
   core merchants enable mer_…                  take them again
@@ -65,6 +68,10 @@ Usage:
   core steps resolve STEP --outcome OUTCOME --reason TEXT
                                                end one that the acquirer cannot decide: approved, declined or no_effect, by its statement;
                                                a pending reversal: released
+  core personal-data due                       personal data that is past its period and not yet erased, per merchant and kind: rows
+                                               (1000 at most are counted) and the oldest
+                 [--keep-personal-data DAYS] [--keep-customers DAYS]
+                                               the periods of serve
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr
   core vault rewrap                            encrypt the vault's keys by CAUSEWAY_VAULT_KEK instead of by CAUSEWAY_VAULT_OLD_KEK, or of
                                                what root.secret gives; with --store the old one must be given
@@ -148,6 +155,7 @@ func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
 		"audit": m.audit, "secrets": m.secrets, "operators": m.operators, "steps": m.steps,
+		"personal-data": m.personalData,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command given")

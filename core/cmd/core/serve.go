@@ -26,6 +26,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	before := f.Duration("notice", 0, "how long to go on serving at the end, with health red, until nobody sends requests here any more")
 	keep := f.Int("keep-events", 0, "for how many days events are kept, 0 for good")
 	keepPersonal := f.Int("keep-personal-data", 0, "for how many days personal data of payments is kept, 0 for good")
+	keepCustomers := f.Int("keep-customers", 0, "after how many days inactive customers are deleted, 0 for never")
 	keepAudit := f.Int("keep-audit", 0, "for how many days audit records are kept, 0 for good")
 	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
@@ -42,6 +43,10 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 		return m.misused(err.Error())
 	}
 	keptPersonal, err := keepDays("--keep-personal-data", *keepPersonal, core.LeastKeepPersonal)
+	if err != nil {
+		return m.misused(err.Error())
+	}
+	keptCustomers, err := keepDays("--keep-customers", *keepCustomers, core.LeastKeepPersonal)
 	if err != nil {
 		return m.misused(err.Error())
 	}
@@ -77,6 +82,7 @@ func (m *Main) serve(ctx context.Context, args []string) (err error) {
 	defer traces.Close(ctx)
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
 	cfg.FilterToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents, cfg.KeepAudit, cfg.KeepPersonal = token, filter, hop, kept, keptAudit, keptPersonal
+	cfg.KeepCustomers = keptCustomers
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -11,14 +11,27 @@ import (
 func changeFlags(f *flag.FlagSet) func() (core.MerchantChange, error) {
 	day, unlinked := dayFlags(f), unlinkedFlag(f)
 	name := f.String("name", "", "its new name")
+	personal := f.Int("keep-personal-data", notGiven, "days, 0 for the period of the service")
+	customers := f.Int("keep-customers", notGiven, "days, 0 for the period of the service")
 	return func() (core.MerchantChange, error) {
 		d, err := day()
 		if err != nil {
 			return core.MerchantChange{}, err
 		}
 		allow, err := unlinked()
-		return core.MerchantChange{Name: *name, Day: d, UnlinkedRefunds: allow}, err
+		return core.MerchantChange{Name: *name, Day: d, UnlinkedRefunds: allow, KeepPersonal: given(*personal), KeepCustomers: given(*customers)}, err
 	}
+}
+
+// notGiven is the value of a flag for days that is not on the command line.
+const notGiven = -1
+
+// given returns a value that is on the command line, else nil.
+func given(days int) *int {
+	if days == notGiven {
+		return nil
+	}
+	return &days
 }
 
 // unlinkedFlag adds the flag that says whether a merchant may refund what it was never paid, and returns what reads it: nil for no change.

@@ -56,7 +56,10 @@ func (o *Operator) createMerchant(c *call, left *trail) (engine.Answer, error) {
 	if in.Name == "" {
 		return engine.Answer{}, &fault{code: codeMissingField, param: "name"}
 	}
-	change, err := merchantChange(operator.MerchantUpdate{Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds})
+	change, err := merchantChange(operator.MerchantUpdate{
+		Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds,
+		KeepPersonalDays: in.KeepPersonalDays, KeepCustomersDays: in.KeepCustomersDays,
+	})
 	if err != nil {
 		return engine.Answer{}, err
 	}
@@ -98,7 +101,14 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 
 // merchantChange checks what is to be said of a merchant.
 func merchantChange(in operator.MerchantUpdate) (store.MerchantChange, error) {
-	c := store.MerchantChange{Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds}
+	c := store.MerchantChange{
+		Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds, Personal: in.KeepPersonalDays, Customers: in.KeepCustomersDays,
+	}
+	for name, days := range map[string]*int{"keep_personal_data_days": c.Personal, "keep_customers_days": c.Customers} {
+		if days != nil && !store.ValidKeepDays(*days) {
+			return c, &fault{code: codeInvalidValue, param: name, message: "A period has 60 to 36525 days; 0 is the period of the service."}
+		}
+	}
 	if in.Name != nil {
 		if c.Name = *in.Name; !payment.ValidMerchantName(c.Name) {
 			return c, &fault{code: codeInvalidValue, param: "name", message: "A merchant's name has 1 to 200 characters."}
@@ -131,7 +141,8 @@ func (Presenter) Merchant(m store.Merchant, created bool) engine.Answer {
 func showMerchant(m store.Merchant) *operator.Merchant {
 	out := &operator.Merchant{
 		ID: id.Format(id.Merchant, m.ID), Object: operator.ObjectMerchant, Name: m.Name, Status: operator.Enabled, TimeZone: m.TimeZone,
-		Cutoff: fmt.Sprintf("%02d:%02d", m.Cutoff/60, m.Cutoff%60), UnlinkedRefunds: m.UnlinkedRefunds, CreatedAt: v1.Time{Time: m.CreatedAt}, DisabledAt: optionalTime(m.DisabledAt),
+		Cutoff: fmt.Sprintf("%02d:%02d", m.Cutoff/60, m.Cutoff%60), UnlinkedRefunds: m.UnlinkedRefunds,
+		KeepPersonalDays: m.Retention.Personal, KeepCustomersDays: m.Retention.Customers, CreatedAt: v1.Time{Time: m.CreatedAt}, DisabledAt: optionalTime(m.DisabledAt),
 	}
 	if !m.DisabledAt.IsZero() {
 		out.Status = operator.Disabled

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -11,15 +12,21 @@ import (
 // eraseAttempts is how often a deletion begins again because the customer was changed meanwhile.
 const eraseAttempts = 8
 
-// errChanged says that events were written that a deletion has not seen.
+// errChanged reports events that were written after a deletion had read the events.
 var errChanged = errors.New("engine: the customer was changed meanwhile")
 
-// DeleteCustomer erases what is known of a customer: its data, what it pays with, and both in the events that told of them. What is left is
-// that it was, and was deleted. Its transactions keep what they recorded.
+// DeleteCustomer erases the data of a customer and of its payment methods, and both in their events,
+// in one commit. The id and the deletion stay. The personal data of its transactions follows as soon
+// as nothing needs it: see store.DB.ErasePersonal. ErrNotFound if there is no such customer.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) (Answer, error) {
+	return e.deleteCustomer(ctx, r, customer, nil)
+}
+
+// deleteCustomer is DeleteCustomer if check, which may be nil, returns no error in the same commit.
+func (e *Engine) deleteCustomer(ctx context.Context, r Request, customer int64, check func(*store.Tx) error) (Answer, error) {
 	for range eraseAttempts {
-		// The events are looked for outside the commit, for there may be many others to pass over.
-		stamp, told, err := e.Store.CustomerEvents(ctx, r.Tenant, customer)
+		// The events are read outside of the commit, because there may be many.
+		stamp, events, err := e.Store.CustomerEvents(ctx, r.Tenant, customer)
 		if errors.Is(err, store.ErrNotFound) {
 			return Answer{}, ErrNotFound
 		}
@@ -27,6 +34,11 @@ func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) 
 			return Answer{}, err
 		}
 		out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (answer *Answer, err error) {
+			if check != nil {
+				if err := check(tx); err != nil {
+					return nil, err
+				}
+			}
 			now, err := tx.CustomerStamp(c.Tenant, c.ID)
 			if err != nil {
 				return nil, err
@@ -34,7 +46,7 @@ func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) 
 			if now != stamp {
 				return nil, errChanged
 			}
-			err = tx.Shred(func() (err error) { answer, err = e.erase(tx, c, told); return err })
+			err = tx.Shred(func() (err error) { answer, err = e.erase(tx, c, events); return err })
 			return answer, err
 		})
 		if !errors.Is(err, errChanged) {
@@ -44,8 +56,47 @@ func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) 
 	return Answer{}, store.ErrBusy
 }
 
-// erase deletes a customer, of which all events so far are told.
-func (e *Engine) erase(tx *store.Tx, c *payment.Customer, told []*store.Event) (*Answer, error) {
+// errActive reports a customer that has paid or was changed meanwhile.
+var errActive = errors.New("engine: the customer is active again")
+
+// inactivePage is how many customers one statement reads.
+const inactivePage = 100
+
+// DeleteInactiveCustomers deletes the customers without a payment or a change for the period of
+// their merchant, and returns how many. days is the period of merchants without one of their own, 0
+// for no end. It reads all customers of these merchants, page by page.
+func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (int64, error) {
+	deleted := int64(0)
+	for after := int64(0); ; {
+		page, err := e.Store.AgedCustomers(ctx, e.Clock.Now(), days, after, inactivePage)
+		if err != nil {
+			return deleted, fmt.Errorf("look for inactive customers: %w", err)
+		}
+		for _, c := range page {
+			after = c.ID
+			_, err := e.deleteCustomer(ctx, Request{Tenant: c.Tenant}, c.ID, func(tx *store.Tx) error {
+				active, err := tx.ActiveCustomer(c)
+				if err == nil && active {
+					err = errActive
+				}
+				return err
+			})
+			if errors.Is(err, errActive) || errors.Is(err, ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return deleted, fmt.Errorf("delete an inactive customer: %w", err)
+			}
+			deleted++
+		}
+		if len(page) < inactivePage {
+			return deleted, nil
+		}
+	}
+}
+
+// erase deletes a customer, and erases its events so far.
+func (e *Engine) erase(tx *store.Tx, c *payment.Customer, events []*store.Event) (*Answer, error) {
 	attached, err := tx.AttachedMethods(c.ID)
 	if err != nil {
 		return nil, err
@@ -59,12 +110,15 @@ func (e *Engine) erase(tx *store.Tx, c *payment.Customer, told []*store.Event) (
 	if err := tx.EraseMethods(c.ID); err != nil {
 		return nil, err
 	}
-	for _, event := range told {
+	for _, event := range events {
 		if err := tx.RewriteEvent(event.ID, e.Present.Erased(event.Type, event.Data)); err != nil {
 			return nil, err
 		}
 	}
 	if err := tx.DeleteCustomer(c); err != nil {
+		return nil, err
+	}
+	if err := tx.QueueErasure(c); err != nil {
 		return nil, err
 	}
 	answer := e.Present.CustomerDeleted(c)

@@ -31,15 +31,20 @@ const ObjectMerchant = "merchant"
 
 // Merchant is whom payments are taken for.
 type Merchant struct {
-	ID              string   `json:"id"`
-	Object          string   `json:"object"`
-	Name            string   `json:"name"`
-	Status          Status   `json:"status"`
-	TimeZone        string   `json:"time_zone"`        // IANA name
-	Cutoff          string   `json:"cutoff"`           // HH:MM, when the merchant's day ends there
-	UnlinkedRefunds bool     `json:"unlinked_refunds"` // it may give money to where it took none from
-	CreatedAt       v1.Time  `json:"created_at"`
-	DisabledAt      *v1.Time `json:"disabled_at,omitempty"`
+	ID              string `json:"id"`
+	Object          string `json:"object"`
+	Name            string `json:"name"`
+	Status          Status `json:"status"`
+	TimeZone        string `json:"time_zone"`        // IANA name
+	Cutoff          string `json:"cutoff"`           // HH:MM, when the merchant's day ends there
+	UnlinkedRefunds bool   `json:"unlinked_refunds"` // it may give money to where it took none from
+	// Days after which personal data of payments is erased, and after which inactive customers are
+	// deleted. Absent: the period of the service.
+	KeepPersonalDays  int `json:"keep_personal_data_days,omitzero"`
+	KeepCustomersDays int `json:"keep_customers_days,omitzero"`
+
+	CreatedAt  v1.Time  `json:"created_at"`
+	DisabledAt *v1.Time `json:"disabled_at,omitempty"`
 }
 
 // MerchantList is a page of merchants, newest first.
@@ -55,6 +60,9 @@ type MerchantCreate struct {
 	TimeZone        *string `json:"time_zone,omitempty"`
 	Cutoff          *string `json:"cutoff,omitempty"`
 	UnlinkedRefunds *bool   `json:"unlinked_refunds,omitempty"`
+	// Days, 0 for the period of the service.
+	KeepPersonalDays  *int `json:"keep_personal_data_days,omitempty"`
+	KeepCustomersDays *int `json:"keep_customers_days,omitempty"`
 }
 
 // MerchantUpdate is the body of an update. What is nil stays as it is.
@@ -63,6 +71,9 @@ type MerchantUpdate struct {
 	TimeZone        *string `json:"time_zone,omitempty"`
 	Cutoff          *string `json:"cutoff,omitempty"`
 	UnlinkedRefunds *bool   `json:"unlinked_refunds,omitempty"`
+	// Days, 0 for the period of the service.
+	KeepPersonalDays  *int `json:"keep_personal_data_days,omitempty"`
+	KeepCustomersDays *int `json:"keep_customers_days,omitempty"`
 }
 
 // APIKeyCreate is the body of a create of an API key.

@@ -36,15 +36,19 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 		WHERE id = ?4 AND merchant_id = ?5 AND live = ?6 AND operation = ''
 			AND status IN ('authorized', 'partially_captured')
 			AND amount_authorized - amount_captured >= MAX(?2, 1)
-		RETURNING amount_capture_pending, currency`,
+		RETURNING amount_capture_pending, currency, erased_at`,
 		c.ID, c.Amount, toMillis(tx.Now), c.Transaction, c.Tenant.Merchant, c.Tenant.Live)
 	if err != nil {
 		return err
 	}
-	if err := row.Scan(&c.Amount, &c.Currency); errors.Is(err, sql.ErrNoRows) {
+	var erased int64
+	if err := row.Scan(&c.Amount, &c.Currency, &erased); errors.Is(err, sql.ErrNoRows) {
 		return ErrConflict
 	} else if err != nil {
 		return fmt.Errorf("begin capture: %w", err)
+	}
+	if err := tx.afterErasure(c.Tenant, c.Transaction, erased, &c.Client); err != nil {
+		return err
 	}
 	c.State, c.CreatedAt, c.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.InsertCapture(c)

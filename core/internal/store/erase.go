@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
@@ -37,9 +36,9 @@ func (tx *Tx) CustomerStamp(tenant payment.Tenant, customer int64) (Stamp, error
 	return scanStamp(row)
 }
 
-// CustomerEvents lists the events of a customer and of its payment methods, oldest first, all of them while the stamp stays the same. It
-// walks the tenant's events since the customer was made, in the index alone but for those it finds, and is therefore no part of a group.
-// ErrNotFound when the tenant has no such customer.
+// CustomerEvents lists the events of a customer and of its payment methods, oldest first, all of
+// them while the stamp stays the same. It reads these events alone. ErrNotFound if the tenant has no
+// such customer.
 func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, customer int64) (Stamp, []*Event, error) {
 	s, err := db.query(ctx, customerStamp)
 	if err != nil {
@@ -49,17 +48,16 @@ func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, custome
 	if err != nil {
 		return stamp, nil, err
 	}
-	since := `id > ?3`
-	if db.shared {
-		since = strings.ReplaceAll(fromPlace, "?", "?3")
-	}
-	found, err := collect(ctx, db, `SELECT `+eventColumns+` FROM events INDEXED BY events_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND `+since+`
-			AND object_id IN (SELECT ?4 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?4)
-			AND (type LIKE 'customer.%' OR type LIKE 'payment\_method.%' ESCAPE '\')
-		ORDER BY id`, scanEvent, tenant.Merchant, tenant.Live, customer-eventSlack(), customer)
+	found, err := collect(ctx, db, customerEvents, scanEvent, tenant.Merchant, tenant.Live, customer)
 	return stamp, found, err
 }
+
+// The condition on the type is the one of the index, word by word.
+const customerEvents = `SELECT ` + eventColumns + ` FROM events INDEXED BY events_of_customers
+	WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
+		AND object_id IN (SELECT ?3 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?3)
+		AND merchant_id = ?1 AND live = ?2
+	ORDER BY id`
 
 // RewriteEvent puts other data in the place of an event's.
 func (tx *Tx) RewriteEvent(id int64, data []byte) error {

@@ -11,8 +11,23 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// erasePage is how many rows one commit erases personal data from.
-const erasePage = 100
+// LeastKeepPersonal is the shortest time for which the personal data of a transaction is kept after
+// its creation, and after its last refund. Refunds and disputes need it that long.
+const LeastKeepPersonal = 60 * day
+
+const (
+	day = 24 * time.Hour
+	// erasePage is how many rows one commit erases personal data from.
+	erasePage = 100
+	// eraseLater is how long a transaction waits for the next look if something is open.
+	eraseLater = time.Hour
+	// erasuresLock keeps a change of a merchant's period apart from a page of rows.
+	erasuresLock = "erasures"
+)
+
+// Erase returns data without personal data. kind is transaction, capture, refund, or the type of an
+// event.
+type Erase func(kind string, data []byte) []byte
 
 // personal are the columns of one table with personal data.
 type personal struct {
@@ -20,26 +35,28 @@ type personal struct {
 	column      string   // "" for none
 	kind        string   // an expression for the kind of the data in column
 	addresses   []string // columns with client addresses
+	more        string   // a further condition on rows, "" for none
 }
 
-// personals returns all of them. The data of customers and payment methods has a deletion of its
-// own: only their client addresses are here.
+// personals returns the tables whose rows are erased by their own age. Transactions are erased
+// together with their captures and refunds. The data of customers and payment methods is erased if
+// the customer is deleted: only their client addresses are here.
 func personals() []personal {
 	client := []string{"client_address"}
-	payer := []string{"client_address", "confirm_client_address", "void_client_address"}
 	return []personal{
-		{"transactions", "transactions", "details", "'transaction'", payer},
-		{"waiting", "transactions", "waiting_details", "'transaction'", nil},
-		{"captures", "captures", "details", "'capture'", client},
-		{"refunds", "refunds", "details", "'refund'", client},
-		{"events", "events", "data", "type", nil},
-		{"customers", "customers", "", "''", client},
-		{"payment_methods", "payment_methods", "", "''", client},
+		{"refunds", "refunds", "details", "'refund'", client, " AND transaction_id IS NULL"},
+		eventData(),
+		{"customers", "customers", "", "''", client, ""},
+		{"payment_methods", "payment_methods", "", "''", client, ""},
 	}
 }
 
-// selection is the query for a page of rows: id, kind, data and whether there is a client address.
-func (p personal) selection() string {
+// eventData is the object that an event shows.
+func eventData() personal { return personal{"events", "events", "data", "type", nil, ""} }
+
+// selection is the query for rows under a condition: id, kind, data and whether there is a client
+// address.
+func (p personal) selection(where string) string {
 	data, addressed := "''", "0"
 	if p.column != "" {
 		data = "COALESCE(" + p.column + ", '')"
@@ -47,11 +64,11 @@ func (p personal) selection() string {
 	if len(p.addresses) > 0 {
 		addressed = "CASE WHEN " + strings.Join(p.addresses, " || ") + " <> '' THEN 1 ELSE 0 END"
 	}
-	return `SELECT id, ` + p.kind + `, ` + data + `, ` + addressed + ` FROM ` + p.table + ` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`
+	return `SELECT id, ` + p.kind + `, ` + data + `, ` + addressed + ` FROM ` + p.table + ` WHERE ` + where + p.more + ` ORDER BY id`
 }
 
-// erase writes data and empties the client addresses of one row.
-func (p personal) erase(tx *Tx, id int64, data string) error {
+// write stores data and empties the client addresses of one row.
+func (p personal) write(tx *Tx, id int64, data string) error {
 	var (
 		set  []string
 		args []any
@@ -65,51 +82,189 @@ func (p personal) erase(tx *Tx, id int64, data string) error {
 	return tx.change(`UPDATE `+p.table+` SET `+strings.Join(set, ", ")+` WHERE id = ?`, append(args, id)...)
 }
 
-// ErasePersonal replaces the personal data of all rows created before a time by the result of erase,
-// and empties their client addresses. It returns the number of rows changed. It writes pages of one
-// short commit each, and begins after the rows of earlier calls.
-func (db *DB) ErasePersonal(ctx context.Context, before time.Time, erase func(kind string, data []byte) []byte) (erased int64, err error) {
-	for _, p := range personals() {
-		for more := true; more; {
-			n := int64(0)
-			err := db.Update(ctx, func(tx *Tx) (err error) { n, more, err = tx.erasePage(p, id.At(before), erase); return err })
-			if err != nil {
-				return erased, fmt.Errorf("erase personal data of %s: %w", p.name, err)
-			}
-			erased += n
-			select {
-			case <-ctx.Done():
-				return erased, ctx.Err()
-			case <-time.After(purgePause):
-			}
+// ErasePersonal erases the personal data of all rows that are past the period of their merchant, and
+// that of the transactions of deleted customers. keep is the period in days of merchants without one
+// of their own, 0 for no end. It returns the number of rows changed. It writes pages of one short
+// commit each, and begins after the rows of earlier calls. Amounts, states, versions and times of
+// change stay.
+func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase Erase) (erased int64, err error) {
+	periods, err := db.periods(ctx, keep)
+	if err != nil {
+		return 0, err
+	}
+	e := &eraser{db: db, now: now, keep: keep, erase: erase}
+	for _, days := range periods {
+		if err := e.aged(ctx, days); err != nil {
+			return e.erased, err
 		}
 	}
-	return erased, nil
+	err = errors.Join(e.delayed(ctx), e.customers(ctx))
+	return e.erased, err
 }
 
-// personalRow is one row with personal data.
-type personalRow struct {
-	id         int64
-	kind, data string
-	addressed  bool
+// ErasePersonalEvents erases the events of transactions that were erased earlier than their events
+// by age. It passes over all events of the merchants of these transactions since the oldest of them,
+// so it is for once a day. A pass that ends early begins again.
+func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
+	e := &eraser{db: db, now: now, erase: erase}
+	err = e.events(ctx)
+	return e.erased, err
 }
 
-func (tx *Tx) erasePage(p personal, before int64, erase func(string, []byte) []byte) (n int64, more bool, err error) {
-	through, err := tx.erasedThrough(p.name)
+// periods returns the periods that merchants have, in days.
+func (db *DB) periods(ctx context.Context, keep int) ([]int, error) {
+	found, err := collect(ctx, db, `SELECT DISTINCT keep_personal FROM merchants WHERE keep_personal IS NOT NULL ORDER BY keep_personal`,
+		func(row Scanner) (days int, err error) { return days, row.Scan(&days) })
 	if err != nil {
-		return 0, false, err
+		return nil, fmt.Errorf("read periods of merchants: %w", err)
 	}
-	var rows []personalRow
-	err = tx.each(p.selection()+tx.s.Dialect().Lock, func(row Scanner) error {
-		var r personalRow
+	for _, days := range found {
+		if days == keep {
+			return found, nil
+		}
+	}
+	if keep > 0 {
+		found = append(found, keep)
+	}
+	return found, nil
+}
+
+// eraser is one pass.
+type eraser struct {
+	db     *DB
+	now    time.Time
+	keep   int
+	erase  Erase
+	erased int64 // rows so far
+}
+
+// commit runs a page as one short commit. The page may run again from its beginning.
+func (e *eraser) commit(ctx context.Context, name string, page func(*Tx) (erased int64, err error)) error {
+	n := int64(0)
+	err := e.db.Update(ctx, func(tx *Tx) error {
+		return tx.Shred(func() (err error) { n, err = page(tx); return err })
+	})
+	if err != nil {
+		return fmt.Errorf("erase personal data of %s: %w", name, err)
+	}
+	e.erased += n
+	return nil
+}
+
+// pages commits one page after the other until one reports that there is no more to do.
+func (e *eraser) pages(ctx context.Context, name string, page func(*Tx) (erased int64, more bool, err error)) error {
+	for more := true; more; {
+		err := e.commit(ctx, name, func(tx *Tx) (n int64, err error) { n, more, err = page(tx); return n, err })
+		if err != nil || !more {
+			return err
+		}
+		if err := wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait leaves the writer to payments for a moment.
+func wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(purgePause):
+		return nil
+	}
+}
+
+// aged erases the rows of the merchants with one period that are past it.
+func (e *eraser) aged(ctx context.Context, days int) error {
+	err := e.pages(ctx, "transactions", func(tx *Tx) (int64, bool, error) { return tx.agedTransactions(e, days) })
+	for _, p := range personals() {
+		if err != nil {
+			return err
+		}
+		err = e.pages(ctx, p.name, func(tx *Tx) (int64, bool, error) { return tx.agedRows(e, p, days) })
+	}
+	return err
+}
+
+// agedPage is what rows are past a period of days: ?1 is the row to begin after, ?2 the first that
+// is too young, ?3 the period of merchants without one of their own.
+func agedPage(table string) string {
+	return `SELECT id, CASE WHEN (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = ` + table + `.merchant_id) = ?4
+		THEN 1 ELSE 0 END FROM ` + table + ` WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?5`
+}
+
+// agedIDs returns the next page of rows past the period: those of its merchants, and how many there
+// were of all. It stores that they were seen.
+func (tx *Tx) agedIDs(e *eraser, name, table string, days int) (ids []int64, more bool, err error) {
+	if err := tx.lock(erasuresLock, 0); err != nil {
+		return nil, false, err
+	}
+	through, err := tx.erasedThrough(name, days)
+	if err != nil {
+		return nil, false, err
+	}
+	rows, last := 0, int64(0)
+	err = tx.each(agedPage(table), func(row Scanner) error {
+		var mine bool
+		if err := row.Scan(&last, &mine); err != nil {
+			return fmt.Errorf("read page: %w", err)
+		}
+		if rows++; mine {
+			ids = append(ids, last)
+		}
+		return nil
+	}, through, id.At(e.now.Add(-time.Duration(days)*day)), e.keep, days, erasePage)
+	if err != nil || rows == 0 {
+		return nil, false, err
+	}
+	err = tx.exec(`INSERT INTO erasures (name, days, through) VALUES (?1, ?2, ?3) ON CONFLICT (name, days) DO UPDATE SET through = ?3`,
+		name, days, last)
+	return ids, rows == erasePage, err
+}
+
+func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
+	row, err := tx.locked(`SELECT through FROM erasures WHERE name = ? AND days = ?`, name, days)
+	if err != nil {
+		return 0, err
+	}
+	if err := row.Scan(&through); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("read erasure: %w", err)
+	}
+	return through, nil
+}
+
+func (tx *Tx) agedRows(e *eraser, p personal, days int) (erased int64, more bool, err error) {
+	ids, more, err := tx.agedIDs(e, p.name, p.table, days)
+	for _, n := range ids {
+		if err != nil {
+			return 0, false, err
+		}
+		var changed int64
+		changed, err = tx.eraseRows(p, "id = ?", n, e.erase)
+		erased += changed
+	}
+	return erased, more, err
+}
+
+// eraseRows erases the personal data of the rows under a condition with one argument.
+func (tx *Tx) eraseRows(p personal, where string, arg int64, erase Erase) (erased int64, err error) {
+	type found struct {
+		id         int64
+		kind, data string
+		addressed  bool
+	}
+	var rows []found
+	err = tx.each(p.selection(where)+tx.s.Dialect().Lock, func(row Scanner) error {
+		var r found
 		if err := row.Scan(&r.id, &r.kind, &r.data, &r.addressed); err != nil {
 			return fmt.Errorf("read personal data: %w", err)
 		}
 		rows = append(rows, r)
 		return nil
-	}, through, before, erasePage)
-	if err != nil || len(rows) == 0 {
-		return 0, false, err
+	}, arg)
+	if err != nil {
+		return 0, err
 	}
 	for _, r := range rows {
 		next := r.data
@@ -119,22 +274,10 @@ func (tx *Tx) erasePage(p personal, before int64, erase func(string, []byte) []b
 		if next == r.data && !r.addressed {
 			continue
 		}
-		if err := p.erase(tx, r.id, next); err != nil {
-			return 0, false, err
+		if err := p.write(tx, r.id, next); err != nil {
+			return 0, err
 		}
-		n++
+		erased++
 	}
-	err = tx.exec(`INSERT INTO erasures (name, through) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET through = ?2`, p.name, rows[len(rows)-1].id)
-	return n, len(rows) == erasePage, err
-}
-
-func (tx *Tx) erasedThrough(name string) (through int64, err error) {
-	row, err := tx.locked(`SELECT through FROM erasures WHERE name = ?`, name)
-	if err != nil {
-		return 0, err
-	}
-	if err := row.Scan(&through); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("read erasure: %w", err)
-	}
-	return through, nil
+	return erased, nil
 }

@@ -24,15 +24,19 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
 			AND status IN ('captured', 'partially_captured')
 			AND ?1 > 0 AND amount_captured - amount_refunded - amount_refund_pending >= ?1
-		RETURNING currency`,
+		RETURNING currency, erased_at`,
 		r.Amount, toMillis(tx.Now), r.Transaction, r.Tenant.Merchant, r.Tenant.Live)
 	if err != nil {
 		return err
 	}
-	if err := row.Scan(&r.Currency); errors.Is(err, sql.ErrNoRows) {
+	var erased int64
+	if err := row.Scan(&r.Currency, &erased); errors.Is(err, sql.ErrNoRows) {
 		return ErrConflict
 	} else if err != nil {
 		return fmt.Errorf("begin refund: %w", err)
+	}
+	if err := tx.afterErasure(r.Tenant, r.Transaction, erased, &r.Client); err != nil {
+		return err
 	}
 	if err := tx.reserveOfCapture(r); err != nil {
 		return err

@@ -20,6 +20,22 @@ type Merchant struct {
 	DisabledAt time.Time // zero while it is in service
 	// UnlinkedRefunds says whether it may give money to where it took none from.
 	UnlinkedRefunds bool
+	Retention       Retention
+}
+
+// Retention is how long a merchant's personal data is kept, in days. 0 is the period of the service.
+type Retention struct {
+	Personal  int // personal data of payments
+	Customers int // customers without a payment or a change
+}
+
+// mostKeepDays are a hundred years.
+const mostKeepDays = 36525
+
+// ValidKeepDays reports whether a merchant can have a period of so many days, or with 0 that of the
+// service.
+func ValidKeepDays(days int) bool {
+	return days == 0 || days >= int(LeastKeepPersonal/day) && days <= mostKeepDays
 }
 
 // MerchantChange is what to change of a merchant. "", nil and a negative cut-off leave it as it is.
@@ -28,9 +44,12 @@ type MerchantChange struct {
 	TimeZone        string
 	Cutoff          int
 	UnlinkedRefunds *bool
+	Personal        *int // days; 0 for the period of the service
+	Customers       *int
 }
 
-const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds`
+const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
+	COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
 
 // InsertMerchant writes a merchant whose day ends at midnight UTC. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertMerchant(id int64, name string) error {
@@ -43,9 +62,32 @@ func (tx *Tx) UpdateMerchant(id int64, c MerchantChange) error {
 	if c.UnlinkedRefunds != nil {
 		allowed = *c.UnlinkedRefunds
 	}
+	if err := tx.setRetention(id, c); err != nil {
+		return err
+	}
 	return tx.change(`UPDATE merchants SET name = COALESCE(NULLIF(?1, ''), name), time_zone = COALESCE(NULLIF(?2, ''), time_zone),
 			cutoff = CASE WHEN ?3 < 0 THEN cutoff ELSE ?3 END, unlinked_refunds = COALESCE(?4, unlinked_refunds)
 		WHERE id = ?5`, c.Name, c.TimeZone, c.Cutoff, allowed, id)
+}
+
+// setRetention changes the periods of a merchant. Erasures by age begin again, because they have
+// passed rows that the merchant's new period contains.
+func (tx *Tx) setRetention(id int64, c MerchantChange) error {
+	if c.Customers != nil {
+		if err := tx.exec(`UPDATE merchants SET keep_customers = NULLIF(?, 0) WHERE id = ?`, *c.Customers, id); err != nil {
+			return err
+		}
+	}
+	if c.Personal == nil {
+		return nil
+	}
+	if err := tx.lock(erasuresLock, 0); err != nil {
+		return err
+	}
+	if err := tx.exec(`UPDATE merchants SET keep_personal = NULLIF(?, 0) WHERE id = ?`, *c.Personal, id); err != nil {
+		return err
+	}
+	return tx.exec(`DELETE FROM erasures`)
 }
 
 // DisableMerchant takes a merchant out of service, or puts it back. It changes nothing of one that is there already. ErrConflict when there
@@ -111,7 +153,8 @@ func scanMerchant(row Scanner) (Merchant, error) {
 		m                 Merchant
 		created, disabled int64
 	)
-	err := row.Scan(&m.ID, &m.Name, &m.TimeZone, &m.Cutoff, &created, &disabled, &m.UnlinkedRefunds)
+	err := row.Scan(&m.ID, &m.Name, &m.TimeZone, &m.Cutoff, &created, &disabled, &m.UnlinkedRefunds,
+		&m.Retention.Personal, &m.Retention.Customers)
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, ErrNotFound
 	}

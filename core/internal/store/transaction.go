@@ -66,7 +66,7 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 // ErrConflict if the transaction cannot be voided.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, by payment.Client) error {
 	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, reclaimed_at = 0,
-			updated_at = ?, void_api_key_id = ?, void_client_address = ?
+			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
 			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,

@@ -14,7 +14,10 @@ CREATE TABLE merchants (
     time_zone        TEXT    NOT NULL DEFAULT 'UTC',
     cutoff           INTEGER NOT NULL DEFAULT 0 CHECK (cutoff BETWEEN 0 AND 1439),
     unlinked_refunds INTEGER NOT NULL DEFAULT 0 CHECK (unlinked_refunds IN (0, 1)),
-    disabled_at      INTEGER NOT NULL DEFAULT 0 -- 0 while the merchant is in service
+    disabled_at      INTEGER NOT NULL DEFAULT 0, -- 0 while the merchant is in service
+    -- The days after which personal data of payments, and inactive customers, are erased. NULL: the period of the service.
+    keep_personal    INTEGER CHECK (keep_personal BETWEEN 60 AND 36525),
+    keep_customers   INTEGER CHECK (keep_customers BETWEEN 60 AND 36525)
 ) STRICT;
 
 CREATE TABLE api_keys (
@@ -82,6 +85,7 @@ CREATE TABLE transactions (
     confirm_client_address TEXT    NOT NULL DEFAULT '',
     void_api_key_id        INTEGER NOT NULL DEFAULT 0,
     void_client_address    TEXT    NOT NULL DEFAULT '',
+    erased_at              INTEGER NOT NULL DEFAULT 0, -- when its personal data was erased; 0: not yet
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) STRICT;
@@ -103,11 +107,42 @@ CREATE TABLE transaction_terms (
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 ) STRICT, WITHOUT ROWID;
 
--- How far rows have no personal data any more, by the kind of rows.
+-- How far rows have no personal data any more, by the kind of rows and the period of their merchants. A merchant's
+-- change of its period begins all again.
 CREATE TABLE erasures (
-    name    TEXT    PRIMARY KEY,
-    through INTEGER NOT NULL -- id of the last row
+    name    TEXT    NOT NULL,
+    days    INTEGER NOT NULL,
+    through INTEGER NOT NULL, -- id of the last row
+    PRIMARY KEY (name, days)
+) STRICT, WITHOUT ROWID;
+
+-- Transactions that are to be erased later than others of their age: something was open, or came after the erasure.
+CREATE TABLE delayed_erasures (
+    transaction_id INTEGER PRIMARY KEY,
+    merchant_id    INTEGER NOT NULL,
+    live           INTEGER NOT NULL CHECK (live IN (0, 1)),
+    due_at         INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX delayed_erasures_due ON delayed_erasures (due_at);
+
+-- Deleted customers with transactions that are still to be erased.
+CREATE TABLE customer_erasures (
+    customer_id INTEGER PRIMARY KEY,
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    deleted_at  INTEGER NOT NULL,
+    due_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
+
+-- Transactions, captures and refunds that were erased, and whose events follow.
+CREATE TABLE erased_objects (
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    object_id   INTEGER NOT NULL,
+    erased_at   INTEGER NOT NULL,
+    PRIMARY KEY (merchant_id, live, object_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE captures (
     id                    INTEGER PRIMARY KEY,
@@ -188,6 +223,7 @@ CREATE TABLE reversals (
     UNIQUE (kind, step_id, transaction_id, attempt)
 ) STRICT;
 CREATE INDEX reversals_due ON reversals (due_at);
+CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
 
 -- The last attempt of recovery at each unfinished step that it has tried. A step that ends has no row.
 CREATE TABLE step_attempts (
@@ -215,6 +251,9 @@ CREATE TABLE events (
 -- The only index that event lists cost a payment. It covers the object, so a list of one object's events skips the
 -- events of other objects without reading their rows.
 CREATE INDEX events_by_tenant ON events (merchant_id, live, id, object_id);
+-- Deleting a customer erases its events and those of its payment methods. Payments have no entry.
+CREATE INDEX events_of_customers ON events (object_id, id)
+    WHERE substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.';
 
 -- Events that the platform sends a merchant once for each name; a repeated request returns the stored event.
 CREATE TABLE announcements (

@@ -10,7 +10,9 @@ CREATE TABLE merchants (
     time_zone        TEXT     NOT NULL DEFAULT 'UTC',
     cutoff           INTEGER  NOT NULL DEFAULT 0 CHECK (cutoff BETWEEN 0 AND 1439),
     unlinked_refunds SMALLINT NOT NULL DEFAULT 0 CHECK (unlinked_refunds IN (0, 1)),
-    disabled_at      BIGINT   NOT NULL DEFAULT 0
+    disabled_at      BIGINT   NOT NULL DEFAULT 0,
+    keep_personal    INTEGER  CHECK (keep_personal BETWEEN 60 AND 36525),
+    keep_customers   INTEGER  CHECK (keep_customers BETWEEN 60 AND 36525)
 );
 
 CREATE TABLE api_keys (
@@ -70,6 +72,7 @@ CREATE TABLE transactions (
     confirm_client_address TEXT     NOT NULL DEFAULT '',
     void_api_key_id        BIGINT   NOT NULL DEFAULT 0,
     void_client_address    TEXT     NOT NULL DEFAULT '',
+    erased_at              BIGINT   NOT NULL DEFAULT 0,
     partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
@@ -89,10 +92,33 @@ CREATE TABLE transaction_terms (
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 );
 
--- How far rows have no personal data any more, by the kind of rows.
 CREATE TABLE erasures (
-    name    TEXT   PRIMARY KEY,
-    through BIGINT NOT NULL -- id of the last row
+    name    TEXT    COLLATE "C" NOT NULL,
+    days    INTEGER NOT NULL,
+    through BIGINT  NOT NULL,
+    PRIMARY KEY (name, days)
+);
+CREATE TABLE delayed_erasures (
+    transaction_id BIGINT   PRIMARY KEY,
+    merchant_id    BIGINT   NOT NULL,
+    live           SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    due_at         BIGINT   NOT NULL
+);
+CREATE INDEX delayed_erasures_due ON delayed_erasures (due_at);
+CREATE TABLE customer_erasures (
+    customer_id BIGINT   PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    deleted_at  BIGINT   NOT NULL,
+    due_at      BIGINT   NOT NULL
+);
+CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
+CREATE TABLE erased_objects (
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    object_id   BIGINT   NOT NULL,
+    erased_at   BIGINT   NOT NULL,
+    PRIMARY KEY (merchant_id, live, object_id)
 );
 
 CREATE TABLE captures (
@@ -170,6 +196,7 @@ CREATE TABLE reversals (
     UNIQUE (kind, step_id, transaction_id, attempt)
 );
 CREATE INDEX reversals_due ON reversals (due_at);
+CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
 
 -- events and webhook_deliveries are partitioned by id, that is by time: retention drops whole partitions. The first
 -- partition ends 28 to 56 days after the schema was made; the leading core creates further ones in time. A row that no
@@ -200,6 +227,8 @@ CREATE TABLE events (
     place       BIGINT   NOT NULL DEFAULT 0
 ) PARTITION BY RANGE (id);
 CREATE INDEX events_by_tenant ON events (merchant_id, live, place, id, object_id);
+CREATE INDEX events_of_customers ON events (object_id, id)
+    WHERE substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.';
 CREATE TABLE events_rest PARTITION OF events DEFAULT;
 
 CREATE TABLE announcements (

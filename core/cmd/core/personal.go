@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/causeway-pay/causeway/core"
+)
+
+// personalData shows personal data that is past its period.
+func (m *Main) personalData(ctx context.Context, args []string) error {
+	f, at := m.flags("personal-data")
+	payments := f.Int("keep-personal-data", 0, "the period of serve in days, 0 for no end")
+	customers := f.Int("keep-customers", 0, "the period of serve in days, 0 for no end")
+	words, err := m.words(f, args)
+	if err != nil {
+		return err
+	}
+	if len(words) != 1 || words[0] != "due" {
+		return m.misused("personal-data takes due")
+	}
+	keptPayments, err := keepDays("--keep-personal-data", *payments, core.LeastKeepPersonal)
+	if err != nil {
+		return m.misused(err.Error())
+	}
+	keptCustomers, err := keepDays("--keep-customers", *customers, core.LeastKeepPersonal)
+	if err != nil {
+		return m.misused(err.Error())
+	}
+	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+		found, err := a.PersonalDataDue(ctx, keptPayments, keptCustomers)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, "merchant\tmode\tkind\trows\toldest"); err != nil {
+			return err
+		}
+		for _, d := range found {
+			rows := fmt.Sprint(d.Rows)
+			if d.More {
+				rows += "+"
+			}
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.Merchant, d.Mode, d.Kind, rows, d.Oldest.Format(time.RFC3339)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// sweepPage is how many events one statement passes over to find those of erased objects.
+const sweepPage = 2000
+
+// QueueErasure has the personal data of a deleted customer's transactions erased, in the commit of
+// the deletion.
+func (tx *Tx) QueueErasure(c *payment.Customer) error {
+	return tx.exec(`INSERT INTO customer_erasures (customer_id, merchant_id, live, deleted_at, due_at) VALUES (?1, ?2, ?3, ?4, ?4)`,
+		c.ID, c.Tenant.Merchant, c.Tenant.Live, toMillis(tx.Now))
+}
+
+// deletedCustomer is a customer whose transactions are still to be erased.
+type deletedCustomer struct {
+	id      int64
+	tenant  payment.Tenant
+	deleted time.Time
+}
+
+// delayed erases the transactions that were open, or were changed after their erasure.
+func (e *eraser) delayed(ctx context.Context) error {
+	return e.pages(ctx, "delayed transactions", func(tx *Tx) (int64, bool, error) { return tx.delayedPayments(e) })
+}
+
+// customers erases the transactions of deleted customers that nothing needs any more.
+func (e *eraser) customers(ctx context.Context) error {
+	for {
+		due, err := collect(ctx, e.db, `SELECT customer_id, merchant_id, live, deleted_at FROM customer_erasures
+			WHERE due_at <= ? ORDER BY due_at, customer_id LIMIT ?`, scanDeletedCustomer, toMillis(e.now), erasePage)
+		if err != nil {
+			return fmt.Errorf("read deleted customers: %w", err)
+		}
+		for _, c := range due {
+			err := e.paymentsOf(ctx, c)
+			if err != nil {
+				return err
+			}
+		}
+		if len(due) < erasePage {
+			return nil
+		}
+	}
+}
+
+// paymentsOf erases the transactions of one deleted customer, page by page.
+func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
+	for after := int64(0); ; {
+		next := int64(0)
+		err := e.commit(ctx, "transactions of a deleted customer", func(tx *Tx) (n int64, err error) {
+			n, next, err = tx.erasePaymentsOf(e, c, after)
+			return n, err
+		})
+		if err != nil || next == 0 {
+			return err
+		}
+		if err := wait(ctx); err != nil {
+			return err
+		}
+		after = next
+	}
+}
+
+func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
+	var (
+		c  deletedCustomer
+		at int64
+	)
+	if err := row.Scan(&c.id, &c.tenant.Merchant, &c.tenant.Live, &at); err != nil {
+		return c, fmt.Errorf("read deleted customer: %w", err)
+	}
+	c.deleted = fromMillis(at)
+	return c, nil
+}
+
+const paymentsOfCustomer = `SELECT transaction_id FROM transaction_terms
+	WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id > ? AND transaction_id < ?
+	ORDER BY transaction_id LIMIT ?`
+
+// erasePaymentsOf erases a page of the transactions of a deleted customer, and returns the one to
+// go on after, 0 at the end. What is too young or open keeps its term, by which a later pass finds it.
+func (tx *Tx) erasePaymentsOf(e *eraser, c deletedCustomer, after int64) (erased, next int64, err error) {
+	term := id.Format(id.Customer, c.id)
+	ids, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, term,
+		after, id.At(e.now.Add(-LeastKeepPersonal)), erasePage)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, n := range ids {
+		changed, was, err := tx.erasePayment(n, e.now, e.erase)
+		switch {
+		case errors.Is(err, ErrNotFound): // its term has outlived it
+			err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id = ?`,
+				c.tenant.Merchant, c.tenant.Live, termCustomer, term, n)
+		case err == nil && !was.open:
+			err = tx.erasedObjects(c.tenant, n)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		erased += changed
+	}
+	if len(ids) == erasePage {
+		return erased, ids[len(ids)-1], nil
+	}
+	return erased, 0, tx.postponeCustomer(e, c, term)
+}
+
+// postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased,
+// or ends its erasure if it has none any more. A payment that was under way when the customer was
+// deleted can add one for a day.
+func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer, term string) error {
+	left, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, term, 0, id.At(e.now.Add(clockStep)), 1)
+	if err != nil {
+		return err
+	}
+	due := e.now.Add(eraseLater)
+	if len(left) == 0 && e.now.Sub(c.deleted) > clockStep {
+		return tx.exec(`DELETE FROM customer_erasures WHERE customer_id = ?`, c.id)
+	}
+	if len(left) > 0 {
+		if free := id.TimeOf(left[0]).Add(LeastKeepPersonal); free.After(due) {
+			due = free
+		}
+	}
+	return tx.exec(`UPDATE customer_erasures SET due_at = ? WHERE customer_id = ?`, toMillis(due), c.id)
+}
+
+// afterErasure prepares a step on a transaction whose personal data was erased: the step records no
+// address, and its own data is erased in its turn. It does nothing to another.
+func (tx *Tx) afterErasure(tenant payment.Tenant, transaction, erased int64, by *payment.Client) error {
+	if erased == 0 {
+		return nil
+	}
+	by.Address = ""
+	return tx.delayErasure(tenant, transaction, tx.Now.Add(LeastKeepPersonal))
+}
+
+// events erases the events of transactions that were erased before their age. It passes over the
+// events of each tenant from the oldest of these transactions on, page by page, in the index alone.
+// A pass that is cut off begins again.
+func (e *eraser) events(ctx context.Context) error {
+	tenants, err := collect(ctx, e.db, `SELECT merchant_id, live, MIN(object_id) FROM erased_objects GROUP BY merchant_id, live ORDER BY 1, 2`,
+		func(row Scanner) (s sweep, err error) {
+			return s, row.Scan(&s.tenant.Merchant, &s.tenant.Live, &s.oldest)
+		})
+	if err != nil {
+		return fmt.Errorf("read erased objects: %w", err)
+	}
+	for _, s := range tenants {
+		if err := e.sweep(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep is a pass over a tenant's events, up to the last one it has seen.
+type sweep struct {
+	tenant    payment.Tenant
+	oldest    int64 // object
+	place, id int64
+}
+
+func (e *eraser) sweep(ctx context.Context, s sweep) error {
+	text, args := sweepText(e.db.shared), []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
+	for rows := sweepPage; rows == sweepPage; {
+		var found []int64
+		rows = 0
+		q, err := e.db.query(ctx, text)
+		if err != nil {
+			return err
+		}
+		err = q.Each(ctx, func(row Scanner) error {
+			var erased bool
+			if err := row.Scan(&s.place, &s.id, &erased); err != nil {
+				return fmt.Errorf("read events of erased objects: %w", err)
+			}
+			if rows++; erased {
+				found = append(found, s.id)
+			}
+			return nil
+		}, args...)
+		if err != nil {
+			return err
+		}
+		if err := e.sweepPage(ctx, found); err != nil {
+			return err
+		}
+		text, args = sweepNext(e.db.shared), []any{s.tenant.Merchant, s.tenant.Live, s.id, s.place, sweepPage}
+	}
+	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
+		// A minute for commits of other cores that this pass has not seen: the next pass removes those.
+		n, err := tx.changed(`DELETE FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND object_id IN (
+			SELECT object_id FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND erased_at < ?3 ORDER BY object_id LIMIT ?4)`,
+			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-clockSlack)), erasePage)
+		return 0, n == erasePage, err
+	})
+}
+
+// sweepPage erases the events of one page.
+func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
+	events := eventData()
+	for part := range slices.Chunk(ids, erasePage) {
+		err := e.commit(ctx, events.name, func(tx *Tx) (erased int64, err error) {
+			for _, n := range part {
+				changed, err := tx.eraseRows(events, "id = ?", n, e.erase)
+				if err != nil {
+					return 0, err
+				}
+				erased += changed
+			}
+			return erased, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return wait(ctx)
+}
+
+const sweepColumns = `CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
+		WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1 ELSE 0 END
+	FROM events INDEXED BY events_by_tenant WHERE merchant_id = ?1 AND live = ?2 AND `
+
+// sweepText selects the first page of a tenant's events after an id, sweepNext a further one. The
+// index of a store that several cores share is in the order of commits.
+func sweepText(shared bool) string {
+	if shared {
+		return `SELECT place, id, ` + sweepColumns + `place >= COALESCE((SELECT place FROM events WHERE id < ?3 ORDER BY id DESC LIMIT 1), ?4)
+			ORDER BY place, id LIMIT ?5`
+	}
+	return sweepNext(shared)
+}
+
+func sweepNext(shared bool) string {
+	if shared {
+		return `SELECT place, id, ` + sweepColumns + `(place, id) > (?4, ?3) ORDER BY place, id LIMIT ?5`
+	}
+	return `SELECT 0, id, ` + sweepColumns + `id > ?3 AND ?4 = ?4 ORDER BY id LIMIT ?5`
+}
