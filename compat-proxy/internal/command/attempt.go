@@ -2,14 +2,10 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -109,11 +105,11 @@ var beforeLookup = map[string]bool{
 func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.CallTimeout)
 	defer cancel()
-	var conns atomic.Int32 // each time it is sent takes one
-	resp, err := send(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { conns.Add(1) }}))
+	var sending httpx.Sending
+	resp, err := send(sending.Trace(ctx))
 	if err != nil {
 		x.complain(ctx, cause(err))
-		return answer{maybe: !neverSent(err)}, 0
+		return answer{maybe: !sending.NeverSent(err)}, 0
 	}
 	defer resp.Body.Close() //nolint:errcheck // the body was read to its end or given up
 	body, err := readAll(resp)
@@ -122,7 +118,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 		return answer{maybe: true}, 0
 	}
 	stored := resp.Header.Get("Idempotent-Replayed") == "true"
-	a := answer{status: resp.StatusCode, resent: conns.Load() > 1, replayed: stored, stored: stored}
+	a := answer{status: resp.StatusCode, resent: sending.Repeated(), replayed: stored, stored: stored}
 	a.distrust = func() { x.distrust(ctx) }
 	if resp.StatusCode/100 == 2 {
 		a.body = body
@@ -147,12 +143,6 @@ func readAll(resp *http.Response) ([]byte, error) {
 		return nil, upstream.ErrTooLarge
 	}
 	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller only looks at what it is
-}
-
-// neverSent reports whether the request can not have reached v1: no connection was made.
-func neverSent(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // retryAfter reads the header's seconds; its date form is not one that v1 sends.

@@ -1,7 +1,9 @@
 package command_test
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
 // A connection that was kept breaks under the request, and v1 is overloaded from then on: that nothing was done the second time says
@@ -71,5 +74,71 @@ func aLostAnswerIsOurs(t *testing.T, atIt int) {
 	}
 	if got, want := b.v1.paid(), 2; got != want {
 		t.Errorf("payments: got %d, want %d", got, want)
+	}
+}
+
+// TestLostOnAKeptConnection_thenGone: v1 executes a payment that came over a kept connection and is
+// gone. The transport's second attempt fails to connect, which says nothing of the first.
+func TestLostOnAKeptConnection_thenGone(t *testing.T) {
+	t.Parallel()
+	for name, transport := range map[string]http.RoundTripper{
+		"upstream": upstream.New(upstream.Config{}), "net/http": &http.Transport{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var payments atomic.Int32
+			go payOnce(ln, &payments)
+			x, err := command.New(command.Config{
+				DeduplicationSecret: goldentest.Secret(), V1: "http://" + ln.Addr().String(), Transport: transport,
+				Backoff: time.Microsecond, FollowPause: time.Microsecond,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, r := x.Inspect(t.Context(), key); r.Outcome != command.Done {
+				t.Fatalf("inspect: %+v", r)
+			}
+			if got, want := run(t, x, nakedSale()).Outcome, command.Uncertain; got != want || payments.Load() != 1 {
+				t.Errorf("after %d payments: got %s, want %s", payments.Load(), got, want)
+			}
+			if got, want := run(t, x, nakedSale()).Outcome, command.Unavailable; got != want {
+				t.Errorf("a payment that was never sent: got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// nakedSale is a sale that v1 is asked nothing about first.
+func nakedSale() command.Authorize {
+	c := sale(0)
+	c.Once = command.Once{}
+	return c
+}
+
+// payOnce serves one connection: it responds to reads, executes the first payment and is gone.
+func payOnce(ln net.Listener, payments *atomic.Int32) {
+	c, err := ln.Accept()
+	if err != nil {
+		return
+	}
+	defer c.Close()  //nolint:errcheck // nothing depends on it
+	defer ln.Close() //nolint:errcheck // nothing depends on it
+	in := bufio.NewReader(c)
+	for {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method != http.MethodGet {
+			payments.Add(1)
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 47\r\n\r\n"+
+			`{"merchant":"mer_1", "mode":"test","scopes":[]}`)
 	}
 }
