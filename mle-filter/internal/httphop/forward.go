@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/idempotency"
 )
 
 // rewrite makes the request that goes to core of the one that came.
@@ -23,6 +24,8 @@ func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 	// v1 has no other protocol to change to, and a changed one would pass us by.
 	out.Header.Del("Upgrade")
 	out.Header.Del("Connection")
+	// Core does not read this header, and http.Transport repeats a request that has it.
+	out.Header.Del("X-Idempotency-Key")
 	apply(out.Header, t.ops) // here, after the fields that the client's Connection names are gone
 	if t.body == nil {
 		return
@@ -30,17 +33,19 @@ func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 	out.Header.Del("Expect")
 	out.TransferEncoding, out.Trailer = nil, nil
 	out.ContentLength = int64(len(t.body))
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(t.body)), nil }
-	out.Body = http.NoBody
+	out.Body = http.NoBody // there is no GetBody: http.Transport does not repeat the request
 	if len(t.body) > 0 {
 		out.Body = io.NopCloser(bytes.NewReader(t.body))
 	}
 }
 
-// modifyResponse makes the answer that goes to the client of core's.
+// modifyResponse turns core's response into the one that goes to the client.
 func (h *Hop) modifyResponse(answer *http.Response) error {
 	t := tripFrom(answer.Request.Context())
 	httpx.AdoptIDs(answer.Request.Context(), answer.Header) // before the engine removes the fields
+	if t.sending.Repeated() && answer.StatusCode/100 != 2 && len(answer.Request.Header[idempotency.Header]) > 0 {
+		return &refusal{shell.Problem(shell.CodeLost)} // core may have executed the first attempt
+	}
 	todo, p := t.exchange.BeginResponse(engine.ResponseHead{
 		Status: answer.StatusCode, Fields: fields(answer.Header), Names: maps.Keys(answer.Header), Length: answer.ContentLength,
 		Body: answer.ContentLength != 0 && answer.Body != http.NoBody,
@@ -89,18 +94,18 @@ type refusal struct{ problem *engine.Problem }
 
 func (r *refusal) Error() string { return "httphop: " + r.problem.Code }
 
-// failed responds in place of core.
+// failed responds in place of core. Only a request that was never sent is certain to have had no
+// effect.
 func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	t := tripFrom(r.Context())
 	var ours *refusal
-	var dial *net.OpError
 	var slow net.Error
 	switch {
 	case errors.As(err, &ours):
 		h.refuse(w, r, t.exchange, ours.problem)
 	case t.sent.failure() != nil: // core has no whole body, so it executed nothing
 		h.refuse(w, r, t.exchange, shell.Problem(shell.CodeUnread))
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case t.sending.NeverSent(err):
 		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeUnreachable), err))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
 		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeTimeout), err))

@@ -129,6 +129,7 @@ type trip struct {
 	ops      []engine.HeaderOp // of the request, to be made when it is forwarded
 	body     []byte            // to forward in place of the one that came; nil for that one
 	sent     *clientBody       // the one that came, if it is forwarded
+	sending  httpx.Sending     // of the request to core
 }
 
 type tripKey struct{}
@@ -186,7 +187,7 @@ func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(r.Context()) // the caller's request keeps its body
 		r.Body = t.sent
 	}
-	h.proxy.ServeHTTP(w, r)
+	h.proxy.ServeHTTP(w, r.WithContext(t.sending.Trace(r.Context())))
 }
 
 // unwrap reads the encrypted body and has the engine open it.
