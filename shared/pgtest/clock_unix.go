@@ -3,36 +3,35 @@
 package pgtest
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
+	_ "embed"
+	"encoding/binary"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 )
 
-// errNoFaketime reports that the library that moves a server's clock is not installed.
-var errNoFaketime = errors.New("libfaketime is not installed: on Debian by apt-get install faketime")
+//go:embed clock/steered.c
+var steeredClock []byte
 
-// Steered starts a server as Own does, whose clock SetClock moves. Its processes run under libfaketime, which leaves
-// the monotonic clock alone, as a step of a machine's clock does.
+// Steered starts a server as Own does, whose wall clock SetClock moves. Its processes load a library that takes the place
+// of the C library's clock functions; the monotonic clock stays, as at a step of a machine's clock. It takes a C
+// compiler, cc.
 func Steered(tb testing.TB) *Server {
 	tb.Helper()
-	found, err := filepath.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-	if err == nil && len(found) == 0 {
-		err = errNoFaketime
-	}
-	if err != nil {
+	s := Own(tb)
+	source, library := filepath.Join(s.Folder(), "clock.c"), filepath.Join(s.Folder(), "clock.so")
+	if err := os.WriteFile(source, steeredClock, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	s := Own(tb)
-	s.SetClock(tb, 0)
-	s.Env = []string{
-		"LD_PRELOAD=" + found[0], "FAKETIME_TIMESTAMP_FILE=" + s.clockFile(),
-		"FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
+	compiler := exec.CommandContext(tb.Context(), "cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source)
+	if out, err := compiler.CombinedOutput(); err != nil {
+		tb.Fatalf("%v: %v\n%s", compiler.Args, err, out)
 	}
+	s.SetClock(tb, 0)
+	s.Env = []string{"LD_PRELOAD=" + library, "STEERED_CLOCK=" + s.clockFile()}
 	if err := s.Server.Halt(context.Background()); err != nil {
 		tb.Fatal(err)
 	}
@@ -40,30 +39,21 @@ func Steered(tb testing.TB) *Server {
 	return s
 }
 
-// SetClock sets how far the clock of a server that Steered has started is ahead of the machine's, in whole seconds;
-// negative for behind. Each process of the server
-// has it within a second.
+// SetClock sets how far the wall clock of a server that Steered has started is ahead of the machine's, in whole seconds;
+// negative for behind. All of its processes have it at once.
 func (s *Server) SetClock(tb testing.TB, offset time.Duration) {
 	tb.Helper()
-	text := fmt.Appendf(nil, "%+d\n", offset/time.Second)
-	err := os.WriteFile(s.clockFile()+".new", text, 0o644) //nolint:gosec // the server's user reads it
-	if err == nil {
-		err = os.Rename(s.clockFile()+".new", s.clockFile())
+	file, err := os.OpenFile(s.clockFile(), os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // the server's user reads it
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, err = file.Write(binary.NativeEndian.AppendUint64(nil, uint64(offset/time.Second))) // in place: it is mapped
+	if closed := file.Close(); err == nil {
+		err = closed
 	}
 	if err != nil {
 		tb.Fatal(err)
 	}
-}
-
-// Aborted reports whether a process of the server has died by a signal since its start: libfaketime aborts one now and
-// then, and commits that did not wait for the disk may be lost with it.
-func (s *Server) Aborted(tb testing.TB) bool {
-	tb.Helper()
-	log, err := os.ReadFile(filepath.Join(s.Folder(), "log"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return bytes.Contains(log, []byte("was terminated by signal"))
 }
 
 func (s *Server) clockFile() string { return filepath.Join(s.Folder(), "clock") }

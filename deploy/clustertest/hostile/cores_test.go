@@ -134,7 +134,7 @@ func (a *arrangement) start(t *testing.T, mood string) {
 		a.launch(t, p)
 	}
 	for _, p := range a.cores {
-		if err := p.program.Listens(t.Context(), p.address); err != nil && (a.server == nil || !a.server.Aborted(t)) {
+		if err := p.program.Listens(t.Context(), p.address); err != nil {
 			t.Fatalf("core: %v\n%s", err, &a.log)
 		}
 	}
