@@ -15,9 +15,9 @@ import (
 
 // reclaimed takes a step whose first attempt stalls before it is sent. Meanwhile the recovery of
 // another service repeats the step, and the acquirer approves the repeated request. The first
-// attempt then fails with ErrUnavailable before the approval is committed. It returns the response
-// to the first attempt.
-func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, take func() (engine.Answer, error)) (engine.Answer, error) {
+// attempt then fails with an error, or is declined if that is nil, before the approval is committed;
+// the approval fails with lost unless that is nil. It returns the response to the first attempt.
+func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost error, take func() (engine.Answer, error)) (engine.Answer, error) {
 	t.Helper()
 	approved, failed := make(chan struct{}), make(chan struct{})
 	var sent, repeated atomic.Int64
@@ -31,14 +31,18 @@ func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, take func() 
 		}
 		recovery.Go(func() { catchUp(t, by) }) //nolint:contextcheck // the test's
 		<-approved
-		return acquirer.ErrUnavailable
+		return fails
 	}
 	by.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == v && repeated.Add(1) == 1 {
 			close(approved)
 			<-failed
+			return lost
 		}
 		return nil
+	}
+	if fails == nil {
+		reportsDecline(by, v) // the first report is the first attempt's
 	}
 	a, err := take()
 	close(failed)
@@ -59,7 +63,7 @@ func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
 			txn := st.MustPrepare(t, s)
-			a, err := reclaimed(t, st.verb, s, func() (engine.Answer, error) {
+			a, err := reclaimed(t, st.verb, s, acquirer.ErrUnavailable, nil, func() (engine.Answer, error) {
 				return st.take(t.Context(), s, s.Request("k"), txn)
 			})
 			if err != nil || a.Status != 504 {
@@ -89,7 +93,7 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 			second := first.Beside(t)
 			MustBeat(t, first, second)
 			txn := st.MustPrepare(t, first)
-			a, err := reclaimed(t, st.verb, second, func() (engine.Answer, error) {
+			a, err := reclaimed(t, st.verb, second, acquirer.ErrUnavailable, nil, func() (engine.Answer, error) {
 				return st.take(t.Context(), first, first.Request("k"), txn)
 			})
 			if err != nil || a.Status != 504 {

@@ -170,7 +170,7 @@ func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write func(*stor
 		if _, err := write(tx, refused); err != nil {
 			return err
 		}
-		out, err := e.declined(tx, origin{request: r.ID, again: true}, o, refused)
+		out, err := e.declined(tx, r.ID, o, refused, true)
 		if err != nil {
 			return err
 		}

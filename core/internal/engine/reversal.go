@@ -41,8 +41,12 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 }
 
 // found handles the result of a capture, void or refund that a look found: it becomes the outcome
-// of a pending step, and an approval corrects a closed one. What does not fit any more is released;
-// a void cannot be, so it waits until it fits or an operator resolves it.
+// of a pending step, and an approval corrects a closed one. An approval that no longer fits is
+// released; a void cannot be, so it waits until it fits or an operator resolves it.
+//
+// A decline of a closed step does not end the look: the request was sent more than once, and the
+// decline may be the repeated request's while the first is under way. An authorization is sent
+// once under its reference, so a decline ends its look.
 func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Answer) error {
 	s, state, err := e.stepOf(ctx, r)
 	switch {
@@ -51,7 +55,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	case state == payment.StepPending:
 		return finished(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
 	case !a.Approved:
-		return e.endReversal(ctx, r)
+		return e.lookAgain(ctx, r)
 	}
 	settled, err := e.late(ctx, s, a, r)
 	if err != nil || settled {
@@ -121,7 +125,7 @@ func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 }
 
-// lookAgain puts off what was not found, until its time is over.
+// lookAgain postpones a look that found no effect. It ends the reversal once LateWindow has passed.
 func (e *Engine) lookAgain(ctx context.Context, r *payment.Reversal) error {
 	if !r.LookAgain(e.Clock.Now()) {
 		return e.endReversal(ctx, r)

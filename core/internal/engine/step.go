@@ -50,7 +50,7 @@ type about struct {
 	reference string // the acquirer's idempotency key
 	amount    int64  // minor units
 	currency  string
-	captured  bool          // a sale
+	captured  bool          // the step takes money: once that has settled, only a refund gives it back
 	drawn     int64         // the object that used the token up
 	method    string        // the payment method that the request named, "" for none
 	secrets   vault.Secrets // of the token, if method is one
@@ -193,8 +193,8 @@ func unavailable() *payment.Refusal {
 }
 
 // commitFollow writes the acquirer's result of a capture, void or refund. write changes the objects
-// and returns the response to a success; refused is nil for one. A decline that recovery got is one
-// attempt's: another attempt may still be under way, so a look for its effect is pending from the
+// and returns the response to a success; refused is nil for one. A decline is the result of one
+// attempt. If another attempt may still be under way, a look for its effect is pending from the
 // same commit on.
 func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquirer.Answer,
 	write func(tx *store.Tx, refused *payment.Refusal) (Answer, error),
@@ -206,11 +206,17 @@ func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquir
 	}
 	var out Answer
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		look := false
+		if refused != nil {
+			if look, err = contested(tx, from, o); err != nil {
+				return err
+			}
+		}
 		if out, err = write(tx, refused); err != nil {
 			return err
 		}
 		if refused != nil {
-			if out, err = e.declined(tx, from, o, refused); err != nil {
+			if out, err = e.declined(tx, from.request, o, refused, look); err != nil {
 				return err
 			}
 		}
@@ -224,22 +230,37 @@ func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquir
 	return out, err
 }
 
-func (e *Engine) declined(tx *store.Tx, from origin, o about, refused *payment.Refusal) (Answer, error) {
-	if from.again && from.look == nil {
-		look := o.reversal(tx.Now)
-		look.Told(tx.Now) // there is nothing to release
-		if err := tx.InsertReversal(look); err != nil {
+// contested reports whether an attempt at an open step other than from may still be under way. It
+// locks a step that recovery has not reclaimed, so that recovery cannot reclaim it before the commit.
+func contested(tx *store.Tx, from origin, o about) (bool, error) {
+	if from.again {
+		return from.look == nil, nil
+	}
+	err := tx.KeepStep(o.StepID)
+	if errors.Is(err, store.ErrConflict) { // reclaimed; the write of a step that has ended fails
+		return true, nil
+	}
+	return false, err
+}
+
+// declined returns the response to a declined capture, void or refund. With look it writes a
+// pending look for an effect of another attempt.
+func (e *Engine) declined(tx *store.Tx, requestID string, o about, refused *payment.Refusal, look bool) (Answer, error) {
+	if look {
+		r := o.reversal(tx.Now)
+		r.Told(tx.Now) // there is nothing to release
+		if err := tx.InsertReversal(r); err != nil {
 			return Answer{}, err
 		}
 	}
 	if o.Transaction == 0 {
-		return e.Present.Refused(from.request, refused, nil), nil
+		return e.Present.Refused(requestID, refused, nil), nil
 	}
 	t, err := tx.Transaction(o.tenant, o.Transaction)
 	if err != nil {
 		return Answer{}, err
 	}
-	return e.Present.Refused(from.request, refused, t), nil
+	return e.Present.Refused(requestID, refused, t), nil
 }
 
 // handOver gives a capture, void or refund up, so that recovery takes it up at once, and reads its
