@@ -161,7 +161,9 @@ func (a *Acquirer) hold(c Call, approved int64) {
 			a.holds[c.Authorization], a.released[c.Authorization] = 0, true
 		}
 	case Refund:
-		a.holds[c.Authorization] -= c.Amount
+		if _, authorized := a.holds[c.Authorization]; authorized { // else it is of a capture alone
+			a.holds[c.Authorization] -= c.Amount
+		}
 	case Capture, Credit, Inquire:
 	}
 }

@@ -43,6 +43,7 @@ func (s *capture) about() about {
 	return about{
 		StepID: payment.StepID{Kind: payment.CaptureStep, Transaction: s.c.Transaction, ID: s.c.ID}, kind: StepCapture, tenant: s.c.Tenant,
 		claim: s.c.Claim, reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency,
+		captured: true,
 	}
 }
 

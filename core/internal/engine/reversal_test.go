@@ -270,57 +270,6 @@ func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 	}
 }
 
-// TestAcquirerRefusesToLetGo: it is asked again under another name, ever more rarely but without end; where money was taken every other time for a
-// refund.
-func TestAcquirerRefusesToLetGo(t *testing.T) {
-	t.Parallel()
-	for _, yields := range []coretest.Verb{coretest.Void, coretest.Refund} {
-		t.Run(string(yields), func(t *testing.T) {
-			t.Parallel()
-			s := closings()["failed"](t)
-			s.Recover(t)
-			ref := reference(t, s)
-			arrive(t, s, ref)
-			s.Acquirer.Decide = func(coretest.Call) string { return "processing_error" }
-			look(t, s)
-			for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
-				due := s.Number(t, "SELECT due_at FROM reversals")
-				if got := time.UnixMilli(due).Sub(s.Clock.Now()); got != pause*time.Minute {
-					t.Errorf("pause: got %s, want %d min", got, pause)
-				}
-				look(t, s)
-			}
-			if got := s.Acquirer.Held(ref); got != 100 {
-				t.Errorf("held: got %d, want 100", got)
-			}
-			names := map[string]bool{}
-			voids, refunds := s.Acquirer.Calls(coretest.Void), s.Acquirer.Calls(coretest.Refund)
-			for _, c := range append(voids, refunds...) {
-				names[c.Reference] = true
-			}
-			if len(names) != 11 || len(refunds) != 5 {
-				t.Errorf("got %d names, %d refunds, want 11 and 5", len(names), len(refunds))
-			}
-			s.Acquirer.Decide = func(c coretest.Call) string {
-				if c.Verb == yields {
-					return ""
-				}
-				return "processing_error"
-			}
-			look(t, s)
-			look(t, s)
-			if got := s.Acquirer.Held(ref); got != 0 {
-				t.Errorf("held: got %d, want nothing", got)
-			}
-			if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
-				t.Error("there is no end to it")
-			}
-			heal(s)
-			wantLetGo(t, s)
-		})
-	}
-}
-
 // TestAcquirerIsAwayForLong: the day in which an approval may come late begins when the acquirer was told.
 func TestAcquirerIsAwayForLong(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ type Reversal struct {
 	Tenant   Tenant
 	Amount   int64 // minor units that the step requested
 	Currency string
-	Captured bool      // the step is a sale: an authorization that captures at once
+	Captured bool      // the step takes money: a capture, or an authorization that captures at once
 	Held     int64     // minor units that the acquirer reported as approved; 0 while it has reported none
 	Asked    int64     // release requests with a response
 	Refused  int64     // how many of the last of them were refused
@@ -71,6 +71,6 @@ func (r *Reversal) Refuse(at time.Time) {
 	r.Asked, r.Refused = r.Asked+1, r.Refused+1
 }
 
-// ByRefund reports whether the next release request is a refund. An acquirer does not void a sale
-// that has settled, and reports that only by a refusal, so voids and refunds take turns.
+// ByRefund reports whether the next release request is a refund. An acquirer does not void a
+// capture that has settled, and reports that only by a refusal, so voids and refunds take turns.
 func (r *Reversal) ByRefund() bool { return r.Captured && r.Held > 0 && r.Refused%2 == 1 }

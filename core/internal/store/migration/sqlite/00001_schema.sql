@@ -212,7 +212,7 @@ CREATE TABLE reversals (
     live           INTEGER NOT NULL CHECK (live IN (0, 1)),
     amount         INTEGER NOT NULL CHECK (amount >= 0), -- requested
     currency       TEXT    NOT NULL,
-    captured       INTEGER NOT NULL CHECK (captured IN (0, 1)), -- a sale: the capture was requested with it
+    captured       INTEGER NOT NULL CHECK (captured IN (0, 1)), -- a capture, or an authorization that captures at once
     held           INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0), -- approved, as far as the acquirer has reported
     asked          INTEGER NOT NULL DEFAULT 0, -- release requests with a response: the next has a reference of its own
     refused        INTEGER NOT NULL DEFAULT 0, -- consecutive refusals
