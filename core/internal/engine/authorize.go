@@ -47,7 +47,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	if err != nil || replay != nil {
 		return value(replay), e.abandon(err, authorizationReference(t))
 	}
-	a := &authorization{e, t, p.Drawn.secrets}
+	a := &authorization{Engine: e, t: t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
@@ -61,6 +61,7 @@ type authorization struct {
 	*Engine
 	t       *payment.Transaction
 	secrets vault.Secrets // of the token; zero in recovery
+	refused int64         // minor units of an unwanted part that the acquirer refused to release
 }
 
 func (s *authorization) about() about {
@@ -79,11 +80,13 @@ func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acqui
 	return a, err
 }
 
-// commit writes the outcome of an open payment. An approval of less than the payment accepts is reversed first.
+// commit writes the outcome of an open payment. An approval of less than the payment accepts is
+// released first, and is a decline then. If the acquirer refuses the release, the pending reversal
+// of the part is in the commit of the decline.
 func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
 	if unwantedPart(s.t, a) {
-		if !a.Released && !s.releasePart(ctx, s.t, a.Amount) {
-			return Answer{}, errStillHeld
+		if err := s.releasePart(ctx, a); err != nil {
+			return Answer{}, err
 		}
 		a = tooLittle(a)
 	}
@@ -92,7 +95,17 @@ func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answ
 		return Answer{}, err
 	}
 	answer := s.Present.Created(from.request, &t)
-	return answer, s.end(ctx, &t, s.t.Claim, answer)
+	if s.refused == 0 {
+		return answer, s.end(ctx, &t, s.t.Claim, answer)
+	}
+	return answer, s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		if err := s.writeOutcome(tx, &t, s.t.Claim, answer); err != nil {
+			return err
+		}
+		part := s.about().reversal(tx.Now)
+		part.Held = s.refused
+		return tx.InsertReversal(part)
+	})
 }
 
 // cancel removes the intent as if the request had not come. A payment that was to be confirmed waits for the next attempt.
@@ -117,9 +130,10 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 	return s.t, nil
 }
 
-// closed reports whether the payment has ended without money, or waits to be confirmed again. A released part is no effect.
+// closed reports whether the payment has ended without money, or waits to be confirmed again. A
+// part that was released is no effect.
 func (s *authorization) closed(tx *store.Tx, a acquirer.Answer) (bool, error) {
-	if unwantedPart(s.t, a) {
+	if unwantedPart(s.t, a) && s.refused == 0 {
 		return false, nil
 	}
 	now, err := tx.Transaction(s.t.Tenant, s.t.ID)

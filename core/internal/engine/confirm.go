@@ -67,7 +67,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	if err != nil || done != nil {
 		return value(done), e.abandon(err, authorizationReference(&t))
 	}
-	a := &authorization{e, &t, p.Drawn.secrets}
+	a := &authorization{Engine: e, t: &t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -14,31 +15,41 @@ func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
 	return a.Approved && 0 < a.Amount && a.Amount < t.Amount && !t.Partial
 }
 
-// releasePart has the acquirer reverse an approval of less than the payment may be taken for, and reports whether that is done. The payment stays
-// open until then, so whatever happens in between, recovery finds the approval again and comes back here: the reference makes asking
-// again safe.
-func (e *Engine) releasePart(ctx context.Context, t *payment.Transaction, held int64) bool {
-	acq, err := e.acquirer(t.Tenant)
+// releasePart requests the release of an approval of less than the payment accepts, unless it was
+// released before. errStillHeld if the request has no response: the payment then stays open, and
+// recovery repeats the request under the same reference. The response to that reference is final.
+// If it is a refusal, releasePart sets s.refused, and a pending reversal goes on under others.
+func (s *authorization) releasePart(ctx context.Context, part acquirer.Answer) error {
+	if part.Released {
+		return nil
+	}
+	acq, err := s.acquirer(s.t.Tenant)
 	if err != nil {
-		return false
+		return err
 	}
 	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Void(ctx, acquirer.Follow{
-			Reference: partReference(t), Authorization: authorizationReference(t), Amount: held, Currency: t.Currency,
+			Reference: partReference(s.t), Authorization: authorizationReference(s.t), Amount: part.Amount, Currency: s.t.Currency,
 		})
 	})
-	if err != nil || !a.Approved {
-		e.Log.ErrorContext(ctx, "partial approval that was not asked for: not reversed yet",
-			slog.String("transaction", authorizationReference(t)), slog.Any("error", err))
-		return false
+	if err != nil {
+		return fmt.Errorf("%w: %w", errStillHeld, err)
 	}
-	return true
+	if !a.Approved {
+		s.refused = part.Amount
+		s.Log.ErrorContext(ctx, "authorize: the acquirer refuses to release an unwanted part; its reversal is pending",
+			slog.String("transaction", authorizationReference(s.t)), slog.Int64("held", part.Amount),
+			slog.String("response_code", a.ResponseCode))
+	}
+	return nil
 }
 
-// errStillHeld: an approval of less than the payment accepts could not be reversed yet. The payment stays open until it is.
-var errStillHeld = errors.New("engine: a partial approval is not reversed yet")
+// errStillHeld: the release of an unwanted part has no response yet. The payment stays open until it
+// has one.
+var errStillHeld = errors.New("engine: the release of a partial approval has no response yet")
 
-// tooLittle turns an approval that was reversed into the decline it is for the merchant. What else the acquirer said stays.
+// tooLittle turns an unwanted part into the decline that the merchant gets. The other results of the
+// acquirer stay.
 func tooLittle(a acquirer.Answer) acquirer.Answer {
 	return acquirer.Answer{
 		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode, Checks: a.Checks, Balance: a.Balance,

@@ -1,10 +1,12 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // unwanted are the approvals that take money and must be released. Each returns the service after
@@ -90,4 +92,131 @@ func TestAcquirerRefusesToLetGo(t *testing.T) {
 			})
 		}
 	}
+}
+
+// refusesVoids has the acquirer refuse every void.
+func refusesVoids(s *coretest.Service) {
+	s.Acquirer.Decide = func(c coretest.Call) string {
+		if c.Verb == coretest.Void {
+			return "processing_error"
+		}
+		return ""
+	}
+}
+
+// wantPartPending checks that the only payment was declined with the release of its part of 40
+// pending. Then the acquirer releases it under another reference than the refused one.
+func wantPartPending(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	wantSettledBooks(t, s)
+	if got := MustTransaction(t, s); got.Status != payment.Declined || got.Result.DeclineCode != "insufficient_funds" {
+		t.Errorf("got %s, %q, want declined", got.Status, got.Result.DeclineCode)
+	}
+	if got := s.Number(t, "SELECT SUM(held) FROM reversals"); got != 40 {
+		t.Errorf("pending: got %d, want 40", got)
+	}
+	if got := s.Acquirer.HeldInAll(); got != 40 {
+		t.Errorf("held: got %d, want 40", got)
+	}
+	heal(s)
+	lookUntilTheEnd(t, s)
+	if got := s.Acquirer.HeldInAll(); got != 0 {
+		t.Errorf("held in the end: got %d, want nothing", got)
+	}
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 402 || !a.Replayed {
+		t.Errorf("a retry: got %d %s, %v, want the decline", a.Status, a.Body, err)
+	}
+}
+
+// TestRefusedReleaseOfAPart: the acquirer approves 40 of 100, and refuses to release them. The
+// request gets that, or its response is lost, or the process dies at either response.
+func TestRefusedReleaseOfAPart(t *testing.T) {
+	t.Parallel()
+	for _, at := range []struct {
+		name string
+		lost coretest.Verb // the response that is lost, "" for none
+		dies bool
+	}{
+		{name: "arrives"},
+		{name: "the approval is lost", lost: coretest.Authorize},
+		{name: "the refusal is lost", lost: coretest.Void},
+		{name: "dies after the approval", lost: coretest.Authorize, dies: true},
+		{name: "dies after the refusal", lost: coretest.Void, dies: true},
+	} {
+		t.Run(at.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			approving(s, 40)
+			refusesVoids(s)
+			dir, want := "", 402
+			if at.lost != "" {
+				want = 504
+				lose(s, at.lost, true, func() {
+					if at.dies {
+						dir = s.Snapshot(t)
+					}
+				})
+			}
+			if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != want {
+				t.Fatalf("got %d %s, %v, want %d", a.Status, a.Body, err, want)
+			}
+			if at.dies {
+				s = s.Revive(t, dir)
+			}
+			heal(s)
+			refusesVoids(s)
+			if open := s.Recover(t); open != 0 {
+				t.Errorf("%d stay open", open)
+			}
+			wantPartPending(t, s)
+		})
+	}
+}
+
+// TestRefusedReleaseOfAPartByTwo: recovery and the request find the part, and both get the refusal.
+func TestRefusedReleaseOfAPartByTwo(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	approving(s, 40)
+	refusesVoids(s)
+	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Authorize {
+			s.Acquirer.After = nil
+			s.Recover(t) //nolint:contextcheck // it is the test's
+		}
+		return nil
+	}
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
+		t.Errorf("reversals: got %d, want 1", got)
+	}
+	wantPartPending(t, s)
+}
+
+// TestRefusedReleaseOfAPartOfADeclinedPayment: the payment was closed without a reversal, as by an
+// acquirer that contradicts itself. The part that it still holds has one then.
+func TestRefusedReleaseOfAPartOfADeclinedPayment(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	alerts := observed(s)
+	approving(s, 40)
+	refusesVoids(s)
+	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Authorize {
+			s.MustExec(t, "UPDATE transactions SET status = 'declined', claim = 0, version = 1") //nolint:contextcheck // the test's
+			s.MustExec(t, "DELETE FROM idempotency_keys")                                        //nolint:contextcheck // the test's
+		}
+		return nil
+	}
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	heal(s)
+	lookUntilTheEnd(t, s)
+	if got := s.Acquirer.HeldInAll(); got != 0 {
+		t.Errorf("held: got %d, want nothing", got)
+	}
+	alerts.want(t, "authorize late_reversed")
 }
