@@ -43,9 +43,11 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, Client: r.client(),
 		CreatedAt: now, UpdatedAt: now,
 	}
-	replay, err := e.begin(ctx, r, p, t)
+	w := e.inFlight.request()
+	defer w.end()
+	replay, err := e.begin(ctx, r, p, t, w)
 	if err != nil || replay != nil {
-		return value(replay), e.abandon(err, authorizationReference(t))
+		return value(replay), err
 	}
 	a := &authorization{Engine: e, t: t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
@@ -66,10 +68,14 @@ type authorization struct {
 
 func (s *authorization) about() about {
 	return about{
-		StepID: payment.StepID{Kind: payment.AuthorizeStep, Transaction: s.t.ID, Attempt: s.t.Attempt}, kind: StepAuthorize,
-		tenant: s.t.Tenant, claim: s.t.Claim, reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
+		StepID: authorizationStep(s.t), kind: StepAuthorize, tenant: s.t.Tenant, claim: s.t.Claim, reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
 		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}
+}
+
+// authorizationStep names the authorization of a transaction's present attempt.
+func authorizationStep(t *payment.Transaction) payment.StepID {
+	return payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}
 }
 
 func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
@@ -116,14 +122,14 @@ func (s *authorization) cancel(tx *store.Tx) error {
 	return tx.RemoveTransaction(s.t.ID)
 }
 
-// leave marks the payment as unknown. Recovery takes an unknown payment up at once.
+// leave marks the payment as unknown. Recovery claims an unknown payment at once, and one that could
+// not be marked once this request has returned.
 func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
 	if s.t.Status == payment.Unknown {
 		return s.t, nil
 	}
 	err := s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
 	if err != nil {
-		s.giveUp(authorizationReference(s.t))
 		s.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
 	}
 	s.t.Status = payment.Unknown

@@ -19,18 +19,20 @@ func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int
 	c := &payment.Capture{
 		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details, Client: r.client(),
 	}
+	s, w := &capture{e, c}, e.inFlight.request()
+	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		c.Claim = claim
-		err := e.insertNew(func(id int64) error { c.ID, c.Amount = id, amount; return tx.BeginCapture(c) })
+		err := e.insertNew(func(id int64) error { c.ID, c.Amount = id, amount; w.of(s.about().StepID); return tx.BeginCapture(c) })
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoCapture(amount) })
 		}
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), e.abandon(err, captureReference(c))
+		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, &capture{e, c}, acq)
+	return e.takeAgain(ctx, r.ID, s, acq)
 }
 
 // capture is the step of a capture.
@@ -94,7 +96,7 @@ func (s *capture) cancel(tx *store.Tx) error {
 func (*capture) missing(context.Context) error { return errStillOpen }
 
 func (s *capture) leave(ctx context.Context) (*payment.Transaction, error) {
-	return s.handOver(ctx, s.about())
+	return s.transactionOf(ctx, s.about())
 }
 
 func (s *capture) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {

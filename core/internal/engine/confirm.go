@@ -50,6 +50,8 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	defer e.enter(ctx, r)()
 	t := *waiting
 	t.Status, t.PaymentMethod, t.Details, t.Confirmer = payment.Processing, p.PaymentMethod, p.Details, r.client()
+	w := e.inFlight.request()
+	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		t.Claim, t.UpdatedAt = claim, tx.Now
 		err := tx.BeginConfirmation(&t)
@@ -59,13 +61,14 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		if err != nil {
 			return nil, err
 		}
+		w.of(authorizationStep(&t))
 		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil { // a source brings its customer with it
 			return nil, err
 		}
 		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
 	})
 	if err != nil || done != nil {
-		return value(done), e.abandon(err, authorizationReference(&t))
+		return value(done), err
 	}
 	a := &authorization{Engine: e, t: &t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {

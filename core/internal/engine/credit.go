@@ -33,14 +33,17 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error
 	}
 	defer e.enter(ctx, r)()
 	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client()}
+	s, w := &unlinkedRefund{refund{e, f}, c}, e.inFlight.request()
+	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		f.Claim = claim
-		return nil, e.beginCredit(tx, f, c.Drawn)
+		err := e.beginCredit(tx, f, c.Drawn)
+		w.of(s.about().StepID)
+		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), e.abandon(err, refundReference(f))
+		return value(done), err
 	}
-	s := &unlinkedRefund{refund{e, f}, c}
 	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Credit(ctx, acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source})
 	})

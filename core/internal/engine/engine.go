@@ -147,7 +147,7 @@ type Engine struct {
 	Config
 	running  running
 	codeKeys sync.Mutex // held while a security code is encrypted
-	givenUp  sync.Map   // references of requests whose caller here has given up, and when, until they are finished
+	inFlight inFlight
 
 	broadcasts chan struct{} // of one place
 }
@@ -157,7 +157,7 @@ func New(c Config) *Engine {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}, broadcasts: make(chan struct{}, 1)}
+	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}, inFlight: inFlight{steps: map[stepKey]struct{}{}}, broadcasts: make(chan struct{}, 1)}
 }
 
 // acquirer returns who moves the tenant's money. Live keys never reach the simulator.
@@ -235,26 +235,4 @@ func voidReference(t *payment.Transaction) string {
 // partReference names the reversal of an authorization of less than its payment may be taken for.
 func partReference(t *payment.Transaction) string {
 	return "part_" + authorizationReference(t)[4:]
-}
-
-// giveUp has recovery take up at once what nobody here works on any more.
-func (e *Engine) giveUp(reference string) { e.givenUp.Store(reference, e.Clock.Now()) }
-
-// abandon hands an intent to recovery at once if its commit may have taken place although it failed:
-// its key would be in use until recovery takes up what is old. It returns err.
-func (e *Engine) abandon(err error, reference string) error {
-	if store.IsUnavailable(err) {
-		e.giveUp(reference)
-	}
-	return err
-}
-
-// forgetGivenUp forgets what was never finished because it was never there: after Patience anything open is taken up.
-func (e *Engine) forgetGivenUp(now time.Time) {
-	e.givenUp.Range(func(reference, at any) bool {
-		if now.Sub(at.(time.Time)) > 2*Patience {
-			e.givenUp.Delete(reference)
-		}
-		return true
-	})
 }

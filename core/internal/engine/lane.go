@@ -188,11 +188,37 @@ func (r *Recovery) start(ctx context.Context) (started int) {
 			}
 			for n := min(l.width(), l.workers+len(l.queue)) - l.workers; n > 0; n-- {
 				l.workers++
-				r.lanes.Go(func() { r.work(ctx, k, l) })
+				r.addWorker()
+				go func() { defer r.removeWorker(); r.work(ctx, k, l) }()
 			}
 		}
 	}
 	return started
+}
+
+// addWorker counts a worker, under r.mu. A WaitGroup cannot: a start that has given up would still
+// wait for it while later passes add to it.
+func (r *Recovery) addWorker() {
+	if r.active == 0 {
+		r.idle = make(chan struct{})
+	}
+	r.active++
+}
+
+func (r *Recovery) removeWorker() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active--; r.active == 0 {
+		close(r.idle)
+	}
+}
+
+// noWorkers returns a channel that is closed once the present workers, and those that begin before
+// they have ended, have ended.
+func (r *Recovery) noWorkers() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.idle
 }
 
 // enqueue takes from what a lane is offered as much as there is room for: first what was never

@@ -25,7 +25,7 @@ type task struct {
 	tenant    payment.Tenant
 	step      Step
 	since     time.Time // when it was changed last; of a reversal when it was due
-	reference string    // that a request gives the step up under; "" for a reversal
+	reference string    // for the log; "" for a reversal
 	mine      bool      // no request works on it, and this core may take it up
 	do        func(context.Context) error
 }
@@ -120,14 +120,14 @@ func (r *Recovery) sources() []*source {
 		{kinds: [2]payment.StepKind{payment.RefundStep, payment.RefundStep}, page: pageOf(since(r, e.Store.OpenRefunds), func(f *payment.Refund) (int64, task) {
 			return f.ID, task{
 				id: payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
-				reference: refundReference(f), mine: r.orphan(refundReference(f), f.Core, f.UpdatedAt),
+				reference: refundReference(f), mine: r.orphan(payment.StepID{Kind: payment.RefundStep, ID: f.ID}, f.Core, f.UpdatedAt),
 				do: func(ctx context.Context) error { return e.reconcileRefund(ctx, f) },
 			}
 		})},
 		{kinds: [2]payment.StepKind{payment.CaptureStep, payment.CaptureStep}, page: pageOf(since(r, e.Store.OpenCaptures), func(c *payment.Capture) (int64, task) {
 			return c.ID, task{
 				id: payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
-				reference: captureReference(c), mine: r.orphan(captureReference(c), c.Core, c.UpdatedAt),
+				reference: captureReference(c), mine: r.orphan(payment.StepID{Kind: payment.CaptureStep, ID: c.ID}, c.Core, c.UpdatedAt),
 				do: func(ctx context.Context) error { return e.reconcileCapture(ctx, c) },
 			}
 		})},
@@ -146,22 +146,23 @@ func (r *Recovery) ofTransaction(t *payment.Transaction) task {
 	if t.Operation == payment.VoidOperation {
 		out.id, out.step, out.reference = payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}, StepVoid, voidReference(t)
 	}
-	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.orphan(out.reference, t.Core, t.UpdatedAt)
+	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.orphan(out.id, t.Core, t.UpdatedAt)
 	return out
 }
 
 // orphan reports whether no request works on a step that a core began at a time, and this core may
-// take it up.
-func (r *Recovery) orphan(reference string, core int64, begun time.Time) bool {
-	_, left := r.e.givenUp.Load(reference)
+// claim it. A step of this process is judged by the requests in flight and never by the clock, which
+// may have been set: by an age, a clock that steps would have it claimed under its request.
+func (r *Recovery) orphan(step payment.StepID, core int64, begun time.Time) bool {
+	p := r.e.Peers
+	if p == nil {
+		return !r.serving || !r.e.inFlight.has(step)
+	}
+	if core == p.ID {
+		return !r.e.inFlight.has(step)
+	}
 	age := r.e.Clock.Now().Sub(begun)
-	if age < -aheadTolerance {
-		age = Patience
-	}
-	if r.e.Peers != nil {
-		return r.e.Peers.mayTakeUp(core, left, age)
-	}
-	return !r.serving || left || begun.Before(r.born) || age >= Patience
+	return p.mayTakeUp(core, age < -aheadTolerance || age >= Patience)
 }
 
 func (r *Recovery) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {

@@ -86,13 +86,9 @@ func (p *Peers) gone(core int64) bool {
 	return core != p.ID && s != nil && s.gone()
 }
 
-// mayTakeUp reports whether this core is to take up what one has begun so long ago, and left if it was this one.
-func (p *Peers) mayTakeUp(core int64, left bool, age time.Duration) bool {
-	if core == p.ID && left {
-		return true
-	}
-	return p.Leads() && (p.gone(core) || age >= Patience)
-}
+// mayTakeUp reports whether this core may claim a step of another core, and old whether the step is
+// older than a request may be.
+func (p *Peers) mayTakeUp(core int64, old bool) bool { return p.Leads() && (old || p.gone(core)) }
 
 // Beat says once that this core lives, and looks at the others.
 func (p *Peers) Beat(ctx context.Context) error {

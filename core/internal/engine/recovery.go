@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Patience is how old an unfinished step must be before recovery takes it up while the service
-// runs: longer than any request that may still be working on it.
+// Patience is how old an unfinished step of another core must be before recovery claims it although
+// that core lives: longer than any request that may still be working on it.
 const Patience = callTimeout + 10*time.Second
 
 const (
@@ -33,14 +33,12 @@ const (
 // and there is no last attempt. A queue whose steps fail one after the other is tried a few steps a
 // pass; an acquirer that finishes nothing for any tenant gets a few steps and then a pause.
 //
-// Taken up at once are payments in unknown, steps that a request has given up, and steps of a
-// process that ended. A step that a request may still work on is left alone for Patience. Where
-// cores share a store, one takes up the steps of cores that have ended (Peers).
+// It claims payments in unknown and open steps on which no request works. Of its own process these
+// are all steps that are not in flight, whatever the clock shows. Where cores share a store, one
+// core claims the steps of cores that have ended, and after Patience those of living ones (Peers).
 type Recovery struct {
 	e      *Engine
-	born   time.Time
 	tables []*source // read by Pass alone
-	lanes  sync.WaitGroup
 	swept  time.Time // when Pass last removed the attempts at ended steps
 
 	serving bool // the start is over; only Pass's caller reads and writes it
@@ -51,15 +49,18 @@ type Recovery struct {
 	tried  map[stepKey]bool  // guarded by mu: the steps that the start has tried, whatever pause they had; nil once it serves
 	gates  map[bool]*gate    // of the acquirer of live mode, and of test mode
 	queued int               // guarded by mu: in all queues
+	active int               // guarded by mu: how many workers run
+	idle   chan struct{}     // guarded by mu: of the present workers; the last one closes it
 }
 
-// NewRecovery returns the recovery of an engine that has not served yet: every unfinished step now
-// was left by a process that ended.
+// NewRecovery returns the recovery of an engine that has not served yet. Where no other core shares
+// the store, each unfinished step was left by a process that ended.
 func (e *Engine) NewRecovery() *Recovery {
 	r := &Recovery{
-		e: e, born: e.Clock.Now(), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
+		e: e, idle: make(chan struct{}), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
 		gates: map[bool]*gate{false: newGate(), true: newGate()},
 	}
+	close(r.idle)
 	r.tables = r.sources()
 	return r
 }
@@ -76,10 +77,8 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 		if err != nil || started == 0 && whole {
 			return err
 		}
-		idle := make(chan struct{})
-		go func() { r.lanes.Wait(); close(idle) }()
 		select {
-		case <-idle:
+		case <-r.noWorkers():
 		case <-deadline.C:
 			return nil
 		}
@@ -96,7 +95,7 @@ func (r *Recovery) serve() {
 
 // Run makes a pass at every tick until ctx ends, and returns when no step is being tried any more.
 func (r *Recovery) Run(ctx context.Context, every time.Duration) {
-	defer r.lanes.Wait()
+	defer func() { <-r.noWorkers() }()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -121,7 +120,6 @@ func (r *Recovery) Pass(ctx context.Context) (int, error) {
 // pass is Pass. whole reports whether it read every table to its end.
 func (r *Recovery) pass(ctx context.Context) (started int, whole bool, err error) {
 	now := r.e.Clock.Now()
-	r.e.forgetGivenUp(now)
 	r.open(ctx, now)
 	whole = true
 	for _, s := range r.tables {
@@ -164,8 +162,6 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 	end := func(tx *store.Tx) error { return tx.RemoveAttempt(t.id) }
 	if err != nil {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
-	} else {
-		r.e.givenUp.Delete(t.reference)
 	}
 	if wrote := r.e.Store.Update(context.WithoutCancel(ctx), end); wrote != nil {
 		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written", slog.String("reference", t.reference), slog.Any("error", wrote))

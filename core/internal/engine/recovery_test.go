@@ -67,7 +67,8 @@ func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunningRequestsAreLeftAlone: what a request may still be working on is not asked about behind its back.
+// TestRunningRequestsAreLeftAlone: recovery claims no step on which a request works, however long
+// that takes and however the clock is set. It claims the step once the request has left it open.
 func TestRunningRequestsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -83,13 +84,32 @@ func TestRunningRequestsAreLeftAlone(t *testing.T) {
 					return nil
 				}
 				asked++
-				later(engine.Patience-time.Millisecond, 0)
-				later(time.Millisecond, 1) // by now nobody can be
-				return nil
+				for _, by := range []time.Duration{engine.Patience, 24 * time.Hour, -48 * time.Hour, time.Second} {
+					later(by, 0)
+				}
+				return acquirer.ErrUnknown
 			}
-			if _, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil {
-				t.Fatal(err)
+			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v, want 504", a.Status, err)
 			}
+			later(time.Second, 1)
+			st.wantDone(t, s)
+		})
+	}
+}
+
+// TestEarlierProcessesAreClaimedAtOnce: recovery claims the step of a process that was killed as
+// soon as it reads it, although the clock was set back between the two.
+func TestEarlierProcessesAreClaimedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, st := range steps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := st.MustDie(t, coretest.Open(t), "k", true)
+			s.Clock.Set(s.Clock.Now().Add(-time.Hour))
+			r := s.Engine.NewRecovery()
+			r.Serve()
+			pass(t, r, 1)
 			st.wantDone(t, s)
 		})
 	}

@@ -25,18 +25,21 @@ func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capt
 	f := &payment.Refund{
 		Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details, Client: r.client(),
 	}
+	s, w := &refund{e, f}, e.inFlight.request()
+	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		f.Claim, f.Capture, f.Amount = claim, capture, amount
 		err := e.beginRefund(tx, f)
+		w.of(s.about().StepID)
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuseRefund(tx, r, f, amount)
 		}
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), e.abandon(err, refundReference(f))
+		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, &refund{e, f}, acq)
+	return e.takeAgain(ctx, r.ID, s, acq)
 }
 
 // beginRefund reserves the amount, resolves "all that is left", and announces the refund.
@@ -139,7 +142,7 @@ func (s *refund) cancel(tx *store.Tx) error {
 func (*refund) missing(context.Context) error { return errStillOpen }
 
 func (s *refund) leave(ctx context.Context) (*payment.Transaction, error) {
-	return s.handOver(ctx, s.about())
+	return s.transactionOf(ctx, s.about())
 }
 
 func (s *refund) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {

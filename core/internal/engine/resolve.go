@@ -74,7 +74,8 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *store.Unfinished, d Res
 	case err != nil:
 		return err
 	}
-	if age := tx.Now.Sub(u.Since); u.Step.Kind != payment.ReversalStep && -aheadTolerance < age && age < Patience {
+	age := tx.Now.Sub(u.Since)
+	if e.inFlight.has(u.Step) || u.Step.Kind != payment.ReversalStep && -aheadTolerance < age && age < Patience {
 		return ErrStepRunning // its request
 	}
 	if err := e.resolveStep(tx, r, u, d.Outcome); errors.Is(err, store.ErrConflict) {

@@ -263,10 +263,9 @@ func (e *Engine) declined(tx *store.Tx, requestID string, o about, refused *paym
 	return e.Present.Refused(requestID, refused, t), nil
 }
 
-// handOver gives a capture, void or refund up, so that recovery takes it up at once, and reads its
-// transaction.
-func (e *Engine) handOver(ctx context.Context, o about) (*payment.Transaction, error) {
-	e.giveUp(o.reference)
+// transactionOf reads the transaction of a capture, void or refund that stays open. Recovery claims
+// the step once its request has returned.
+func (e *Engine) transactionOf(ctx context.Context, o about) (*payment.Transaction, error) {
 	if o.Transaction == 0 {
 		return nil, nil //nolint:nilnil // an unlinked refund has none
 	}

@@ -7,12 +7,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// begin commits the intent of a payment: with those of others where the store can do that and nothing is in the way, else by a command of its own.
-// The answer is of a request that ends there.
-func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction) (*Answer, error) {
+// begin commits the intent of a payment, which w holds from then on: in one commit with other
+// payments if the store can do that and nothing prevents it, else by its own command. It returns the
+// response of a request that ends there.
+func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Answer, error) {
 	if p.Drawn.refusal == nil {
 		own, _ := r.fingerprints()
 		t.ID = e.IDs.Next()
+		w.of(authorizationStep(t))
 		done, err := e.Store.OpenPayment(ctx, &store.Opening{
 			Transaction: t, Terms: p.Terms, Key: r.Key, Fingerprint: own,
 			Customer: p.Drawn.Customer, Method: p.Drawn.Method, Token: p.Drawn.Token,
@@ -25,6 +27,7 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 		t.Claim = claim
 		err := e.insertNew(func(id int64) error {
 			t.ID = id
+			w.of(authorizationStep(t))
 			return tx.InsertTransaction(t)
 		})
 		if err != nil {

@@ -18,8 +18,10 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	}
 	defer e.enter(ctx, r)()
 	var t *payment.Transaction
-	operation := e.IDs.Next()
+	operation, w := e.IDs.Next(), e.inFlight.request()
+	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+		w.of(payment.StepID{Kind: payment.VoidStep, Transaction: transaction, ID: operation})
 		err := tx.BeginVoid(r.Tenant, transaction, operation, claim, r.client())
 		if errors.Is(err, store.ErrConflict) {
 			return e.voidOther(tx, r, transaction)
@@ -31,7 +33,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 		return nil, err
 	})
 	if err != nil || done != nil {
-		return value(done), e.abandon(err, voidReference(&payment.Transaction{OperationID: operation}))
+		return value(done), err
 	}
 	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
 }
@@ -84,7 +86,7 @@ func (s *void) cancel(tx *store.Tx) error {
 func (*void) missing(context.Context) error { return errStillOpen }
 
 func (s *void) leave(ctx context.Context) (*payment.Transaction, error) {
-	return s.handOver(ctx, s.about())
+	return s.transactionOf(ctx, s.about())
 }
 
 func (s *void) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
