@@ -40,23 +40,24 @@ type answer struct {
 // send is one attempt at a call.
 type send func(ctx context.Context) (*http.Response, error)
 
-// call repeats send while the answer is one that the same Idempotency-Key makes safe to ask again for: no answer at all,
-// 502, 503, 504, 409 while an earlier attempt still runs, and the code again, if it is not empty.
+// call sends a call and repeats it while the same Idempotency-Key makes that safe: without a response,
+// after a 502, 503 or 504, after a 409 while an earlier attempt runs, and after the code again, if it
+// is not empty.
 func (x *Executor) call(ctx context.Context, again string, send send) answer {
-	var last answer
-	ours := false // an attempt of ours may have had the effect that a later one is answered with
+	return x.callAfter(ctx, &earlier{}, again, send)
+}
+
+// callAfter is call after earlier attempts under the same Idempotency-Key. It adds its own to them.
+func (x *Executor) callAfter(ctx context.Context, before *earlier, again string, send send) answer {
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
-		a.replayed = a.replayed && !ours && !a.resent
-		ours = ours || a.resent || a.maybe && a.err.Code != CodeKeyInUse
-		a.maybe = a.maybe || last.maybe && !a.settles()
-		last = a
+		before.add(&a)
 		repeat := a.transient() || again != "" && a.err.Code == again
 		if !repeat || attempt == x.cfg.Attempts {
-			return last
+			return a
 		}
 		if !wait(ctx, max(after, x.cfg.Backoff<<(2*(attempt-1)))) {
-			return last
+			return a
 		}
 	}
 }
@@ -76,29 +77,6 @@ func (a answer) transient() bool {
 // definite are the codes with which v1 answers a 5xx that asking again would not change.
 var definite = map[string]bool{
 	CodeOutcomeUnknown: true, CodeNotProcessed: true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
-}
-
-// settles reports whether the response also settles the earlier attempts with the same key. V1 looks
-// the key up before it refuses a request, so an effect would have been replayed: a refusal by v1 proves
-// that there was none. A refusal from before the lookup proves nothing, and neither does one that is
-// not v1's.
-func (a answer) settles() bool {
-	switch a.status {
-	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
-		http.StatusUnprocessableEntity:
-		return a.err.Code != "" && !beforeLookup[a.err.Code]
-	}
-	return a.status/100 == 2 || definite[a.err.Code]
-}
-
-// beforeLookup are the codes of refusals that v1, or the filter in front of it, makes before the
-// Idempotency-Key is looked up, and of the one that says that an equal request is running. Invalid_json
-// is a body that did not arrive whole: those that are sent here are valid.
-var beforeLookup = map[string]bool{
-	CodeMerchantDisabled: true, "insufficient_scope": true, "publishable_key_not_allowed": true, "not_through_filter": true,
-	"route_not_found": true, "invalid_json": true,
-	"mle_required": true, "mle_kid_unknown": true, "mle_decrypt_failed": true, "mle_not_supported": true,
-	CodeKeyInUse: true,
 }
 
 // attempt sends once and reads the answer. The duration is what the answer asks to wait for.
@@ -128,12 +106,10 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	if err := json.Unmarshal(body, &refusal); err == nil {
 		a.err = refusal.Error
 	}
-	// A 503 of v1's own says that nothing was done. A gateway's says nothing of what v1 did behind it, and neither does a 500.
-	nothing := a.status == http.StatusServiceUnavailable && a.err.Code != "" || a.err.Code == CodeNotProcessed
 	if said := a.between(); said != "" {
 		x.complain(ctx, said)
 	}
-	a.maybe = a.status >= 500 && !nothing || a.err.Code == CodeKeyInUse || a.resent && !a.settles()
+	a.maybe = !a.hadNoEffect() || a.resent && !a.settles()
 	return a, retryAfter(resp.Header)
 }
 

@@ -219,53 +219,6 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// TestWhatSettlesALostAttempt: after an attempt without a response, a refusal proves that nothing was
-// done only if v1 made it after it had looked the Idempotency-Key up.
-func TestWhatSettlesALostAttempt(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		status int
-		code   string // "" for a response that is not v1's
-		want   command.Outcome
-	}{
-		{400, command.CodeExpiredCard, command.Refused},
-		{400, "token_used", command.Refused},
-		{400, command.CodeUnknownCustomer, command.Refused},
-		{400, command.CodeExceedsCapturable, command.Refused},
-		{403, command.CodeUnlinkedRefunds, command.Refused},
-		{404, "not_found", command.NotFound},
-		{409, command.CodeNotCapturable, command.Refused},
-		{422, command.CodeKeyReused, command.Refused},
-		{503, command.CodeAcquirerNotConfigured, command.Unavailable},
-		{400, "", command.Uncertain},
-		{403, "", command.Uncertain},
-		{404, "", command.Uncertain},
-		{409, "", command.Uncertain},
-		{422, "", command.Uncertain},
-		{400, "invalid_json", command.Uncertain},
-		{400, "mle_required", command.Uncertain},
-		{400, "mle_decrypt_failed", command.Uncertain},
-		{401, "invalid_api_key", command.Uncertain},
-		{403, command.CodeMerchantDisabled, command.Uncertain},
-		{403, "insufficient_scope", command.Uncertain},
-		{403, "not_through_filter", command.Uncertain},
-		{403, "publishable_key_not_allowed", command.Uncertain},
-		{404, "route_not_found", command.Uncertain},
-		{409, command.CodeKeyInUse, command.Uncertain},
-		{413, "body_too_large", command.Uncertain},
-		{415, "unsupported_media_type", command.Uncertain},
-	} {
-		second := answer{status: c.status, body: "<html>"}
-		if c.code != "" {
-			second.body = refusal(c.code)
-		}
-		x, _ := setup(t, map[string][]answer{create: {{}, second}})
-		if got := run(t, x, charge).Outcome; got != c.want {
-			t.Errorf("%d %q after a lost response: got %s, want %s", c.status, c.code, got, c.want)
-		}
-	}
-}
-
 func TestTwoRequestsNeverShareAKey(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]answer{create: {{status: 201, body: transaction("captured")}}})

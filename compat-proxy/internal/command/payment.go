@@ -177,8 +177,9 @@ func (s session) post(
 	if err != nil {
 		return answer{}, false
 	}
+	var before earlier
 	for i := 0; ; i++ {
-		a := s.x.call(ctx, again, func(ctx context.Context) (*http.Response, error) {
+		a := s.x.callAfter(ctx, &before, again, func(ctx context.Context) (*http.Response, error) {
 			return send(ctx, bytes.NewReader(body))
 		})
 		// v1 keeps nothing of such a refusal under the key.

@@ -1,0 +1,141 @@
+package command_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+)
+
+// TestWhatSettlesALostAttempt: after an attempt without a response, a refusal proves that nothing was
+// done only if v1 made it after it had looked the Idempotency-Key up, and refuses any equal request
+// from then on.
+func TestWhatSettlesALostAttempt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		code   string // "" for a response that is not v1's
+		want   command.Outcome
+	}{
+		{400, command.CodeExpiredCard, command.Refused},
+		{400, "token_used", command.Refused},
+		{400, command.CodeUnknownCustomer, command.Refused},
+		{400, command.CodeExceedsCapturable, command.Refused},
+		{403, command.CodeUnlinkedRefunds, command.Refused},
+		{404, "not_found", command.NotFound},
+		{409, command.CodeNotCapturable, command.Refused},
+		{422, command.CodeKeyReused, command.Refused},
+		{402, "card_declined", command.Declined},
+		{409, command.CodeOperationInProgress, command.Uncertain},
+		{502, command.CodeNotProcessed, command.Uncertain},
+		{503, command.CodeAcquirerNotConfigured, command.Uncertain},
+		{503, command.CodeAcquirerUnavailable, command.Uncertain},
+		{400, "body_not_received", command.Uncertain},
+		{400, "a_code_of_tomorrow", command.Uncertain},
+		{400, "", command.Uncertain},
+		{403, "", command.Uncertain},
+		{404, "", command.Uncertain},
+		{409, "", command.Uncertain},
+		{422, "", command.Uncertain},
+		{400, "invalid_json", command.Uncertain},
+		{400, "mle_required", command.Uncertain},
+		{400, "mle_decrypt_failed", command.Uncertain},
+		{401, "invalid_api_key", command.Uncertain},
+		{403, command.CodeMerchantDisabled, command.Uncertain},
+		{403, "insufficient_scope", command.Uncertain},
+		{403, "not_through_filter", command.Uncertain},
+		{403, "publishable_key_not_allowed", command.Uncertain},
+		{404, "route_not_found", command.Uncertain},
+		{409, command.CodeKeyInUse, command.Uncertain},
+		{413, "body_too_large", command.Uncertain},
+		{415, "unsupported_media_type", command.Uncertain},
+	} {
+		second := answer{status: c.status, body: "<html>"}
+		if c.code != "" {
+			second.body = refusal(c.code)
+		}
+		x, _ := setup(t, map[string][]answer{create: {{}, second}})
+		if got := run(t, x, charge).Outcome; got != c.want {
+			t.Errorf("%d %q after a lost response: got %s, want %s", c.status, c.code, got, c.want)
+		}
+	}
+}
+
+// TestLateFirstAttempt: the first attempt waits on its way to v1 until the proxy has given it up. V1
+// keeps nothing under the key of the second one. The first then finds the key free, and pays.
+func TestLateFirstAttempt(t *testing.T) {
+	t.Parallel()
+	for code, status := range map[string]int{command.CodeAcquirerUnavailable: 503, "body_not_received": 400} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			decided, paid := make(chan struct{}), make(chan struct{})
+			server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if requests.Add(1) == 1 {
+					<-decided
+					close(paid)
+					return
+				}
+				w.WriteHeader(status)
+				_, _ = w.Write([]byte(refusal(code)))
+			})))
+			t.Cleanup(server.Close)
+			x, err := command.New(command.Config{
+				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
+				Backoff: time.Microsecond, CallTimeout: 200 * time.Millisecond,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := run(t, x, charge)
+			close(decided)
+			<-paid
+			if got.Outcome != command.Uncertain {
+				t.Errorf("the first attempt pays: got %s %s, want %s", got.Outcome, got.Code, command.Uncertain)
+			}
+		})
+	}
+}
+
+// TestWhichServiceIsUnavailable: only some codes of a 503 prove that the request had no effect.
+func TestWhichServiceIsUnavailable(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]command.Outcome{
+		"overloaded":                      command.Unavailable,
+		command.CodeAcquirerNotConfigured: command.Unavailable,
+		command.CodeAcquirerUnavailable:   command.Unavailable,
+		"store_unavailable":               command.Uncertain, // the commit may have taken place
+		"mle_unavailable":                 command.Uncertain,
+		"a_code_of_tomorrow":              command.Uncertain,
+	} {
+		x, _ := setup(t, map[string][]answer{create: {{status: http.StatusServiceUnavailable, body: refusal(code)}}})
+		if got := run(t, x, charge).Outcome; got != want {
+			t.Errorf("503 %s: got %s, want %s", code, got, want)
+		}
+	}
+}
+
+// TestBusyAfterALostAttempt: a command that waits for another operation on the payment sends its
+// request again, and does not forget that an earlier attempt is lost.
+func TestBusyAfterALostAttempt(t *testing.T) {
+	t.Parallel()
+	busy := answer{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
+	down := answer{status: http.StatusServiceUnavailable, body: refusal(command.CodeAcquirerUnavailable)}
+	for name, tt := range map[string]struct {
+		answers []answer
+		want    command.Outcome
+	}{
+		"lost, busy, acquirer down": {[]answer{{}, busy, down}, command.Uncertain},
+		"busy, acquirer down":       {[]answer{busy, down}, command.Unavailable},
+		"lost, busy, done":          {[]answer{{}, busy, {status: http.StatusOK, body: transaction("voided")}}, command.Done},
+	} {
+		x, _ := setup(t, map[string][]answer{void: tt.answers})
+		if got := run(t, x, command.Named{Command: command.Void{Target: number}, Name: "n"}).Outcome; got != tt.want {
+			t.Errorf("%s: got %s, want %s", name, got, tt.want)
+		}
+	}
+}
