@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Outcome is what an operator decides of a step that the acquirer cannot decide.
@@ -128,18 +129,7 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end O
 // again, and its reversal is pending.
 func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Outcome) error {
 	if end != StepNoEffect {
-		const unchecked = "not_processed"
-		a := acquirer.Answer{Approved: end == StepApproved, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked}}
-		if a.Approved {
-			a.Amount = s.t.Amount
-		} else {
-			a.DeclineCode = "generic_decline"
-		}
-		t, claim := *s.t, s.t.Claim
-		if err := resolve(&t, a, tx.Now); err != nil {
-			return err
-		}
-		return e.writeOutcome(tx, &t, claim, e.Present.Created(r.ID, &t))
+		return e.recordPayment(tx, r, s.t, end == StepApproved)
 	}
 	write := s.fail
 	if s.t.Attempt > 0 {
@@ -149,10 +139,36 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end O
 	if err := write(tx); err != nil {
 		return err
 	}
+	if s.t.Attempt > 0 { // as if the confirmation had not come; a security code is gone, and its token stays used
+		if token, err := id.Parse(id.Token, s.t.PaymentMethod); err == nil {
+			if err := tx.ReturnToken(token, s.t.ID, payment.Sealed{}); err != nil {
+				return err
+			}
+		}
+	}
 	if err := tx.InsertReversal(o.reversal(tx.Now)); err != nil {
 		return err
 	}
 	return tx.ReleaseKey(o.claim)
+}
+
+// recordPayment writes an authorization as the acquirer decided it by the operator's word. An approval
+// is for the whole amount, and lasts for payment.AuthorizationLifetime from the request on.
+func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
+	const unchecked = "not_processed"
+	a := acquirer.Answer{
+		Approved: approved, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked},
+	}
+	if approved {
+		a.Amount, a.ExpiresAt = open.Amount, open.UpdatedAt.Add(payment.AuthorizationLifetime)
+	} else {
+		a.DeclineCode = "generic_decline"
+	}
+	t := *open
+	if err := resolve(&t, a, tx.Now); err != nil {
+		return err
+	}
+	return e.writeOutcome(tx, &t, open.Claim, e.Present.Created(r.ID, &t))
 }
 
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is

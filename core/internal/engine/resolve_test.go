@@ -183,3 +183,79 @@ func TestApprovedTooMuchIsShown(t *testing.T) {
 	}
 	wantSettledBooks(t, s)
 }
+
+// TestResolveApprovedExpires: an authorization that an operator records as approved has the default
+// lifetime from its request on, as created or confirmed, and ends with it.
+func TestResolveApprovedExpires(t *testing.T) {
+	t.Parallel()
+	for _, confirmed := range []bool{false, true} {
+		s := coretest.Open(t)
+		lose(s, coretest.Authorize, true, nil)
+		var a engine.Answer
+		var err error
+		if confirmed {
+			txn := MustWait(t, s)
+			s.MustExec(t, "UPDATE transactions SET auto_capture = 0")
+			a, err = s.Confirm(t.Context(), s.Request("k"), txn)
+		} else {
+			a, err = s.Pay(t.Context(), s.Request("k"), 100, false)
+		}
+		if err != nil || a.Status != 504 {
+			t.Fatalf("got %d, %v, want 504", a.Status, err)
+		}
+		begun := s.Clock.Now()
+		s.Clock.Advance(time.Hour)
+		mustResolve(t, s, engine.StepApproved)
+		want := begun.Add(7 * 24 * time.Hour)
+		if got := MustTransaction(t, s); got.Status != payment.Authorized || !got.Result.ExpiresAt.Equal(want) {
+			t.Errorf("confirmed %t: got %s until %v, want authorized until %v", confirmed, got.Status, got.Result.ExpiresAt, want)
+		}
+		heal(s)
+		for _, step := range []struct {
+			wait time.Duration
+			want payment.Status
+		}{{7*24*time.Hour - time.Hour - time.Second, payment.Authorized}, {time.Second, payment.Expired}} {
+			s.Clock.Advance(step.wait)
+			if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := MustTransaction(t, s).Status; got != step.want {
+				t.Errorf("confirmed %t: got %s, want %s", confirmed, got, step.want)
+			}
+		}
+	}
+}
+
+// mustResolve ends the only unfinished authorization.
+func mustResolve(t *testing.T, s *coretest.Service, end engine.Outcome) {
+	t.Helper()
+	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
+	d := engine.Resolution{Outcome: end, Reason: "statement of November 22, line 7"}
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
+	}
+}
+
+// TestResolveNoEffectReturnsTheToken: the token of a confirmation without an effect can be used
+// again, unless it had a security code: that is not kept.
+func TestResolveNoEffectReturnsTheToken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code string
+		want error
+	}{{"", nil}, {cvc, engine.ErrTokenUsed}} {
+		s := coretest.Open(t)
+		token := MustToken(t, s, c.code)
+		txn := MustWait(t, s)
+		lose(s, coretest.Authorize, false, nil)
+		if a, err := confirmBy(t.Context(), s, "k", txn, token); err != nil || a.Status != 504 {
+			t.Fatalf("got %d, %v, want 504", a.Status, err)
+		}
+		heal(s)
+		s.Clock.Advance(engine.Patience)
+		mustResolve(t, s, engine.StepNoEffect)
+		if _, err := confirmBy(t.Context(), s, "l", txn, token); !errors.Is(err, c.want) {
+			t.Errorf("code %t: got %v, want %v", c.code != "", err, c.want)
+		}
+	}
+}

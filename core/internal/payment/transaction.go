@@ -199,3 +199,7 @@ type Refund struct {
 // MaxRefusedConfirmations is how many confirmations of one transaction a publishable key can have refused because of a token or payment
 // method that it names. After that only a secret key confirms the transaction.
 const MaxRefusedConfirmations = 10
+
+// AuthorizationLifetime is how long an uncaptured authorization lasts if the acquirer named no end, as
+// for one that an operator records as approved. Card networks release a hold after seven days.
+const AuthorizationLifetime = 7 * 24 * time.Hour
