@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -113,8 +114,8 @@ func TestOperatorTokens(t *testing.T) {
 	wantRefusal(t, p.do(t, "DELETE", operatorTokens+"/opr_0000000000001", ""), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 }
 
-// TestOperatorLoginsAreBounded checks that an address with too many failed logins is refused for a minute,
-// even with a good token, that it is counted, and that another address is not refused.
+// TestOperatorLoginsAreBounded checks that an address with too many failed logins is limited for a
+// minute, that each refusal is counted, and that a valid token from the same address is never limited.
 func TestOperatorLoginsAreBounded(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -124,20 +125,25 @@ func TestOperatorLoginsAreBounded(t *testing.T) {
 			t.Fatalf("guess %d: got %d", i, got.status)
 		}
 	}
-	got := p.get(t, merchants)
+	got := p.get(t, merchants, as("op_guess"))
 	if wantRefusal(t, got, limited); got.header.Get("Retry-After") != "60" {
 		t.Errorf("got Retry-After %q", got.header.Get("Retry-After"))
 	}
+	if got := p.get(t, merchants); got.status != 200 {
+		t.Errorf("a valid token from the same address: got %d %s", got.status, got.body)
+	}
+	wantRefusal(t, p.get(t, merchants, as("op_guess")), limited) // a valid login frees no guesses
 	operations := httptest.NewServer(b.core.Operations())
 	t.Cleanup(operations.Close)
 	metrics, _ := read(t, operations.URL+"/metrics")
-	for _, want := range []string{`causeway_operator_logins_total{result="refused"} 30`, `causeway_operator_logins_total{result="limited"} 1`} {
+	for result, n := range map[string]int{"refused": 30, "limited": 2, "accepted": 1} {
+		want := fmt.Sprintf(`causeway_operator_logins_total{result="%s"} %d`, result, n)
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %s", want)
 		}
 	}
 	b.clock.Advance(time.Minute)
-	if got := p.get(t, merchants); got.status != 200 {
-		t.Errorf("a minute later: got %d %s", got.status, got.body)
+	if got := p.get(t, merchants, as("op_guess")); got.status != 401 {
+		t.Errorf("a guess a minute later: got %d %s", got.status, got.body)
 	}
 }

@@ -57,16 +57,9 @@ func subject(address string) string {
 	return network.String()
 }
 
-// limited reports whether an address may not log in for the rest of its window.
-func (f *failures) limited(address string, now time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	one := f.seen[subject(address)]
-	return one.n >= maxFailures && now.Before(one.until)
-}
-
-// add counts a failed login.
-func (f *failures) add(address string, now time.Time) {
+// add counts a failed login. It returns false if the address has had maxFailures in its window: then
+// nothing is counted, so the window ends failureWindow after the first failure.
+func (f *failures) add(address string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seen == nil {
@@ -80,11 +73,15 @@ func (f *failures) add(address string, now time.Time) {
 	if !now.Before(one.until) {
 		one = failed{until: now.Add(failureWindow)}
 	}
+	if one.n >= maxFailures {
+		return false
+	}
 	one.n++
 	f.seen[key] = one
+	return true
 }
 
-// makeRoom forgets the addresses whose window has ended, and any other one if there is none.
+// makeRoom removes the addresses whose window has ended, and any other address if there is none.
 func (f *failures) makeRoom(now time.Time) {
 	for key, one := range f.seen {
 		if !now.Before(one.until) {
@@ -108,16 +105,17 @@ func (o *Operator) actor(r *http.Request) audit.Actor {
 }
 
 // login finds the operator of a request and checks the role that the route needs. The request it returns
-// carries the operator, also if the role does not allow the route.
+// carries the operator, also if the role does not allow the route. A valid token is never limited:
+// clients behind one address would otherwise lock each other out. A token has 128 random bits and
+// costs one lookup by its hash, so the limit bounds refused tokens only.
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
-	if o.failures.limited(address, now) {
-		o.LoggedIn(LoginLimited)
-		return r, &fault{code: codeTooManyLogins}
-	}
 	name, role, err := o.operatorOf(r.Context(), bearer(r))
 	if errors.Is(err, store.ErrNotFound) {
-		o.failures.add(address, now)
+		if !o.failures.add(address, now) {
+			o.LoggedIn(LoginLimited)
+			return r, &fault{code: codeTooManyLogins}
+		}
 		o.LoggedIn(LoginRefused)
 		return r, &fault{code: codeInvalidOperatorToken}
 	}
