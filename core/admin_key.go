@@ -70,7 +70,7 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 // by force.
 func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *store.Key) error {
-		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, k.ID, force)
+		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, nil, k.ID, force)
 		if errors.Is(err, engine.ErrLastKey) {
 			return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: make another one first, or force it", key)
 		}

@@ -87,7 +87,8 @@ func TestCreateKeyRefusals(t *testing.T) {
 	})
 }
 
-// TestKeysGiveNoMoreThanTheyHave: a key that may manage keys cannot get itself another scope by making or rolling one.
+// TestKeysGiveNoMoreThanTheyHave: a key that may manage keys cannot make, roll or revoke a key with a
+// scope that it lacks, whether the key is active or revoked.
 func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,6 +98,9 @@ func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/api_keys", `{"kind":"secret","scopes":["transactions:read","refunds:create"]}`, as(few)), lacks)
 	wantRefusal(t, b.post(t, "/v1/api_keys", `{"kind":"publishable","scopes":["tokens:create"]}`, as(few)), lacks)
 	wantRefusal(t, b.post(t, "/v1/api_keys/"+b.currentID(t, b.key)+"/roll", "", as(few)), lacks)
+	for _, force := range []string{"", "?force=true"} {
+		wantRefusal(t, b.do(t, "DELETE", "/v1/api_keys/"+b.currentID(t, b.key)+force, "", as(few)), lacks)
+	}
 	if got, want := b.rows(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}

@@ -156,12 +156,12 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *store.Key) er
 	if err != nil {
 		return err
 	}
-	if _, err := a.Auth.Again(r.Context(), k); err != nil {
+	if k, err = a.Auth.Again(r.Context(), k); err != nil {
 		return authFault(err)
 	}
-	revoked, err := a.Engine.RevokeKey(r.Context(), engine.Request{}, k.Tenant, n, force)
+	revoked, err := a.Engine.RevokeKey(r.Context(), engine.Request{}, k.Tenant, k.Scopes, n, force)
 	if err != nil {
-		return err
+		return scopeFault(err)
 	}
 	a.Auth.Forget()
 	shown := a.showUsedKey(revoked)
@@ -185,13 +185,13 @@ func forced(r *http.Request) (bool, error) {
 	return false, &fault{code: codeInvalidValue, param: name, message: "Force is \"true\" or \"false\"."}
 }
 
-// scopeFault answers an attempt to give what one does not have.
+// scopeFault is the refusal of a key that manages a key with a scope which it lacks.
 func scopeFault(err error) error {
 	var missing *engine.MissingScopeError
 	if errors.As(err, &missing) {
 		return &fault{
 			code: codeInsufficientScope, param: "scopes", cause: err,
-			message: "This API key lacks the scope " + missing.Scope + ", so it cannot give a key that has it.",
+			message: "This API key lacks the scope " + missing.Scope + ", so it cannot create, roll or revoke a key that has it.",
 		}
 	}
 	return err

@@ -116,7 +116,7 @@ func (o *Operator) revokeMerchantKey(w http.ResponseWriter, r *http.Request, lef
 		return err
 	}
 	req := engine.Request{ID: httpx.RequestIDFrom(r.Context()), Actor: o.actor(r)}
-	revoked, err := o.Engine.RevokeKey(r.Context(), req, k.Tenant, k.ID, force)
+	revoked, err := o.Engine.RevokeKey(r.Context(), req, k.Tenant, nil, k.ID, force)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,8 @@ import (
 // MaxOverlap is how long a rolled key may stay valid.
 const MaxOverlap = 24 * time.Hour
 
-// MissingScopeError refuses to give out a key that may do what the asking key may not.
+// MissingScopeError reports that a key cannot create, roll or revoke a key that has a scope which it
+// lacks itself.
 type MissingScopeError struct{ Scope string }
 
 func (e *MissingScopeError) Error() string { return "engine: the asking key lacks " + e.Scope }
@@ -150,14 +151,23 @@ func (e *Engine) shownKey(tx *store.Tx, k *store.Key) string {
 
 func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
-// RevokeKey ends a key at once and returns it. ErrNotFound when the tenant has no such key, ErrLastKey unless forced when nobody could
-// manage the tenant's keys any more.
-func (e *Engine) RevokeKey(ctx context.Context, r Request, t payment.Tenant, key int64, force bool) (*store.Key, error) {
+// RevokeKey ends a key at once and returns it. A revoking key needs all scopes that the key has: by
+// are its scopes, nil for an operator, who may revoke every key. A MissingScopeError if it lacks one,
+// ErrNotFound if the tenant has no such key, ErrLastKey unless forced if no key would be left that
+// can manage the tenant's keys.
+func (e *Engine) RevokeKey(
+	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
+) (*store.Key, error) {
 	var k *store.Key
 	err := e.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		before, err := tx.LockedKey(t, key)
 		if err != nil {
 			return err
+		}
+		if by != nil {
+			if err := within(by, before.Scopes); err != nil {
+				return err
+			}
 		}
 		refused := tx.RevokeKey(t, key, force)
 		if refused != nil && !errors.Is(refused, store.ErrConflict) {

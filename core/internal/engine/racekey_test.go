@@ -110,7 +110,7 @@ func TestRollAgainstRevoke(t *testing.T) {
 	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
 		key, err := keyOf(ctx, s)
 		revoke := func(ctx context.Context) (engine.Answer, error) {
-			_, err := s.Engine.RevokeKey(ctx, engine.Request{}, s.Tenant, key, false)
+			_, err := s.Engine.RevokeKey(ctx, engine.Request{}, s.Tenant, nil, key, false)
 			return engine.Answer{Status: 200}, err
 		}
 		return contest{[]action{rolling(s, key), revoke}, []int64{key}}, err
