@@ -229,3 +229,25 @@ func TestOpenSQLite(t *testing.T) {
 		t.Errorf("second close: %v", err)
 	}
 }
+
+// TestSecretKeyInABrowser: a secret key with an Origin header is refused on every kind of route and
+// changes nothing. A publishable key works from a page of any origin.
+func TestSecretKeyInABrowser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pk := b.publishable(t)
+	before := b.rows(t)
+	in := refusal{403, v1.ErrorTypePermissionError, "secret_key_in_browser", ""}
+	for _, origin := range []string{"https://shop.example", "null", ""} {
+		page := header("Origin", origin)
+		wantRefusal(t, b.get(t, "/v1/api_keys/current", page), in)
+		wantRefusal(t, b.get(t, "/v1/transactions", page), in)
+		wantRefusal(t, b.post(t, "/v1/tokens", visa, page, keyed("k")), in)
+		wantRefusal(t, b.do(t, "DELETE", "/v1/api_keys/"+b.currentID(t, b.key), "", page), in)
+	}
+	if got, want := b.rows(t), before; got != want {
+		t.Errorf("rows: got %s, want %s", got, want)
+	}
+	MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, pk, header("Origin", "https://shop.example")), 201)
+	MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, keyed("k")), 201) // the refusal is not stored
+}

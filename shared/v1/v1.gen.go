@@ -1356,7 +1356,8 @@ type APIKey struct {
 	// Mode Test objects move no money.
 	Mode Mode `json:"mode"`
 
-	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
+	// Kind Secret keys are for servers: one with an `Origin` header, as browsers send it, is refused with 403 `secret_key_in_browser`.
+	// Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
 	Kind   APIKeyKind `json:"kind"`
 	Name   *string    `json:"name,omitempty"`
 	Scopes []string   `json:"scopes"`
@@ -1407,7 +1408,8 @@ type APIKeyCreate struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 
-	// Kind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
+	// Kind Secret keys are for servers: one with an `Origin` header, as browsers send it, is refused with 403 `secret_key_in_browser`.
+	// Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
 	Kind APIKeyKind `json:"kind"`
 
 	// Name What people call this key.
@@ -1417,7 +1419,8 @@ type APIKeyCreate struct {
 	Scopes *[]Scope `json:"scopes,omitempty"`
 }
 
-// APIKeyKind Secret keys are for servers. Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
+// APIKeyKind Secret keys are for servers: one with an `Origin` header, as browsers send it, is refused with 403 `secret_key_in_browser`.
+// Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
 type APIKeyKind string
 
 // APIKeyList defines model for APIKeyList.
@@ -3593,7 +3596,7 @@ type ClientInterface interface {
 
 	// RevokeAPIKey Revoke an API key at once
 	//
-	// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+	// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
 	// make another one through this interface.
 	//
 	// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
@@ -4282,7 +4285,7 @@ func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEdit
 
 // RevokeAPIKey Revoke an API key at once
 //
-// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
 // make another one through this interface.
 //
 // Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
@@ -8781,7 +8784,7 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeAPIKeyWithResponse Revoke an API key at once
 	//
-	// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+	// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
 	// make another one through this interface.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -12264,7 +12267,7 @@ func (c *ClientWithResponses) GetCurrentAPIKeyWithResponse(ctx context.Context, 
 
 // RevokeAPIKeyWithResponse Revoke an API key at once
 //
-// Revoking a revoked key changes nothing. The last active key with `keys:write` is revoked only with `force=true`: nobody could
+// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
 // make another one through this interface.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -170,6 +170,10 @@ func (a *API) authenticated(rt route) http.Handler {
 			a.refuse(w, r, &fault{code: codePublishableKey})
 			return
 		}
+		if len(r.Header["Origin"]) > 0 && k.Kind != string(apikey.Publishable) { // only browsers send it
+			a.refuse(w, r, &fault{code: codeSecretKeyInBrowser})
+			return
+		}
 		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
 			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
 			return

@@ -42,6 +42,7 @@ const (
 	codeTooManyLogins         = "too_many_logins"
 	codeInsufficientScope     = "insufficient_scope"
 	codePublishableKey        = "publishable_key_not_allowed"
+	codeSecretKeyInBrowser    = "secret_key_in_browser"
 	codeTestModeOnly          = "test_mode_only"
 	codeInvalidClientSecret   = "invalid_client_secret"
 	codeInvalidJSON           = "invalid_json"
@@ -97,7 +98,9 @@ var codes = map[string]entry{
 	codeMerchantDisabled:  {v1.ErrorTypePermissionError, 403, "This merchant is out of service. Ask whoever runs it."},
 	codeInsufficientScope: {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs."},
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
-	codeTestModeOnly:      {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
+	codeSecretKeyInBrowser: {v1.ErrorTypePermissionError, 403, "A secret key came with an Origin header, so from a web page, where every visitor can read it. " +
+		"Use a publishable key there, and roll this key."},
+	codeTestModeOnly: {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
 
 	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The service takes requests at its public address only."},
 	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
