@@ -11,8 +11,7 @@ import (
 // bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name.
 // Without a witness that is the key under which a command is carried out whose name is the
 // evidence. It returns the result to give if the evidence came with another name before, or v1 does
-// not tell. A reservation has no effect, so a lost response to it is Unavailable: the retry goes
-// on.
+// not tell.
 func (s session) bind(ctx context.Context, c Named) *Result {
 	if c.Bound.Evidence == "" {
 		return nil
@@ -28,23 +27,32 @@ func (s session) bind(ctx context.Context, c Named) *Result {
 	if failed != nil {
 		return failed
 	}
-	params := v1.ReserveIdempotencyKeyParams{IdempotencyKey: new(names.key(c.Kind(), evidence, 0))}
-	body := v1.IdempotencyKeyReserve{Purpose: names.derive([]string{"bound", c.Name})}
+	held, failed := s.reserve(ctx, names.key(c.Kind(), evidence, 0), names.derive([]string{"bound", c.Name}))
+	if failed == nil && !held {
+		failed = &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: CodeNameSpent}
+	}
+	return failed
+}
+
+// reserve reserves an Idempotency-Key at v1 for a purpose. It reports false if the key has another
+// purpose, or is that of another request. A reservation has no effect, so a lost response to it is
+// Unavailable: the retry goes on.
+func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Result) {
+	s.posted = nil // it is not the command itself
+	params, body := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}, v1.IdempotencyKeyReserve{Purpose: purpose}
 	a, ok := s.post(ctx, body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
 	})
 	switch {
 	case !ok:
 		r := unencodable()
-		return &r
-	case a.status == http.StatusCreated:
-		return nil
-	case a.err.Code == CodeKeyReused:
-		return &Result{Outcome: Refused, Status: a.status, Code: CodeNameSpent}
+		return false, &r
+	case a.status == http.StatusCreated, a.err.Code == CodeKeyReused:
+		return a.status == http.StatusCreated, nil
 	}
 	r := a.result()
 	if a.err.Code != CodeKeyInUse && (r.Outcome == Uncertain || r.Outcome == NotFound) {
 		r.Outcome = Unavailable
 	}
-	return &r
+	return false, &r
 }

@@ -72,6 +72,8 @@ func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
 			return http.StatusNotFound, refusal("not_found")
 		}
 		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{Key: parts[1], HTTPStatus: &kept.status})
+	case "POST idempotency_keys":
+		return http.StatusCreated, "{}"
 	case "GET customers":
 		return http.StatusOK, f.list(r)
 	case "POST customers":

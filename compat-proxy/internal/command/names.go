@@ -111,20 +111,49 @@ func needsNames(c Command) bool {
 	return false
 }
 
-// chosen returns the names to run a request under: the other secret's if its first key, which first
-// returns, is in use at v1, and else the current ones. Without another secret it calls nothing.
+// movedPurpose is the purpose of a reservation that keeps a request from running under a name of
+// the secret that was not chosen for it.
+const movedPurpose = "other secret"
+
+// chosen returns the names to run a request under; first returns the first key that they give it.
+// Without another secret it calls nothing. With one, it reserves the first key of the secret that is
+// not chosen, so that no proxy can run the request under that. If the key is in use, the request ran
+// under the other secret before, and that secret's names are returned.
 func (s session) chosen(ctx context.Context, first func(naming) string) (naming, *Result) {
-	if s.otherNames == nil {
-		return s.names, nil
+	names, others, failed := s.agreed(ctx, first)
+	if failed != nil || others == nil {
+		return names, failed
 	}
-	u, failed := s.peek(ctx, first(*s.otherNames))
-	if failed != nil {
+	held, failed := s.reserve(ctx, first(*others), movedPurpose)
+	switch {
+	case failed != nil:
 		return naming{}, failed
+	case !held:
+		return *others, nil
 	}
-	if u.found {
-		return *s.otherNames, nil
+	return names, nil
+}
+
+// agreed returns the names that all proxies with these two secrets use for a request, and the
+// others, nil without another secret. The first proxy reserves its current secret at v1, under a key
+// that depends on the pair of secrets and not on which is current. The others follow it.
+func (s session) agreed(ctx context.Context, first func(naming) string) (names naming, others *naming, _ *Result) {
+	if s.otherNames == nil {
+		return s.names, nil, nil
 	}
-	return s.names, nil
+	own, other := SecretFingerprint(s.names.secret), SecretFingerprint(s.otherNames.secret)
+	lower := s.names
+	if other < own {
+		lower = *s.otherNames
+	}
+	held, failed := s.reserve(ctx, "secret-"+lower.derive([]string{"secret", first(lower)}), own)
+	switch {
+	case failed != nil:
+		return naming{}, nil, failed
+	case held:
+		return s.names, s.otherNames, nil
+	}
+	return *s.otherNames, &s.names, nil
 }
 
 // allNames returns the current names, then those of the other secret.
