@@ -15,9 +15,9 @@ const nonceKey = "nonce"
 // apartTries is how many keys of a chain are tried before one that nobody else has is taken: the payment matters more than that it is seen.
 const apartTries = 8
 
-// apart runs do for a request that is nobody's repetition, under the chain's next key all the same, so that later ones see it. Its nonce
-// makes v1 refuse it a key that another request has, and never its own: so neither of two that are alike is taken for the other, and an
-// attempt whose answer was lost is not made twice.
+// apart runs do for a request without a window, under the chain's next key, so that later requests
+// can be its duplicates. Its nonce makes v1 refuse it a key that another request has, and never its
+// own. So of two equal requests neither is a duplicate, and a retry after a lost response is one.
 func (s session) apart(ctx context.Context, in chain, do func(session) Result) Result {
 	s.nonce = s.x.cfg.NewKey()
 	for range apartTries {
@@ -30,14 +30,34 @@ func (s session) apart(ctx context.Context, in chain, do func(session) Result) R
 			}
 			return r
 		}
-		end := &chainEnd{chain: in, n: n}
-		if _, failed := s.walk(ctx, end); failed != nil {
+		closed, failed := s.skip(ctx, in, n)
+		if failed != nil {
 			break
 		}
-		s.x.places.skip(in, end.n)
+		if closed {
+			in = in.next()
+		}
 	}
 	s.idempotencyKey = s.x.cfg.NewKey()
 	return do(s)
+}
+
+// skip skips the keys of a chain that are in use, from the nth on. It reports true if the chain is
+// closed.
+func (s session) skip(ctx context.Context, in chain, n int) (bool, *Result) {
+	u, failed := s.peek(ctx, in.key(n))
+	if failed != nil {
+		return false, failed
+	}
+	if closed, failed := s.isClosed(ctx, in.key(n), u); closed || failed != nil {
+		return closed, failed
+	}
+	end := &chainEnd{chain: in, n: n}
+	if !u.blind { // it would find none
+		_, failed = s.walk(ctx, end)
+	}
+	s.x.places.skip(in, end.n)
+	return end.closed, failed
 }
 
 // marked is m with the session's nonce, if it has one. The map itself is the command's, and stays as it is.

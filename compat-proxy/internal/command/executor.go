@@ -43,11 +43,11 @@ type Config struct {
 	FollowPause time.Duration
 	// Log is told why v1 does not answer, now and then. Nil means nothing is.
 	Log *slog.Logger
-	// Clock tells when what is known of a key is stale. Nil means the system's.
+	// Clock measures how old a cached response is. It may be wrong: ages of objects are measured by v1's clock. Nil means the system's.
 	Clock clock.Clock
 	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes. Proxies that have the same one share names.
 	DeduplicationSecret secret.String
-	// DeduplicationSecretOther is the one before or after it while it is replaced: names are looked up under it too. Zero means none.
+	// DeduplicationSecretOther is the previous or next secret during a rotation: requests have names under both. Zero means none.
 	DeduplicationSecretOther secret.String
 	// NewKey makes an Idempotency-Key that was never used before. Nil means 128 random bits.
 	NewKey func() string
@@ -62,6 +62,7 @@ type Executor struct {
 	payments string
 	keys     keyCache
 	places   places
+	v1Clock  *v1Clock
 
 	complained atomic.Int64 // when the last complaint was made
 	unsaid     atomic.Int64 // how many were left out since
@@ -95,13 +96,14 @@ func New(cfg Config) (*Executor, error) {
 	if cfg.Observe != nil {
 		transport = &observed{transport, cfg.Clock, cfg.Observe}
 	}
-	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer{httpx.Traced(cfg.Tracer, template, transport)}))
+	times := &v1Clock{own: cfg.Clock}
+	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer{httpx.Traced(cfg.Tracer, template, &dated{transport, times})}))
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
 	return &Executor{
 		cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions",
-		keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}},
+		keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}, v1Clock: times,
 	}, nil
 }
 
@@ -188,7 +190,7 @@ type session struct {
 	patient        bool // waits for another operation on the same payment to end
 	// posted is told what v1 says of the key of a Named command; nil for any other.
 	posted *posting
-	// names derives what the request is remembered under, otherNames what it may be known by already; nil without another secret.
+	// names derives the request's names at v1, otherNames those under the other secret; nil without one.
 	names      naming
 	otherNames *naming
 	// nonce makes what v1 is asked for another thing than any other request's, if it is set; see apart.

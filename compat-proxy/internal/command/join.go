@@ -38,14 +38,17 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 	if window == 0 {
 		s.nonce, digests = s.x.cfg.NewKey(), nil // as in apart
 	}
-	recent := s.x.cfg.Clock.Now().Add(-window)
 	position, nth := "", 0
 	for tries, waits := 0, 0; ; {
 		g, r := s.group(ctx, c.Joins)
 		if g == nil {
 			return r
 		}
-		r, again := g.admits(c.Body.Currency, digests, recent)
+		now, failed := s.now(ctx)
+		if failed != nil {
+			return *failed
+		}
+		r, again := g.admits(c.Body.Currency, digests, now.Add(-window))
 		if again && waits < joinWaits && wait(ctx, s.x.cfg.FollowPause<<waits) {
 			waits++
 			continue

@@ -43,6 +43,7 @@ type orderPayment struct {
 }
 
 func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
 	if r.Method == http.MethodGet && r.URL.Path == "/v1/transactions" {
 		f.list(w)
 		return

@@ -45,6 +45,7 @@ type keyUse struct {
 func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
 	if r.URL.Path == "/v1/api_keys/current" {
 		f.identify(w, r)
 		return

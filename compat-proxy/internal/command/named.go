@@ -73,17 +73,23 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 			return r
 		}
 		u, failed := s.look(ctx, s.idempotencyKey)
+		if failed != nil {
+			return *failed
+		}
 		if n == 0 {
 			began = u.made
 		}
 		switch {
-		case failed != nil:
-			return *failed
 		case u.running:
 			return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
 		case u.found && !u.refused:
 			return r
-		case try == namedKeys, s.x.cfg.Clock.Now().Sub(began) >= namedFor:
+		}
+		now, failed := s.now(ctx)
+		switch {
+		case failed != nil:
+			return *failed
+		case try == namedKeys, now.Sub(began) >= namedFor:
 			return r.spent()
 		case u.found:
 			n++

@@ -6,17 +6,19 @@ import (
 	"time"
 )
 
-// MaxWindow is the longest time an equal request is remembered for. The keys of v1 live a day, which is longer than a slot and this.
+// MaxWindow is the longest deduplication window. Keys of v1 live a day, which is longer than a slot
+// and a window together.
 const MaxWindow = 8 * time.Hour
 
-// Once tells which requests are equal, and that one made a short time after another is to be taken for the same one: v1 has one effect, and
-// whoever comes second is told that it was Repeated. The zero value tells nothing of the kind: every request then counts for itself, and no
-// other sees it.
+// Once tells which requests are equal, and for how long after one of them an equal request is a
+// duplicate: v1 has one effect, and the duplicate is Repeated. With the zero value no request is a
+// duplicate of this one, nor this one of another.
 type Once struct {
-	// Window is for how many seconds after an equal request this one still is its repetition; at most MaxWindow counts. With 0 it is nobody's,
-	// but later ones may be its.
+	// Window is the deduplication window in seconds, at most MaxWindow. With 0 the request is never a
+	// duplicate, but later requests can be duplicates of it.
 	Window int `json:"window,omitempty"`
-	// Same is what makes two requests equal, besides the caller's merchant and mode, the kind of command, its amount and what it charges.
+	// Same is what makes two requests equal, besides the caller's merchant and mode, the kind of
+	// command, its amount and its payment source.
 	Same []string `json:"same,omitempty"`
 }
 
@@ -24,12 +26,22 @@ func (o Once) window() time.Duration {
 	return min(max(time.Duration(o.Window)*time.Second, 0), MaxWindow)
 }
 
-// slot is the length of the spans of time, counted from the Unix epoch, that have a chain of their own. It bounds a chain, and that
-// every proxy computes it alike is all that they have to agree on.
-const slot = MaxWindow
+const (
+	// slot is the length of the spans of v1's time, counted from the Unix epoch, that have chains of
+	// their own. Keys expire after a day, so a chain must end before its first key does.
+	slot = MaxWindow
+	// slotMargin is how far the times may differ that proxies compute for requests that reach v1 at one
+	// moment. It is well above TotalTimeout and the skew among the servers of v1.
+	slotMargin = 5 * time.Minute
+	// closedPurpose is the purpose of the reservation that ends a chain.
+	closedPurpose = "closed"
+)
 
-// chain is the row of Idempotency-Keys that equal requests of one slot take, one after the other: a request takes the next one when what
-// was done under those before it is no longer recent.
+func slotOf(t time.Time) int64 { return t.UnixNano() / int64(slot) }
+
+// chain is the sequence of Idempotency-Keys that equal requests of one slot use, one after the other.
+// A request takes the next key if no request under the earlier ones is recent. A reservation closes
+// the chain: from then on, requests take keys of the next slot's.
 type chain struct {
 	identity string
 	slot     int64
@@ -39,88 +51,188 @@ func (c chain) key(n int) string {
 	return "once-" + c.identity + "-" + strconv.FormatInt(c.slot, 36) + "-" + strconv.Itoa(n)
 }
 
-// once runs do with keys that equal requests share, until v1 takes one for new or knows one from an equal request within the window. What
-// v1 remembers decides, so it makes no difference which proxy is asked or whether it was restarted. Only two equal requests that are
-// under way at once, one on each side of a slot's beginning, are not seen to be the same.
+func (c chain) next() chain { return chain{c.identity, c.slot + 1} }
+
+// windowed is a request with a deduplication window.
+type windowed struct {
+	session
+
+	same   [][]string // what makes requests equal
+	recent time.Time  // an equal request made after it makes this one a duplicate
+	do     func(session) Result
+}
+
+// once runs do with keys that equal requests share, until v1 has no use of the key by an earlier one
+// or an equal request was made within the window. Only what v1 stores and v1's clock decide, so it
+// makes no difference which proxy gets a request and what time that has.
+//
+// Where a slot begins, requests of both slots run at one time. Those of the later slot close the chain
+// of the earlier one before they take a key. So all requests take keys of one sequence, and of two
+// within the window one finds the other.
 func (s session) once(ctx context.Context, o Once, identity []string, do func(session) Result) Result {
 	if len(o.Same) == 0 {
 		return do(s)
 	}
-	now := s.x.cfg.Clock.Now()
-	row := chain{s.names.derive(identity, o.Same), now.UnixNano() / int64(slot)}
+	now, failed := s.now(ctx)
+	if failed != nil {
+		return *failed
+	}
 	window := o.window()
 	if window == 0 {
-		return s.apart(ctx, row, do)
+		return s.apart(ctx, chain{s.names.derive(identity, o.Same), slotOf(now)}, do)
 	}
-	recent := now.Add(-window)
-	for _, earlier := range s.earlier(row, recent, identity, o.Same) {
-		if r, ended := s.pass(ctx, &chainEnd{chain: earlier, n: -1}, recent); ended {
+	w := windowed{session: s, same: [][]string{identity, o.Same}, recent: now.Add(-window), do: do}
+	home, closes := slotOf(now), slotOf(now.Add(-slotMargin))
+	for n := slotOf(w.recent.Add(-slotMargin)); n < home; n++ {
+		if r, ended := w.pass(ctx, n, n >= closes); ended {
 			return r
 		}
 	}
-	end := &chainEnd{chain: row}
+	if later := slotOf(now.Add(slotMargin)); later > home { // one without a window may be there
+		if r, ended := w.pass(ctx, later, false); ended {
+			return r
+		}
+	}
 	for {
-		s.idempotencyKey = row.key(end.n)
-		r := do(s)
-		if !r.another() {
+		r, closed := w.take(ctx, home)
+		if !closed {
 			return r
 		}
-		seen, known := r.use()
-		if !known {
-			var failed *Result
-			if seen, failed = s.look(ctx, s.idempotencyKey); failed != nil {
-				return *failed
-			}
-		}
-		if r, ended := seen.judge(r, recent); ended {
-			return r
-		}
-		if r, ended := s.pass(ctx, end, recent); ended {
-			return r
-		}
-		end.n++
+		home++
 	}
 }
 
-// earlier returns the chains besides row that an equal request made after recent may be in: that of the slot before, and those under
-// the other secret.
-func (s session) earlier(row chain, recent time.Time, identity ...[]string) []chain {
-	var chains []chain
-	before := recent.Before(time.Unix(0, row.slot*int64(slot)))
-	if before {
-		chains = append(chains, chain{row.identity, row.slot - 1})
+// pass looks for a recent equal request in a slot, and closes the slot's chain if it is told to.
+func (w windowed) pass(ctx context.Context, n int64, closes bool) (Result, bool) {
+	names := w.allNames()
+	if closes {
+		own, others, failed := w.inSlot(ctx, n)
+		if failed != nil {
+			return *failed, true
+		}
+		if r, ended := w.close(ctx, &chainEnd{chain: own, n: -1}); ended {
+			return r, true
+		}
+		names = others
 	}
-	if s.otherNames == nil {
-		return chains
+	for _, each := range names {
+		end := &chainEnd{chain: chain{each.derive(w.same...), n}, n: -1}
+		if r, ended := w.advance(ctx, end); ended {
+			return r, true
+		}
 	}
-	other := s.otherNames.derive(identity...)
-	if before {
-		chains = append(chains, chain{other, row.slot - 1})
+	return Result{}, false
+}
+
+// inSlot returns the chain of a slot that requests take keys of, and the names of the secret that it
+// is not under, none without another secret.
+func (w windowed) inSlot(ctx context.Context, n int64) (chain, []naming, *Result) {
+	under := func(of naming) chain { return chain{of.derive(w.same...), n} }
+	names, others, failed := w.agreed(ctx, func(of naming) string { return under(of).key(0) })
+	if failed != nil || others == nil {
+		return under(names), nil, failed
 	}
-	return append(chains, chain{other, row.slot})
+	return under(names), []naming{*others}, nil
+}
+
+// take runs the request under the first key of a slot's chain that no earlier one uses. It reports
+// true if the chain is closed.
+func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
+	own, others, failed := w.inSlot(ctx, n)
+	if failed != nil {
+		return *failed, false
+	}
+	for _, each := range others {
+		end := &chainEnd{chain: chain{each.derive(w.same...), n}, n: -1}
+		if r, ended := w.advance(ctx, end); ended {
+			return r, false
+		}
+	}
+	for end := (&chainEnd{chain: own}); ; end.n++ {
+		w.idempotencyKey = end.key(end.n)
+		r := w.do(w.session)
+		if !r.another() {
+			return r, false
+		}
+		seen, known := r.use()
+		if !known {
+			if seen, failed = w.look(ctx, w.idempotencyKey); failed != nil {
+				return *failed, false
+			}
+		}
+		closed, failed := w.isClosed(ctx, w.idempotencyKey, seen)
+		if failed != nil || closed {
+			return result(failed), closed
+		}
+		if r, ended := seen.judge(r, w.recent); ended {
+			return r, false
+		}
+		if r, ended := w.advance(ctx, end); ended || end.closed {
+			return r, !ended
+		}
+	}
+}
+
+// close reserves the chain's next key, so that no request can take it. It reports true, with the
+// result to give, if the chain has a recent equal request.
+func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
+	for {
+		if r, ended := w.advance(ctx, end); ended || end.closed {
+			return r, ended
+		}
+		w.idempotencyKey = end.key(end.n + 1)
+		held, failed := w.reserve(ctx, w.idempotencyKey, closedPurpose)
+		if failed != nil || held {
+			return result(failed), failed != nil
+		}
+		taken, failed := w.look(ctx, w.idempotencyKey)
+		if failed != nil {
+			return *failed, true
+		}
+		if r, ended := taken.judge(Result{}, w.recent); ended {
+			return r, true
+		}
+	}
+}
+
+// isClosed reports whether the use of a key closes its chain.
+func (s session) isClosed(ctx context.Context, key string, u use) (bool, *Result) {
+	if !u.blind {
+		return u.closed, nil
+	}
+	return s.reserve(ctx, key, closedPurpose) // replayed if that is what it is
+}
+
+// result is r, or the zero Result.
+func result(r *Result) Result {
+	if r == nil {
+		return Result{}
+	}
+	return *r
 }
 
 // chainEnd is the last key of a chain that is known to be in use; -1 for none.
 type chainEnd struct {
 	chain
 
-	n int
+	n      int
+	closed bool // the next key closes the chain
 }
 
-// pass moves end to the chain's last key in use, and judges what was done under it if it moved.
-func (s session) pass(ctx context.Context, end *chainEnd, recent time.Time) (Result, bool) {
-	last, failed := s.walk(ctx, end)
+// advance moves end to the chain's last request, and judges that if it moved.
+func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
+	last, failed := w.walk(ctx, end)
 	if failed == nil && last.running {
-		last, failed = s.look(ctx, end.key(end.n))
+		last, failed = w.look(ctx, end.key(end.n))
 	}
 	if failed != nil {
 		return *failed, true
 	}
-	return last.judge(Result{}, recent)
+	return last.judge(Result{}, w.recent)
 }
 
-// walk moves end to the chain's last key in use and returns what it is used for, if it moved. It asks for ever further keys and then halves
-// the way back, so a long chain costs few questions.
+// walk moves end to the chain's last key that a request uses and returns the use, if it moved. It
+// doubles its steps and then halves the way back, so a long chain takes few calls.
 func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 	var last use
 	step, growing := 1, true
@@ -129,10 +241,10 @@ func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 		if failed != nil {
 			return use{}, failed
 		}
-		if u.found {
+		if u.found && !u.closed {
 			end.n, last = end.n+step, u
 		} else {
-			growing = false
+			growing, end.closed = false, u.closed // at last, of the key behind the end
 		}
 		if growing {
 			step *= 2

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -227,29 +225,6 @@ func TestOnce_askedByManyAtOnce(t *testing.T) {
 	if count[command.Done] != 1 || count[command.Repeated] != 63 || b.v1.paid() != 1 {
 		t.Errorf("got %v and %d payments, want one done, the others repeated", count, b.v1.paid())
 	}
-}
-
-// However equal requests are spread over time and proxies, each is paid for exactly when none was in the window before it, be that one's own
-// window what it may.
-func TestOnce_property(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		b := setupOnce(t, midnight.Add(-time.Duration(rapid.IntRange(0, 40000).Draw(rt, "before midnight"))*time.Second))
-		var last time.Time
-		for range rapid.IntRange(1, 30).Draw(rt, "requests") {
-			b.clock.Advance(time.Duration(rapid.SampledFrom([]int{0, 1, 30, 119, 120, 121, 900, 7200}).Draw(rt, "pause")) * time.Second)
-			window := rapid.SampledFrom([]int{0, 1, 120, 3600, 28800}).Draw(rt, "window")
-			want := command.Done
-			if now := b.clock.Now(); !last.IsZero() && now.Sub(last) < time.Duration(window)*time.Second {
-				want = command.Repeated
-			} else {
-				last = now
-			}
-			if got := b.ask(t.Context(), rapid.IntRange(0, 1).Draw(rt, "proxy"), sale(window)); got != want {
-				rt.Fatalf("got %s, want %s", got, want)
-			}
-		}
-	})
 }
 
 // A key shows nothing of the card: without the deduplication secret the hash cannot be computed.

@@ -16,12 +16,14 @@ type use struct {
 	refused bool      // v1 refused it for good: it has no effect and never will
 	effect  bool      // it made something: a payment, a decline, a refund
 	made    time.Time // zero when v1 does not tell this caller
+	closed  bool      // it is a reservation: the chain goes on in the next slot
+	blind   bool      // the caller may not read keys: closed may be wrong
 
 	resource string // the id of what it made, where that is told
 }
 
-// judge tells what a use means for an equal request, by whether it was made after recent. It reports false when it stands in the way of
-// nothing.
+// judge returns the result of a request that is equal to the use, if the use is running or was made
+// after recent. Else it reports false.
 func (u use) judge(r Result, recent time.Time) (Result, bool) {
 	switch {
 	case u.running:
@@ -83,7 +85,7 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	case !ok && r.Outcome == NotFound:
 		return use{}, nil
 	case !ok && r.Status == http.StatusForbidden:
-		return use{found: key == s.idempotencyKey, effect: true}, nil
+		return use{found: key == s.idempotencyKey, effect: true, blind: true}, nil
 	case !ok:
 		return use{}, &r
 	}
@@ -91,6 +93,7 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	if !u.running {
 		u.effect = effective(*found.HTTPStatus)
 		u.refused = refusal(*found.HTTPStatus)
+		u.closed = *found.HTTPStatus == http.StatusCreated && u.resource == "" // whatever v1 makes has an id
 	}
 	return u, nil
 }

@@ -60,6 +60,7 @@ const FullScopes = `["payments:authorize","payments:capture","refunds:create","t
 
 // ServeHTTP implements http.Handler.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Date", Today.Format(http.TimeFormat))
 	if r.URL.Path == "/v1/api_keys/current" {
 		s.current(w, r)
 		return

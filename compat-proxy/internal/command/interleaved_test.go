@@ -1,0 +1,101 @@
+package command_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// stepped is a transport whose calls each wait until the schedule lets them go.
+type stepped struct {
+	http.RoundTripper
+
+	arrived chan bool // true before each call, false when the command has ended
+	step    chan struct{}
+}
+
+func (s *stepped) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.arrived <- true
+	<-s.step
+	return s.RoundTripper.RoundTrip(r)
+}
+
+// interleaved runs a command at each proxy at one time and lets next choose which one sends its next
+// call. All calls of the others wait.
+func interleaved(
+	tb testing.TB, b onceBundle, c command.Command, proxies [][2]secret.String, skew []time.Duration, next func(int) int,
+) {
+	tb.Helper()
+	live := make([]*stepped, 0, len(proxies))
+	for i, secrets := range proxies {
+		s := &stepped{b.server.Client().Transport, make(chan bool), make(chan struct{})}
+		x, err := command.New(command.Config{
+			DeduplicationSecret: secrets[0], DeduplicationSecretOther: secrets[1], V1: b.server.URL, Transport: s,
+			Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: clock.NewFake(b.clock.Now().Add(skew[i])),
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		go func() {
+			x.Execute(tb.Context(), key, []command.Command{c})
+			s.arrived <- false
+		}()
+		if <-s.arrived {
+			live = append(live, s)
+		}
+	}
+	for len(live) > 0 {
+		i := next(len(live))
+		live[i].step <- struct{}{}
+		if !<-live[i].arrived {
+			live = append(live[:i], live[i+1:]...)
+		}
+	}
+}
+
+// TestInterleaved: equal requests run at several proxies at one time, where a slot begins, and while
+// the deduplication secret is replaced. In whichever order their calls reach v1, it charges once.
+func TestInterleaved(t *testing.T) {
+	t.Parallel()
+	var none secret.String
+	before, after := goldentest.Secret(), otherSecret
+	rotation := map[string][][2]secret.String{
+		"one secret":           {{before, none}},
+		"the new one is added": {{before, none}, {before, after}},
+		"the two are swapped":  {{before, after}, {after, before}},
+		"the old one is gone":  {{after, before}, {after, none}},
+	}
+	for stage, secrets := range rotation {
+		for name, c := range map[string]command.Command{
+			"in a window": sale(120), "in a long window": sale(28800), "by name": command.Named{Command: nakedSale(), Name: "n"},
+		} {
+			t.Run(stage+", "+name, func(t *testing.T) {
+				t.Parallel()
+				rapid.Check(t, func(rt *rapid.T) {
+					early := time.Duration(rapid.IntRange(0, 20).Draw(rt, "seconds before midnight")) * time.Second
+					b := setupOnce(t, midnight.Add(-early))
+					var proxies [][2]secret.String
+					var skew []time.Duration
+					for range rapid.IntRange(2, 3).Draw(rt, "proxies") {
+						proxies = append(proxies, rapid.SampledFrom(secrets).Draw(rt, "secrets"))
+						skew = append(skew, time.Duration(rapid.IntRange(-86400, 86400).Draw(rt, "skew"))*time.Second)
+					}
+					interleaved(t, b, c, proxies, skew, func(n int) int {
+						b.clock.Advance(time.Duration(rapid.IntRange(0, 4000).Draw(rt, "pause in ms")) * time.Millisecond)
+						return rapid.IntRange(0, n-1).Draw(rt, "next")
+					})
+					if got := b.v1.paid(); got != 1 {
+						rt.Fatalf("got %d payments, want 1", got)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// v1TimeAge is how long the proxy adds its own elapsed time to a Date of v1 before it reads another.
+const v1TimeAge = time.Minute
+
+// noDate is the complaint about a v1 whose responses have no valid Date header.
+const noDate = "no Date header in the responses of v1: a proxy between must not remove it"
+
+// v1Clock derives v1's time from the Date headers of its responses. All ages of what v1 stored are
+// measured by it, because the clocks of proxies may be wrong. It is behind v1 by the latency of the
+// last response and up to a second, never ahead: a window lasts that much longer, never shorter.
+type v1Clock struct {
+	own clock.Clock // measures the time since the last Date
+
+	mu   sync.Mutex
+	date time.Time // guarded by mu: of the last success; zero before the first
+	at   time.Time // guarded by mu: when it arrived, by own
+}
+
+// read takes over the Date of a success. Errors may come from a program in front of v1.
+func (c *v1Clock) read(r *http.Response) {
+	date, err := http.ParseTime(r.Header.Get("Date"))
+	if err != nil || r.StatusCode/100 != 2 {
+		return
+	}
+	at := c.own.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.date, c.at = date, at
+}
+
+// now reports false if the last Date is too old, or there was none.
+func (c *v1Clock) now() (time.Time, bool) {
+	own := c.own.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	age := own.Sub(c.at)
+	return c.date.Add(age), !c.date.IsZero() && age >= 0 && age < v1TimeAge
+}
+
+// dated is a transport that reads v1's time from each response.
+type dated struct {
+	next  http.RoundTripper
+	clock *v1Clock
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := d.next.RoundTrip(r)
+	if err == nil {
+		d.clock.read(response)
+	}
+	return response, err //nolint:wrapcheck // a transport passes the error on as it is
+}
+
+// now returns the present time of v1. It sends a request if no recent response had a Date, and
+// returns the result to give if v1 does not return one.
+func (s session) now(ctx context.Context) (time.Time, *Result) {
+	if now, ok := s.x.v1Clock.now(); ok {
+		return now, nil
+	}
+	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+		return s.x.client.GetCurrentAPIKey(ctx, s.authorized)
+	})
+	if a.status/100 != 2 {
+		r := a.result()
+		if r.Outcome == NotFound || r.Outcome == Uncertain { // a read has no effect
+			r.Outcome = Unavailable
+		}
+		return time.Time{}, &r
+	}
+	now, ok := s.x.v1Clock.now()
+	if !ok {
+		s.x.complain(ctx, noDate)
+		return time.Time{}, &Result{Outcome: Unavailable}
+	}
+	return now, nil
+}
