@@ -62,7 +62,7 @@ type Config struct {
 	SignatureAge time.Duration
 	// SignatureHosts are names that provider-b clients sign as their host, beside that of the Host header and the provider's own.
 	SignatureHosts []string
-	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one command. Zero means 30 and 50 seconds.
+	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one request. Zero means 30 and 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
 	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
 	Concurrency int
@@ -81,6 +81,7 @@ const maxBody = 256 << 10
 type Proxy struct {
 	cfg       Config
 	logins    *credentials.Store
+	executor  *command.Executor
 	providerA *providera.Handler
 	providerB *providerb.Handler
 	metrics   *metrics.Metrics
@@ -120,6 +121,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
+	p.executor = executor
 	p.metrics.DeduplicationSecret(command.SecretFingerprint(cfg.DeduplicationSecret))
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
@@ -158,9 +160,18 @@ func (p *Proxy) Handler() http.Handler {
 	p.route(mux, "POST "+rpcDoor, httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(rpc.Busy)), p.metrics.Served(p.rpc())))
 	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
-	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.doors(onlyClean(mux)))
+	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.timed(p.doors(onlyClean(mux))))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
+}
+
+// timed gives each request one deadline for all its commands.
+func (p *Proxy) timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := p.executor.Begin(r.Context())
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // rpcDoor is where every method of the catalogue can be called by its RPC name.
@@ -169,7 +180,7 @@ const rpcDoor = "/compat/rpc"
 // rpc is the RPC door to the dialects.
 func (p *Proxy) rpc() http.Handler {
 	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
-	door := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody}
+	door := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}
 	for _, m := range catalogue.Methods() {
 		door.Methods[m.RPC] = rpc.Method{Dialect: dialects[m.Provider], Name: m.Name}
 	}

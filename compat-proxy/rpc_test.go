@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
@@ -122,5 +123,25 @@ func TestRPC_notification(t *testing.T) {
 	}
 	if got := s.creates.Load(); got != 0 {
 		t.Errorf("payments: got %d, want none", got)
+	}
+}
+
+// TestRPC_batchThatTakesTooLong: the first call of a batch takes all the time that there is for the
+// request. The response comes in that time, and says that the other calls were not executed.
+func TestRPC_batchThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 64)}
+	server := mustProxy(t, s, func(cfg *compatproxy.Config) { cfg.TotalTimeout = 300 * time.Millisecond })
+	t.Cleanup(func() { close(s.hold) })
+	one := call("1", login+","+payment)
+	status, answer := askRPC(t, server.URL, "", "["+one+strings.Repeat(","+one, 15)+"]")
+	if got := strings.Count(answer, `"code":-32002`); status != http.StatusOK || got != 15 {
+		t.Errorf("got %d with %d busy calls, want 15: %s", status, got, answer)
+	}
+	if !strings.HasPrefix(answer, `[{"jsonrpc":"2.0","result":`) || !strings.Contains(answer, "Nothing was executed") {
+		t.Errorf("got %s, want the first call's result and 15 that say that nothing was executed", answer)
+	}
+	if got := len(s.arrived); got != 1 {
+		t.Errorf("v1 got %d requests of the calls, want 1", got)
 	}
 }

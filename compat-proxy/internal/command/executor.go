@@ -32,8 +32,8 @@ type Config struct {
 	Observe func(Call)
 	// CallTimeout bounds one attempt. Zero means 30 seconds.
 	CallTimeout time.Duration
-	// TotalTimeout bounds one command with all its attempts and waits. Zero means 50 seconds: our servers cut an
-	// answer off after 60, and legacy clients give up at 120.
+	// TotalTimeout bounds one legacy request with all its commands, attempts and waits; see Begin. Zero
+	// means 50 seconds: our servers cut a response off after 60, and legacy clients give up at 120.
 	TotalTimeout time.Duration
 	// Attempts is how often one v1 call is sent at most, the first time included. Zero means 4.
 	Attempts int
@@ -116,12 +116,18 @@ func (d doer) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r
 // those of the commands that ran. It never fails as such: what went wrong is in the results.
 //
 // The log line of the request that ctx belongs to gets the ids of the objects in the results. A client
-// that hangs up does not stop a payment half-way: the cancellation of ctx has no effect, TotalTimeout has.
+// that hangs up does not stop a payment half-way: the cancellation of ctx has no effect, its deadline
+// has. A command that has too little time left is not begun (CodeNotBegun). One that reaches the
+// deadline is reported as far as its outcome is known.
 func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Command) []Result {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := x.lasting(ctx)
+	defer cancel()
 	results := make([]Result, 0, len(commands))
 	for _, c := range commands {
-		r := x.execute(ctx, key, c)
+		r := notBegun()
+		if x.MayBegin(ctx) {
+			r = x.execute(ctx, key, c)
+		}
 		results = append(results, r)
 		logObjects(ctx, r)
 		if r.Outcome != Done {
@@ -132,8 +138,6 @@ func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Co
 }
 
 func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Result {
-	ctx, cancel := context.WithTimeout(ctx, x.cfg.TotalTimeout)
-	defer cancel()
 	s := session{x: x, key: key}
 	if failed := s.prepare(ctx, c); failed != nil {
 		return *failed

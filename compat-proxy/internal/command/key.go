@@ -40,7 +40,9 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	if info, ok := x.keys.get(hash, x.cfg.Clock.Now()); ok {
 		return info, Result{Outcome: Done}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(inspectTimeout, x.cfg.TotalTimeout))
+	ctx, end := x.lasting(ctx)
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	s := session{x: x, key: key}
 	a := x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {

@@ -135,6 +135,8 @@ func unavailable(r command.Result, now time.Time) answer {
 		return problem{Reason: reasonMerchantSetup}.answer(now)
 	case command.CodeAcquirerUnavailable:
 		return problem{Reason: reasonProcessorUnavailable}.answer(now)
+	case command.CodeNotBegun:
+		return tooBusy(now)
 	}
 	return failed(now, reasonSystem, textSystem)
 }

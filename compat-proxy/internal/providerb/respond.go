@@ -64,10 +64,15 @@ func Busy(c clock.Clock) http.Handler {
 		httpx.EventFrom(r.Context()).SetOutcome("busy")
 		correlate(w, r)
 		w.Header().Set("Retry-After", "1")
-		out := failed(c.Now(), reasonSystem, "Error - Too busy. Nothing was executed.")
-		out.status = http.StatusServiceUnavailable
-		write(w, out)
+		write(w, tooBusy(c.Now()))
 	})
+}
+
+// tooBusy is the response to a request of which nothing was executed.
+func tooBusy(now time.Time) answer {
+	out := failed(now, reasonSystem, "Error - Too busy. Nothing was executed.")
+	out.status = http.StatusServiceUnavailable
+	return out
 }
 
 // Broken answers a request that ended in a panic. Nobody knows what became of it, so it is no refusal.

@@ -70,6 +70,9 @@ type Handler struct {
 	Methods map[string]Method
 	// MaxBytes bounds a request body.
 	MaxBytes int64
+	// MayBegin reports whether a request with this context has enough time left for a further call. Nil
+	// means always.
+	MayBegin func(ctx context.Context) bool
 }
 
 // request is one call as it came.
@@ -171,6 +174,8 @@ func (h *Handler) one(r *http.Request, call jsontext.Value, in Asked) (response,
 		answer.Error = &fault{Code: codeRequest, Message: `jsonrpc is "2.0", method a string, id a string or a number.`}
 	case q.ID == nil:
 		return response{}, false
+	case h.MayBegin != nil && !h.MayBegin(r.Context()):
+		answer.Error = busy()
 	default:
 		answer.Result, answer.Error = h.call(r, name, q.Params, in)
 	}
@@ -239,7 +244,12 @@ func encode(a response) []byte {
 func Busy(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeBusy))
 	w.Header().Set("Retry-After", "1")
-	write(w, encode(response{Error: &fault{Code: codeBusy, Message: "Too busy. Nothing was executed; ask again."}}))
+	write(w, encode(response{Error: busy()}))
+}
+
+// busy is the error of a call that was not begun.
+func busy() *fault {
+	return &fault{Code: codeBusy, Message: "Too busy. Nothing was executed; ask again."}
 }
 
 func write(w http.ResponseWriter, body []byte) {

@@ -1,0 +1,42 @@
+package command
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// CodeNotBegun is ours: the legacy request had too little time left, and nothing of the command was
+// sent.
+const CodeNotBegun = "not_begun"
+
+// leastShare is the part of TotalTimeout, as its divisor, that a command must have left to begin.
+const leastShare = 10
+
+// Begin returns the context of one legacy request. Its deadline, TotalTimeout from now, bounds all
+// commands that run under it together. Our servers cut a response off 60 seconds after the request
+// began.
+func (x *Executor) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, x.cfg.TotalTimeout)
+}
+
+// MayBegin reports whether a command that runs under ctx has enough time left to begin.
+func (x *Executor) MayBegin(ctx context.Context) bool {
+	deadline, bounded := ctx.Deadline()
+	return !bounded || time.Until(deadline) >= x.cfg.TotalTimeout/leastShare
+}
+
+// lasting returns a context with the deadline of ctx, at most TotalTimeout from now, that ends
+// neither when ctx is canceled nor when its client hangs up.
+func (x *Executor) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline := time.Now().Add(x.cfg.TotalTimeout)
+	if earlier, bounded := ctx.Deadline(); bounded && earlier.Before(deadline) {
+		deadline = earlier
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), deadline)
+}
+
+// notBegun is the result of a command that had too little time left.
+func notBegun() Result {
+	return Result{Outcome: Unavailable, Status: http.StatusServiceUnavailable, Code: CodeNotBegun}
+}

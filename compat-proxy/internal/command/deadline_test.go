@@ -1,0 +1,92 @@
+package command_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+)
+
+// TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the time
+// that the legacy request has, and is uncertain. No further command of the request is begun.
+func TestOneDeadlineForARequest(t *testing.T) {
+	t.Parallel()
+	var payments atomic.Int32
+	server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // the server sees a client that hangs up after it has read the body
+		payments.Add(1)
+		<-r.Context().Done()
+	})))
+	t.Cleanup(server.Close)
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
+		TotalTimeout: 300 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, r := x.Inspect(t.Context(), key); r.Outcome != command.Done {
+		t.Fatalf("inspect: %+v", r)
+	}
+	ctx, cancel := x.Begin(t.Context())
+	defer cancel()
+	if !x.MayBegin(ctx) {
+		t.Error("a request that has just begun may begin no command")
+	}
+	for i, want := range []command.Result{
+		{Outcome: command.Uncertain},
+		{Outcome: command.Unavailable, Status: http.StatusServiceUnavailable, Code: command.CodeNotBegun},
+	} {
+		got := x.Execute(ctx, key, []command.Command{nakedSale()})[0]
+		if got.Outcome != want.Outcome || got.Status != want.Status || got.Code != want.Code {
+			t.Errorf("command %d: got %s %d %q, want %+v", i+1, got.Outcome, got.Status, got.Code, want)
+		}
+	}
+	if x.MayBegin(ctx) || payments.Load() != 1 {
+		t.Errorf("a further command may begin: %t, payments: %d, want 1", x.MayBegin(ctx), payments.Load())
+	}
+}
+
+// TestTooLateToBegin: a command that would have too little time is not begun, although some is left.
+func TestTooLateToBegin(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]command.Outcome{
+		20 * time.Minute: command.Done, 5 * time.Minute: command.Unavailable, -time.Second: command.Unavailable,
+	} {
+		f := &fakeV1{answers: map[string][]answer{create: {{status: http.StatusCreated, body: transaction("captured")}}}}
+		server := httptest.NewServer(f.identified())
+		t.Cleanup(server.Close)
+		x, err := command.New(command.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
+			TotalTimeout: 100 * time.Minute, // of which a tenth is too little
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(left))
+		t.Cleanup(cancel)
+		if got := x.Execute(ctx, key, []command.Command{charge})[0].Outcome; got != want {
+			t.Errorf("with %s left: got %s, want %s", left, got, want)
+		}
+		if got, want := len(f.posts()), map[bool]int{true: 1}[want == command.Done]; got != want {
+			t.Errorf("with %s left: %d payments, want %d", left, got, want)
+		}
+	}
+}
+
+// TestInspectKeepsTheDeadline: nothing is read for a request whose time is over.
+func TestInspectKeepsTheDeadline(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]answer{current: {{status: http.StatusOK, body: `{"merchant":"mer_1","mode":"test"}`}}})
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, r := x.Inspect(ctx, key); r.Outcome != command.Unavailable || len(f.seen()) != 0 {
+		t.Errorf("got %s after %d requests, want %s after none", r.Outcome, len(f.seen()), command.Unavailable)
+	}
+}
