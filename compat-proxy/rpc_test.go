@@ -131,7 +131,7 @@ func TestRPC_notification(t *testing.T) {
 func TestRPC_batchThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 64)}
-	server := mustProxy(t, s, func(cfg *compatproxy.Config) { cfg.TotalTimeout = 300 * time.Millisecond })
+	server := mustProxy(t, s, func(cfg *compatproxy.Config) { cfg.TotalTimeout = time.Second })
 	t.Cleanup(func() { close(s.hold) })
 	one := call("1", login+","+payment)
 	status, answer := askRPC(t, server.URL, "", "["+one+strings.Repeat(","+one, 15)+"]")
