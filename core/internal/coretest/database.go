@@ -85,7 +85,7 @@ func (d *Database) mustWrite(tb testing.TB) *sql.DB {
 	if d.url != "" {
 		return d.MustInspect(tb)
 	}
-	return mustAttach(tb, d.Path, "?_pragma=busy_timeout(5000)")
+	return mustAttach(tb, d.Path, "?_pragma=busy_timeout(5000)&_pragma=secure_delete(1)") // which leaves no copies, as the store
 }
 
 // mustAttach opens a file with its security codes.

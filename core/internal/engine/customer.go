@@ -53,8 +53,7 @@ func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, 
 
 // customerUpdated writes a customer's next version, and announces it.
 func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Answer, error) {
-	// What stood there before is personal data, too.
-	if err := tx.Shred(func() error { return tx.UpdateCustomer(c) }); err != nil {
+	if err := tx.UpdateCustomer(c); err != nil {
 		return Answer{}, err
 	}
 	answer := e.Present.Customer(c)

@@ -33,7 +33,7 @@ func (e *Engine) deleteCustomer(ctx context.Context, r Request, customer int64, 
 		if err != nil {
 			return Answer{}, err
 		}
-		out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (answer *Answer, err error) {
+		out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
 			if check != nil {
 				if err := check(tx); err != nil {
 					return nil, err
@@ -46,8 +46,7 @@ func (e *Engine) deleteCustomer(ctx context.Context, r Request, customer int64, 
 			if now != stamp {
 				return nil, errChanged
 			}
-			err = tx.Shred(func() (err error) { answer, err = e.erase(tx, c, events); return err })
-			return answer, err
+			return e.erase(tx, c, events)
 		})
 		if !errors.Is(err, errChanged) {
 			return value(out), err

@@ -60,8 +60,6 @@ type Session interface {
 	Whole(fn func() error) error
 	// Lock keeps every other command that names the same thing from going on until this one has ended; shared, only those that do not share it.
 	Lock(thing string, shared bool) error
-	// Shred runs fn so that the bytes of what it removes do not stay in the database file, as far as the engine can.
-	Shred(fn func() error) error
 	// Exclude keeps every other reader and writer off a table until the command ends. ErrUnavailable, at once, while another command or
 	// a dump reads it: to wait would have all later commands wait behind this one.
 	Exclude(table string) error

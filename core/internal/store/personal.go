@@ -141,9 +141,7 @@ type eraser struct {
 // commit runs a page as one short commit. The page may run again from its beginning.
 func (e *eraser) commit(ctx context.Context, name string, page func(*Tx) (erased int64, err error)) error {
 	n := int64(0)
-	err := e.db.Update(ctx, func(tx *Tx) error {
-		return tx.Shred(func() (err error) { n, err = page(tx); return err })
-	})
+	err := e.db.Update(ctx, func(tx *Tx) (err error) { n, err = page(tx); return err })
 	if err != nil {
 		return fmt.Errorf("erase personal data of %s: %w", name, err)
 	}

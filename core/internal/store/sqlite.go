@@ -27,7 +27,7 @@ const readers = 4
 func dsn(path, vfs string, readOnly bool) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)",
-		"secure_delete(FAST)", // what is taken out of a page, or moved to another, leaves no copy there
+		"secure_delete(ON)", // zeroes over all that is removed, pages that become free included
 		fmt.Sprintf("wal_autocheckpoint(%d)", walPages),
 	}}
 	if readOnly {

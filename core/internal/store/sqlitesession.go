@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -72,16 +71,6 @@ func (w *writer) Whole(fn func() error) error {
 // Lock implements Session: no other command runs.
 func (w *writer) Lock(string, bool) error { return nil }
 
-// Shred implements Session. At other times SQLite writes over bytes only where it writes anyway (secure_delete = FAST), which leaves whole pages
-// that become free as they were. Copies in the write-ahead log go when the log is written over.
-func (w *writer) Shred(fn func() error) (err error) {
-	if err := w.pragma("PRAGMA main.secure_delete = ON"); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.pragma("PRAGMA main.secure_delete = FAST")) }()
-	return fn()
-}
-
 // Exclude implements Session: no other command runs.
 func (w *writer) Exclude(string) error { return nil }
 
@@ -89,12 +78,4 @@ func (w *writer) Exclude(string) error { return nil }
 func (w *writer) Empty(table string) error {
 	_, err := w.Exec("DELETE FROM " + table)
 	return err
-}
-
-// pragma runs a pragma that SQLite acts on when it compiles it, so that it must not be prepared once and kept.
-func (w *writer) pragma(text string) error {
-	if _, err := w.conn.ExecContext(context.Background(), text); err != nil {
-		return fmt.Errorf("%s: %w", text, err)
-	}
-	return nil
 }

@@ -80,6 +80,3 @@ func (tx *Tx) each(text string, scan func(Scanner) error, args ...any) error {
 
 // whole runs fn so that the command can go on after its failure as if fn had not run.
 func (tx *Tx) whole(fn func() error) error { return tx.s.Whole(fn) }
-
-// Shred runs fn so that the bytes of what it changes or removes are written over, as far as the engine can.
-func (tx *Tx) Shred(fn func() error) error { return tx.s.Shred(fn) }

@@ -129,10 +129,6 @@ func (s *session) Whole(fn func() error) error {
 	return err
 }
 
-// Shred implements store.Session. What a row was stays in the table until it is vacuumed, and in the log until that is written over: there is
-// nothing that a command can do about it.
-func (s *session) Shred(fn func() error) error { return fn() }
-
 // Exclude implements store.Session.
 func (s *session) Exclude(table string) error {
 	if _, err := s.tx.Exec(s.ctx, "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE NOWAIT"); err != nil {
