@@ -145,6 +145,39 @@ func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, other.id, other.proven(typedCard), pk), 200)
 }
 
+// TestARetryOfARefusedConfirmationCountsOnce: a retry under the same Idempotency-Key gets the stored
+// refusal and uses up no further try, before and after the bound.
+func TestARetryOfARefusedConfirmationCountsOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pk := b.publishable(t)
+	u := b.MustPrepare(t, "")
+	used := b.MustToken(t, visa).Value.Reveal()
+	MustDecode[v1.Transaction](t, b.pay(t, used, ""), 201)
+	stored := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
+	methods := []string{used, "tok_0000000000001_00000000000000000000000000000000", stored, "tok_0000000000001"}
+	var first []answer
+	guess := func(i int) answer {
+		body := u.proven(`,"payment_method":"` + methods[i%len(methods)] + `"`)
+		return b.confirm(t, u.id, body, pk, keyed(fmt.Sprint("guess ", i)))
+	}
+	for i := range 10 {
+		first = append(first, guess(i))
+		if first[i].status != 400 {
+			t.Fatalf("guess %d: got %d %s, want 400", i, first[i].status, first[i].body)
+		}
+		wantReplay(t, guess(i), first[i])
+		if got, want := b.number(t, "SELECT MAX(refused_confirmations) FROM transactions"), int64(i+1); got != want {
+			t.Fatalf("guess %d, sent twice: counted %d, want %d", i, got, want)
+		}
+	}
+	bound := refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_confirmations", ""}
+	wantRefusal(t, b.confirm(t, u.id, u.proven(typedCard), pk), bound)
+	for i := range first {
+		wantReplay(t, guess(i), first[i])
+	}
+}
+
 // TestPayerSeesNoHolder: a client with a publishable key reads no name of a card or account, and nothing of what the issuer checked.
 func TestPayerSeesNoHolder(t *testing.T) {
 	t.Parallel()

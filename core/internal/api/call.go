@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
@@ -20,6 +21,8 @@ type call struct {
 	// show turns a response as it is stored into the one that is sent. Nil: they are the same. A
 	// command sets it before it can refuse the request.
 	show func(*engine.Answer) error
+	// counted is the transaction whose refused confirmations the refusal counts towards. Nil: none.
+	counted *payment.Transaction
 	// sent is the response that carryOut has sent; zero after an error.
 	sent engine.Answer
 }
@@ -52,7 +55,7 @@ func (a *API) changing(run command) handler {
 // through claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	out, err := run(c)
-	if err != nil && c.request.Key != "" {
+	if err != nil && (c.request.Key != "" || c.counted != nil) {
 		out, err = a.refusal(c, err)
 	}
 	if err == nil && c.show != nil {
@@ -64,24 +67,29 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	return a.answer(w, c.Request, out, err)
 }
 
-// refusal returns the response to a request with an idempotency key that a command refused with why:
-// the one that the key stands for, or why.
+// refusal returns the response to a request that a command refused with why: the one that its
+// idempotency key stands for, or why. A refusal that counts is counted in the commit that stores it.
 func (a *API) refusal(c *call, why error) (engine.Answer, error) {
 	f := faultOf(why)
 	switch {
 	case !outranked(f.code):
 		return engine.Answer{}, why
+	case c.counted != nil:
+		return a.Engine.RefuseConfirmation(c.Context(), c.request, c.counted, f.answer(c))
 	case f.revocable():
-		return a.Engine.ReserveKey(c.Context(), c.request, func(time.Time) engine.Answer {
-			status, body := f.body(httpx.RequestIDFrom(c.Context()))
-			return engine.Answer{Status: status, Body: encode(body), Outcome: f.code}
-		})
+		return a.Engine.ReserveKey(c.Context(), c.request, func(time.Time) engine.Answer { return f.answer(c) })
 	}
 	kept, err := a.Engine.Kept(c.Context(), c.request)
 	if errors.Is(err, store.ErrNotFound) {
 		return engine.Answer{}, why
 	}
 	return kept, err
+}
+
+// answer is the refusal of a request as it is stored under its key.
+func (f *fault) answer(c *call) engine.Answer {
+	status, body := f.body(httpx.RequestIDFrom(c.Context()))
+	return engine.Answer{Status: status, Body: encode(body), Outcome: f.code}
 }
 
 // errOfDefault is the cause of a refusal that depends on a customer's default payment method.

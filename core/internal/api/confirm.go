@@ -94,8 +94,8 @@ func (a *API) confirmTransaction(c *call) (engine.Answer, error) {
 		return engine.Answer{}, &fault{code: codeTooManyConfirmations}
 	}
 	out, err := a.confirm(c, t, &in)
-	if count := a.Engine.CountRefusedConfirmation(c.Context(), t, err); count != nil {
-		return engine.Answer{}, count
+	if engine.RefusedForSource(err) {
+		c.counted = t
 	}
 	return out, err
 }

@@ -79,15 +79,31 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	})
 }
 
-// CountRefusedConfirmation counts, for payment.MaxRefusedConfirmations, a confirmation that err refused. Errors that are no fault of the
-// token or payment method that it named do not count.
-func (e *Engine) CountRefusedConfirmation(ctx context.Context, t *payment.Transaction, err error) error {
+// RefusedForSource reports whether err refused a confirmation for the token or payment method that it
+// named. Such refusals count towards payment.MaxRefusedConfirmations.
+func RefusedForSource(err error) bool {
 	for _, refusal := range []error{ErrNoSource, ErrTokenUsed, ErrTokenExpired, ErrOtherCustomer} {
 		if errors.Is(err, refusal) {
-			return e.Store.Update(ctx, func(tx *store.Tx) error { return tx.CountRefusedConfirmation(t.Tenant, t.ID) })
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+// RefuseConfirmation counts a confirmation of t that was refused for its source, and stores the refusal
+// under the request's key in the same commit. A repeated request gets the stored response and is not
+// counted; ErrKeyReused if another request has the key. It outlives the client's connection, so that a
+// client cannot avoid the count.
+func (e *Engine) RefuseConfirmation(
+	ctx context.Context, r Request, t *payment.Transaction, refusal Answer,
+) (Answer, error) {
+	ctx = context.WithoutCancel(ctx)
+	defer e.enter(ctx, r)()
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		answer := refusal
+		return &answer, tx.CountRefusedConfirmation(t.Tenant, t.ID)
+	})
+	return value(out), err
 }
 
 // refuseConfirm answers a confirmation of what does not wait for it. When it waits again, another attempt came and went since the

@@ -173,3 +173,27 @@ func TestWaitingIsNobodysWork(t *testing.T) {
 	}
 	wantConfirmed(t, s, "k")
 }
+
+// TestARefusedConfirmationOfALostClientCounts: a payer that hangs up before the response comes does not
+// avoid the count.
+func TestARefusedConfirmationOfALostClientCounts(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	txn := MustWait(t, s)
+	waiting, err := s.DB.Transaction(t.Context(), s.Tenant, txn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	refusal := engine.Answer{Status: 400, Body: []byte("{}")}
+	for _, replayed := range []bool{false, true} {
+		a, err := s.Engine.RefuseConfirmation(gone, s.Request("k"), waiting, refusal)
+		if err != nil || a.Status != 400 || a.Replayed != replayed {
+			t.Errorf("got %+v, %v, want 400, replayed %t", a, err, replayed)
+		}
+	}
+	if got := s.Number(t, "SELECT refused_confirmations FROM transactions"); got != 1 {
+		t.Errorf("counted %d, want 1", got)
+	}
+}
