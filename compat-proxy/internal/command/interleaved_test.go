@@ -99,3 +99,16 @@ func TestInterleaved(t *testing.T) {
 		}
 	}
 }
+
+// TestNamed_skippedStep: one proxy has the new secret first before the others have it at all, against
+// the procedure. A retry at another proxy is refused, not charged again.
+func TestNamed_skippedStep(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	c := command.Named{Command: nakedSale(), Name: "n"}
+	b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, c)
+	r := b.at(t, b.proxies[0], key, c)
+	if r.Outcome != command.Refused || r.Code != command.CodeKeyReused || b.v1.paid() != 1 {
+		t.Errorf("got %s %s and %d payments, want it refused and 1", r.Outcome, r.Code, b.v1.paid())
+	}
+}

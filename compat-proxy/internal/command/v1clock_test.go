@@ -158,3 +158,55 @@ func (u undated) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return response, err
 }
+
+// TestOnce_serversDiffer: two servers of v1 have clocks that differ where a slot begins. The second
+// request reaches the one that is behind.
+func TestOnce_serversDiffer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		blind  bool
+		window int
+		behind time.Duration
+	}{{false, 0, 2 * time.Second}, {false, 120, 2 * time.Second}, {true, 120, 2 * time.Second}, {false, 120, 0}} {
+		b := setupOnce(t, midnight.Add(time.Second))
+		b.v1.blind = tt.blind
+		b.v1.answer = http.StatusBadRequest
+		if got, want := b.ask(t.Context(), 0, sale(120)), command.Refused; got != want {
+			t.Fatalf("the request that closes the earlier slot: got %s, want %s", got, want)
+		}
+		b.v1.answer = http.StatusCreated
+		b.clock.Advance(-tt.behind)
+		if got, want := b.ask(t.Context(), 1, sale(tt.window)), command.Done; got != want {
+			t.Errorf("%+v: the second request: got %s, want %s", tt, got, want)
+		}
+		b.clock.Advance(time.Minute)
+		if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+			t.Errorf("%+v: its duplicate: got %s, want %s", tt, got, want)
+		}
+	}
+}
+
+// TestOnce_laterSlot: a request without a window took a key of the slot that is about to begin for
+// the server that gets its duplicate.
+func TestOnce_laterSlot(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, midnight)
+	b.ask(t.Context(), 0, sale(0))
+	b.clock.Advance(-2 * time.Second)
+	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+		t.Errorf("got %s and %d payments, want %s and 1", got, b.v1.paid(), want)
+	}
+}
+
+// TestOnce_blindWhereASlotBegins: without the right to read keys, an equal request of the slot before
+// counts as recent.
+func TestOnce_blindWhereASlotBegins(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, midnight.Add(-time.Second))
+	b.v1.blind = true
+	b.ask(t.Context(), 0, sale(120))
+	b.clock.Advance(2 * time.Second)
+	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+		t.Errorf("got %s and %d payments, want %s and 1", got, b.v1.paid(), want)
+	}
+}
