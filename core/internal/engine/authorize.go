@@ -154,7 +154,7 @@ func (s *authorization) closed(tx *store.Tx, a acquirer.Answer) (bool, error) {
 }
 
 // correct never records an authorization that was closed: it is released.
-func (*authorization) correct(*store.Tx) error { return store.ErrConflict }
+func (*authorization) correct(*store.Tx) (Answer, error) { return Answer{}, store.ErrConflict }
 
 // writeOutcome writes a resolved payment, the capture it is when it was captured at once, its event and its answer.
 func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, answer Answer) error {

@@ -108,10 +108,9 @@ func (s *capture) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
 	return c.State == payment.StepFailed, nil
 }
 
-func (s *capture) correct(tx *store.Tx) error {
+func (s *capture) correct(tx *store.Tx) (Answer, error) {
 	if err := tx.CorrectCapture(s.c); err != nil {
-		return err
+		return Answer{}, err
 	}
-	_, err := s.announce(tx)
-	return err
+	return s.announce(tx)
 }

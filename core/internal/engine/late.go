@@ -32,10 +32,13 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 		if err == nil && closed {
 			found, err = e.correct(tx, s, a, look)
 		}
-		if err != nil || look == nil || found == LateReversed {
+		if err != nil || look == nil || found != "" {
 			return err
 		}
-		return tx.EndReversal(look)
+		if err := tx.EndReversal(look); err != nil {
+			return err
+		}
+		return tx.ReleaseKey(look.Claim)
 	})
 	if err != nil || found == "" {
 		return true, err
@@ -46,12 +49,17 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 	return found == LateRecorded, nil
 }
 
-// correct records an approved step that was closed, or writes its pending reversal if it cannot be
-// recorded.
+// correct records an approved step that was closed, and ends its pending reversal, whose
+// idempotency key gets the response. If the step cannot be recorded, correct writes a pending
+// reversal.
 func (e *Engine) correct(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
-	err := s.correct(tx)
+	out, err := s.correct(tx)
 	if err == nil {
-		return LateRecorded, nil
+		claim, err := tx.RemoveReversal(s.about().StepID)
+		if err != nil {
+			return "", err
+		}
+		return LateRecorded, tx.CompleteKey(claim, out.Status, out.Body)
 	}
 	if !errors.Is(err, store.ErrConflict) {
 		return "", err

@@ -154,9 +154,10 @@ func (s *refund) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
 	return f.State == payment.StepFailed, nil
 }
 
-func (s *refund) correct(tx *store.Tx) error {
+func (s *refund) correct(tx *store.Tx) (Answer, error) {
 	if err := tx.CorrectRefund(s.f); err != nil {
-		return err
+		return Answer{}, err
 	}
-	return tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 3, s.Present.Refund(s.f).Body))
+	answer := s.Present.Refund(s.f)
+	return answer, tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 3, answer.Body))
 }

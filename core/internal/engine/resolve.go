@@ -18,7 +18,7 @@ type Outcome string
 const (
 	StepApproved Outcome = "approved"  // the acquirer carried the step out
 	StepDeclined Outcome = "declined"  // the acquirer refused it
-	StepNoEffect Outcome = "no_effect" // the acquirer never carried it out; recovery goes on looking for an effect, and releases it
+	StepNoEffect Outcome = "no_effect" // the acquirer never carried it out; recovery goes on looking for an effect, and releases or records it
 	StepReleased Outcome = "released"  // of a pending reversal alone: the acquirer holds nothing
 )
 
@@ -125,11 +125,14 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end O
 	return e.resolveFollow(tx, r, s, s.write, end)
 }
 
-// resolvePayment ends an authorization. Without an effect it has failed, or waits to be confirmed
-// again, and its reversal is pending.
+// resolvePayment ends an authorization. Unless it was approved, its reversal is pending: the
+// acquirer may hold the amount. Without an effect it has failed, or waits to be confirmed again.
 func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Outcome) error {
 	if end != StepNoEffect {
-		return e.recordPayment(tx, r, s.t, end == StepApproved)
+		if err := e.recordPayment(tx, r, s.t, end == StepApproved); err != nil || end == StepApproved {
+			return err
+		}
+		return tx.InsertReversal(s.about().reversal(tx.Now))
 	}
 	write := s.fail
 	if s.t.Attempt > 0 {
@@ -172,13 +175,17 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 }
 
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is
-// pending.
+// pending. Without an effect its idempotency key stays taken until the look has ended: a retry would
+// repeat a step whose effect may still arrive.
 func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write func(*store.Tx, *payment.Refusal) (Answer, error), end Outcome) error {
 	o := s.about()
 	switch end {
 	case StepApproved:
 		out, err := write(tx, nil)
 		if err != nil {
+			return err
+		}
+		if _, err := tx.RemoveReversal(o.StepID); err != nil { // of an unlinked refund
 			return err
 		}
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
@@ -197,8 +204,7 @@ func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write func(*stor
 	if _, err := write(tx, &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}); err != nil {
 		return err
 	}
-	if err := tx.InsertReversal(o.reversal(tx.Now)); err != nil {
-		return err
-	}
-	return tx.ReleaseKey(o.claim)
+	look := o.reversal(tx.Now)
+	look.Claim = o.claim
+	return tx.InsertReversal(look)
 }

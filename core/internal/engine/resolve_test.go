@@ -84,19 +84,19 @@ func resolveOne(t *testing.T, st step, end engine.Outcome) {
 	if got := s.Texts(t, "SELECT actor || ' ' || outcome FROM audit_records WHERE action = 'steps.resolve'"); len(got) != 1 || got[0] != "operator alice done" {
 		t.Errorf("audit records: got %q", got)
 	}
-	wantSettledBooks(t, s)
 	heal(s)
-	switch end {
-	case engine.StepApproved:
+	if end == engine.StepApproved {
 		st.wantDone(t, s)
 		if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
 			t.Errorf("reversals: got %d, want none", got)
 		}
-	default:
-		if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 && (end == engine.StepNoEffect || !st.asks()) {
-			t.Errorf("reversals: got %d, want a look for the effect", got)
-		}
+		return
 	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
+		t.Errorf("reversals: got %d, want a look for the effect", got)
+	}
+	lookUntilTheEnd(t, s)
+	wantSettledBooks(t, s)
 }
 
 // TestResolveReversal: a release that the acquirer never makes ends when an operator has it from a
@@ -205,7 +205,7 @@ func TestResolveApprovedExpires(t *testing.T) {
 		}
 		begun := s.Clock.Now()
 		s.Clock.Advance(time.Hour)
-		mustResolve(t, s, engine.StepApproved)
+		mustResolve(t, s, payment.AuthorizeStep, engine.StepApproved)
 		want := begun.Add(7 * 24 * time.Hour)
 		if got := MustTransaction(t, s); got.Status != payment.Authorized || !got.Result.ExpiresAt.Equal(want) {
 			t.Errorf("confirmed %t: got %s until %v, want authorized until %v", confirmed, got.Status, got.Result.ExpiresAt, want)
@@ -226,16 +226,6 @@ func TestResolveApprovedExpires(t *testing.T) {
 	}
 }
 
-// mustResolve ends the only unfinished authorization.
-func mustResolve(t *testing.T, s *coretest.Service, end engine.Outcome) {
-	t.Helper()
-	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
-	d := engine.Resolution{Outcome: end, Reason: "statement of November 22, line 7"}
-	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
-		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
-	}
-}
-
 // TestResolveNoEffectReturnsTheToken: the token of a confirmation without an effect can be used
 // again, unless it had a security code: that is not kept.
 func TestResolveNoEffectReturnsTheToken(t *testing.T) {
@@ -253,7 +243,7 @@ func TestResolveNoEffectReturnsTheToken(t *testing.T) {
 		}
 		heal(s)
 		s.Clock.Advance(engine.Patience)
-		mustResolve(t, s, engine.StepNoEffect)
+		mustResolve(t, s, payment.AuthorizeStep, engine.StepNoEffect)
 		if _, err := confirmBy(t.Context(), s, "l", txn, token); !errors.Is(err, c.want) {
 			t.Errorf("code %t: got %v, want %v", c.code != "", err, c.want)
 		}

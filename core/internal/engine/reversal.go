@@ -133,15 +133,18 @@ func (e *Engine) lookAgain(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 }
 
-// endReversal ends r: the step had no effect. A refund that waited for that fails now, and its
-// idempotency key is free.
+// endReversal ends r: the step had no effect. Its idempotency key is free, and a refund that waited
+// for the end fails.
 func (e *Engine) endReversal(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, e.writeEnd)
 }
 
 // writeEnd is the command of endReversal.
 func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
-	if err := tx.EndReversal(r); err != nil || r.Step.Kind != payment.RefundStep {
+	if err := tx.EndReversal(r); err != nil {
+		return err
+	}
+	if err := tx.ReleaseKey(r.Claim); err != nil || r.Step.Kind != payment.RefundStep {
 		return err
 	}
 	f, err := tx.Refund(r.Tenant, r.Step.ID)

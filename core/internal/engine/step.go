@@ -37,8 +37,9 @@ type step interface {
 	leave(ctx context.Context) (*payment.Transaction, error)
 	// closed reports whether the step was closed without the effect that a reports.
 	closed(tx *store.Tx, a acquirer.Answer) (bool, error)
-	// correct records the effect of a closed step. store.ErrConflict if it does not fit any more.
-	correct(tx *store.Tx) error
+	// correct records the effect of a closed step, and returns the response to a success.
+	// store.ErrConflict if it does not fit any more.
+	correct(tx *store.Tx) (Answer, error)
 }
 
 // about describes a step.
@@ -220,14 +221,26 @@ func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquir
 				return err
 			}
 		}
-		if from.look != nil {
-			if err := tx.EndReversal(from.look); err != nil {
-				return err
-			}
+		if err := endLook(tx, from, o, refused == nil); err != nil {
+			return err
 		}
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
 	})
 	return out, err
+}
+
+// endLook ends the pending reversal of a step that was open until this command. Only an unlinked
+// refund can have one. An approval ends it whoever got it: recovery would else request that the
+// acquirer drops the refund. A decline ends only the look that found it.
+func endLook(tx *store.Tx, from origin, o about, approved bool) error {
+	switch {
+	case approved && o.Transaction == 0:
+		_, err := tx.RemoveReversal(o.StepID)
+		return err
+	case from.look != nil:
+		return tx.EndReversal(from.look)
+	}
+	return nil
 }
 
 // contested reports whether an attempt at an open step other than from may still be under way. It

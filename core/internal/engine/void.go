@@ -108,10 +108,9 @@ func voidState(t *payment.Transaction, operation int64) payment.StepState {
 	return payment.StepFailed
 }
 
-func (s *void) correct(tx *store.Tx) error {
+func (s *void) correct(tx *store.Tx) (Answer, error) {
 	if err := tx.CorrectVoid(s.t.ID); err != nil {
-		return err
+		return Answer{}, err
 	}
-	_, err := s.became(tx, s.t.Tenant, s.t.ID)
-	return err
+	return s.became(tx, s.t.Tenant, s.t.ID)
 }

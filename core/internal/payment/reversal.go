@@ -33,6 +33,7 @@ type Reversal struct {
 	Version  int64     // counts the changes
 	Since    time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
 	DueAt    time.Time // when to work on it next
+	Claim    int64     // the idempotency key that stays taken until the reversal ends, 0 for none
 }
 
 // Unwanted returns the pending reversal of an authorization that is closed at a time. It is due at

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,18 +11,18 @@ import (
 )
 
 const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, refused,
-	looks, version, since, due_at`
+	looks, version, since, due_at, claim`
 
 // InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as
-// r, and its looks begin again; the larger held amount stands.
+// r, and its looks begin again; the larger held amount and the idempotency key stand.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(`INSERT INTO reversals
-			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since, due_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since, due_at, claim)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE SET held = MAX(reversals.held, excluded.held),
-			version = reversals.version + 1, looks = 0, since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at)`,
+			claim = MAX(reversals.claim, excluded.claim), version = reversals.version + 1, looks = 0, since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at)`,
 		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency,
-		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt))
+		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
 }
 
 // PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or
@@ -35,6 +37,21 @@ func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
 // or ended meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
 	return tx.change(`DELETE FROM reversals WHERE id = ? AND version = ?`, r.ID, r.Version)
+}
+
+// RemoveReversal removes the pending reversal of a step whose effect is recorded in the same commit,
+// if it has one. It returns the idempotency key that the reversal has kept taken, 0 for none.
+func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
+	row, err := tx.row(`DELETE FROM reversals WHERE kind = ? AND step_id = ? AND transaction_id = ? AND attempt = ? RETURNING claim`,
+		string(s.Kind), s.ID, s.Transaction, s.Attempt)
+	if err != nil {
+		return 0, err
+	}
+	claim, err = scanNumber(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return claim, err
 }
 
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
@@ -53,7 +70,7 @@ func scanReversal(row Scanner) (*payment.Reversal, error) {
 		since, due int64
 	)
 	err := row.Scan(&r.ID, &r.Step.Kind, &r.Step.Transaction, &r.Step.ID, &r.Step.Attempt, &r.Tenant.Merchant, &r.Tenant.Live,
-		&r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Asked, &r.Refused, &r.Looks, &r.Version, &since, &due)
+		&r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Asked, &r.Refused, &r.Looks, &r.Version, &since, &due, &r.Claim)
 	if err != nil {
 		return nil, fmt.Errorf("read reversal: %w", err)
 	}

@@ -21,15 +21,17 @@ var unfinished = map[payment.StepKind]string{
 }
 
 // BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is
-// the pause after so many attempts. An attempt without a result counts as running for patience.
+// the pause after so many attempts. An attempt without a result counts as running for patience, also
+// if the clock of its core is ahead of this one's.
 // ErrConflict if another attempt runs, or if the step has ended.
 func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
 	object, number := s.Object()
+	first, last := tx.running(patience)
 	row, err := tx.row(`INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
 			VALUES (?1, ?2, ?3, 1, 1, ?4, ?4, '')
 		ON CONFLICT (kind, object_id, number) DO UPDATE SET attempts = step_attempts.attempts + 1, running = 1, begun_at = ?4
-			WHERE step_attempts.running = 0 OR step_attempts.begun_at NOT BETWEEN ?5 AND ?4
-		RETURNING attempts`, string(s.Kind), object, number, toMillis(tx.Now), toMillis(tx.Now.Add(-patience))+1)
+			WHERE step_attempts.running = 0 OR step_attempts.begun_at NOT BETWEEN ?5 AND ?6
+		RETURNING attempts`, string(s.Kind), object, number, toMillis(tx.Now), first, last)
 	if err != nil {
 		return err
 	}
@@ -42,6 +44,15 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 	}
 	return tx.change(`UPDATE step_attempts SET next_at = ? WHERE kind = ? AND object_id = ? AND number = ?`,
 		toMillis(tx.Now.Add(next(attempts))), string(s.Kind), object, number)
+}
+
+// running returns the first and the last begin, in milliseconds, of an attempt that counts as running
+// for patience. No attempt runs without patience: its process has ended.
+func (tx *Tx) running(patience time.Duration) (first, last int64) {
+	if patience == 0 {
+		return 1, 0
+	}
+	return toMillis(tx.Now.Add(-patience)) + 1, toMillis(tx.Now.Add(clockSlack))
 }
 
 // lockUnfinished returns ErrConflict if a step has ended, and else keeps it as it is until the

@@ -95,10 +95,11 @@ func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {
 	if err := tx.lockUnfinished(s); err != nil {
 		return err
 	}
+	first, last := tx.running(patience)
 	row, err := tx.row(`SELECT COUNT(*) FROM step_attempts WHERE running = 1 AND begun_at BETWEEN ?1 AND ?2 AND (
 			kind = ?3 AND object_id = ?4 AND number = ?5
 			OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = ?3 AND step_id = ?4))`,
-		toMillis(tx.Now.Add(-patience))+1, toMillis(tx.Now), string(s.Kind), object, number)
+		first, last, string(s.Kind), object, number)
 	if err != nil {
 		return err
 	}

@@ -220,6 +220,7 @@ CREATE TABLE reversals (
     version        INTEGER NOT NULL DEFAULT 0,
     since          INTEGER NOT NULL,
     due_at         INTEGER NOT NULL,
+    claim          INTEGER NOT NULL DEFAULT 0, -- the idempotency key that stays taken until the reversal ends
     UNIQUE (kind, step_id, transaction_id, attempt)
 ) STRICT;
 CREATE INDEX reversals_due ON reversals (due_at);

@@ -193,6 +193,7 @@ CREATE TABLE reversals (
     version        BIGINT   NOT NULL DEFAULT 0,
     since          BIGINT   NOT NULL,
     due_at         BIGINT   NOT NULL,
+    claim          BIGINT   NOT NULL DEFAULT 0,
     UNIQUE (kind, step_id, transaction_id, attempt)
 );
 CREATE INDEX reversals_due ON reversals (due_at);
