@@ -195,7 +195,7 @@ func (a *Admin) purgeAudit(ctx context.Context, cfg Config) error {
 		return nil
 	}
 	return a.db.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.PurgeAudit(a.audit, tx.Now.Add(-cfg.KeepAudit), &audit.Record{Actor: "core"})
+		_, err := tx.PurgeAudit(a.audit, tx.Confirmed().Add(-cfg.KeepAudit), &audit.Record{Actor: "core"})
 		return err
 	})
 }

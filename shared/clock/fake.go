@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// Fake is a clock that moves only when it is told to. It is safe for concurrent use; make it with NewFake.
+// Fake is a clock that moves only when it is set. It is safe for concurrent use; make it with
+// NewFake.
 type Fake struct {
-	mu  sync.RWMutex
-	now time.Time // guarded by mu
+	mu        sync.RWMutex
+	now       time.Time     // guarded by mu
+	monotonic time.Duration // guarded by mu
 }
 
 var _ Clock = (*Fake)(nil)
@@ -23,15 +25,32 @@ func (f *Fake) Now() time.Time {
 	return f.now
 }
 
-// Set moves the clock to t, which may lie in its past.
+// Monotonic returns how much time has passed on this clock. It counts all moves ahead but those of
+// Step.
+func (f *Fake) Monotonic() time.Duration {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.monotonic
+}
+
+// Set moves the clock to t, which may lie in its past. Until a later t, time passes.
 func (f *Fake) Set(t time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.monotonic += max(0, t.Sub(f.now))
 	f.now = t.UTC()
 }
 
-// Advance moves the clock by d; a negative d moves it back.
+// Advance lets d pass. A negative d moves the clock back.
 func (f *Fake) Advance(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.monotonic += max(0, d)
+	f.now = f.now.Add(d)
+}
+
+// Step sets the clock ahead by d, or back by a negative d, and no time passes.
+func (f *Fake) Step(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)

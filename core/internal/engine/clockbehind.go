@@ -18,7 +18,15 @@ const behindTolerance = time.Minute
 // row: either the clock is behind now, or a clock was ahead when that row was written. Money is
 // safe with both, because nothing is due by the order of ids. Lists show new objects below that
 // row, and what expires or settles does so late, until the clock has passed the row's time.
+//
+// It compares the clock with the confirmed time, too, and logs an error while the clock is ahead.
 func (e *Engine) CheckClock(ctx context.Context) error {
+	ahead := e.Store.ClockAhead()
+	e.Observer.ClockUnconfirmed(ahead)
+	if ahead > 0 {
+		e.Log.ErrorContext(ctx, "the clock was set ahead: no key expires and no row is purged until it is set right or has stayed for an hour",
+			slog.Duration("ahead", ahead), slog.Time("clock", e.Clock.Now().UTC()), slog.Time("confirmed", e.Store.Confirmed().UTC()))
+	}
 	newest, err := e.Store.Newest(ctx)
 	if err != nil {
 		return fmt.Errorf("check clock: %w", err)

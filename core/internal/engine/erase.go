@@ -67,7 +67,7 @@ const inactivePage = 100
 func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (int64, error) {
 	deleted := int64(0)
 	for after := int64(0); ; {
-		page, err := e.Store.AgedCustomers(ctx, e.Clock.Now(), days, after, inactivePage)
+		page, err := e.Store.AgedCustomers(ctx, e.Store.Confirmed(), days, after, inactivePage)
 		if err != nil {
 			return deleted, fmt.Errorf("look for inactive customers: %w", err)
 		}

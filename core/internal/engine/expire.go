@@ -10,8 +10,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// ExpireDue ends every authorization whose time is over, and every wait for a confirmation, and returns how many that was. The acquirer is not
-// asked: it lets go of the money by itself at that time. What a step is asking the acquirer for is left alone until that ends.
+// ExpireDue ends each authorization and each wait for a confirmation whose time is over by the
+// confirmed time, and returns how many it has ended. It sends the acquirer nothing, which releases
+// the money by itself at that time. A transaction with a step in flight ends after that step.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 	pass := tracedPass{tracer: e.Tracer, name: "expiry"}
 	expired, err := e.expireDue(ctx, &pass)
@@ -22,7 +23,7 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 }
 
 func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
-	now := e.Clock.Now()
+	now := e.Store.Confirmed()
 	expired, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) }, e.expire)
 	if err != nil {
 		return expired, fmt.Errorf("expire: %w", err)
@@ -51,7 +52,7 @@ func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
 
 // expireOf ends what is over on a test clock.
 func (e *Engine) expireOf(ctx context.Context, pass *tracedPass, d store.Day) (int, error) {
-	now := e.Clock.Now().Add(d.Ahead)
+	now := e.Store.Confirmed().Add(d.Ahead)
 	expired, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) }, e.expire)
 	if err != nil {
 		return expired, err

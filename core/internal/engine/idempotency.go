@@ -229,13 +229,14 @@ func (e *Engine) insertNew(insert func(id int64) error) error {
 	}
 }
 
-// IdempotencyKey is what the store knows of a key, with its answer readable. ErrNotFound when it was not used or has expired.
+// IdempotencyKey returns an idempotency key with its response decrypted. It returns ErrNotFound if the
+// key was not used or has expired by the confirmed time.
 func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key string) (*store.StoredKey, error) {
 	k, err := e.Store.IdempotencyKey(ctx, t, key)
 	if err != nil {
 		return nil, err
 	}
-	if k.Status != 0 && !k.ExpiresAt.After(e.Clock.Now()) {
+	if k.Status != 0 && !k.ExpiresAt.After(e.Store.Confirmed()) {
 		return nil, ErrNotFound
 	}
 	a := &Answer{Body: k.Answer}

@@ -43,6 +43,8 @@ type Observer interface {
 	SettlementEnded(s Settlement, err error)
 	// ClockBehind reports how far the clock is behind the newest row, 0 for not at all.
 	ClockBehind(by time.Duration)
+	// ClockUnconfirmed reports how far the clock is ahead of the confirmed time, 0 for not at all.
+	ClockUnconfirmed(by time.Duration)
 	// ExpiryEnded: a pass ended so many authorizations, and with a nil error all that were due.
 	ExpiryEnded(transactions int, err error)
 	// RecoveryLooked: so many steps of each kind are open, those left out that began a moment ago, and reversals that are not due again yet; since when the oldest is, zero for none.
@@ -60,6 +62,7 @@ type nobody struct{}
 func (nobody) SettlementBegun(time.Duration)            {}
 func (nobody) SettlementEnded(Settlement, error)        {}
 func (nobody) ClockBehind(time.Duration)                {}
+func (nobody) ClockUnconfirmed(time.Duration)           {}
 func (nobody) ExpiryEnded(int, error)                   {}
 func (nobody) RecoveryLooked(map[Step]int, time.Time)   {}
 func (nobody) RecoveryTookUp(Step, bool)                {}

@@ -18,6 +18,7 @@ type passes struct {
 	lag    prometheus.Gauge
 	skips  *prometheus.GaugeVec
 	behind prometheus.Gauge
+	ahead  prometheus.Gauge
 }
 
 func newPasses(c clock.Clock) passes {
@@ -42,6 +43,10 @@ func newPasses(c clock.Clock) passes {
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_behind_rows_seconds", Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
 		}),
+		ahead: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "causeway_core_clock_unconfirmed_seconds",
+			Help: "How far this core's clock was set ahead and is not believed yet, 0 for not at all.",
+		}),
 	}
 	for _, pass := range []string{"settlement", "expiry"} {
 		p.last.WithLabelValues(pass)
@@ -55,7 +60,7 @@ func newPasses(c clock.Clock) passes {
 }
 
 func (p *passes) all() []prometheus.Collector {
-	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.behind}
+	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.behind, p.ahead}
 }
 
 // SettlementBegun implements engine.Observer.
@@ -75,6 +80,9 @@ func (p *passes) SettlementEnded(s engine.Settlement, err error) {
 
 // ClockBehind implements engine.Observer.
 func (p *passes) ClockBehind(by time.Duration) { p.behind.Set(by.Seconds()) }
+
+// ClockUnconfirmed implements engine.Observer.
+func (p *passes) ClockUnconfirmed(by time.Duration) { p.ahead.Set(by.Seconds()) }
 
 // ExpiryEnded implements engine.Observer.
 func (p *passes) ExpiryEnded(transactions int, err error) { p.end("expiry", transactions, err) }

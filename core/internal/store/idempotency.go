@@ -102,7 +102,7 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 }
 
 // holder returns the request that has a key, and whether it still has it: a key that is not there or
-// has expired is free. A request under one of the fingerprints is the same request.
+// has expired by the confirmed time is free. A request under one of the fingerprints is the same request.
 func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (c Claim, used bool, err error) {
 	c, stored, expires, err := tx.claimed(tenant, key)
 	switch {
@@ -110,7 +110,7 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 		return Claim{}, false, nil
 	case err != nil:
 		return Claim{}, false, fmt.Errorf("read idempotency key: %w", err)
-	case c.Status != 0 && expires <= toMillis(tx.Now):
+	case c.Status != 0 && expires <= toMillis(tx.Confirmed()):
 		return c, false, nil
 	}
 	c.SameRequest = slices.ContainsFunc(fingerprints, func(f []byte) bool { return bytes.Equal(f, stored) })

@@ -32,6 +32,7 @@ func (db *DB) MakeParts(ctx context.Context) error {
 // DropDeliveries removes the deliveries that are older than keep and go as a whole. It tells about how many these were, and before which time others
 // are to be removed by PurgeDeliveries.
 func (db *DB) DropDeliveries(ctx context.Context, now time.Time, keep time.Duration) (before time.Time, dropped int64, err error) {
+	now = db.confirmed(now)
 	e, ok := db.engine.(parted)
 	if !ok {
 		return now.Add(-keep), 0, nil
@@ -42,6 +43,7 @@ func (db *DB) DropDeliveries(ctx context.Context, now time.Time, keep time.Durat
 
 // PurgeEvents removes the events that are older than keep, and tells about how many these were. Of what was announced the name stays.
 func (db *DB) PurgeEvents(ctx context.Context, now time.Time, keep time.Duration) (purged int64, err error) {
+	now = db.confirmed(now)
 	before := now.Add(-keep)
 	if e, ok := db.engine.(parted); ok {
 		if before, purged, err = e.DropParts(ctx, "events", now, keep); err != nil {

@@ -92,7 +92,7 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 	if err != nil {
 		return 0, err
 	}
-	e := &eraser{db: db, now: now, keep: keep, erase: erase}
+	e := &eraser{db: db, now: db.confirmed(now), keep: keep, erase: erase}
 	for _, days := range periods {
 		if err := e.aged(ctx, days); err != nil {
 			return e.erased, err
@@ -106,7 +106,7 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 // by age. It passes over all events of the merchants of these transactions since the oldest of them,
 // so it is for once a day. A pass that ends early begins again.
 func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
-	e := &eraser{db: db, now: now, erase: erase}
+	e := &eraser{db: db, now: db.confirmed(now), erase: erase}
 	err = e.events(ctx)
 	return e.erased, err
 }

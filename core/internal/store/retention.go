@@ -18,6 +18,7 @@ const (
 // Ids rise with time and all keys live equally long, so the expired ones are the first: no index is kept for this, and a pass ends at the
 // first key that lives.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
+	now = db.confirmed(now)
 	for after := int64(0); ; {
 		w, err := db.expiredWindow(ctx, after, now)
 		if err != nil || w.rows == 0 {

@@ -43,7 +43,8 @@ func TestPurgeIdempotencyKeys(t *testing.T) {
 	b.MustClaim(t, "new", 20, true)
 	purge := func(at time.Duration, want int64) {
 		t.Helper()
-		if got, err := b.db.PurgeIdempotencyKeys(t.Context(), birth.Add(at)); err != nil || got != want {
+		b.clock.Set(birth.Add(at))
+		if got, err := b.db.PurgeIdempotencyKeys(t.Context(), b.clock.Now()); err != nil || got != want {
 			t.Errorf("after %s: got %d, %v, want %d", at, got, err, want)
 		}
 	}
@@ -116,10 +117,12 @@ func TestPurgeEvents(t *testing.T) {
 	old := insert("old")
 	b.clock.Advance(time.Millisecond)
 	young := insert("young")
-	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now().Add(keep-time.Millisecond), keep); n != 0 || err != nil {
+	b.clock.Advance(keep - time.Millisecond)
+	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now(), keep); n != 0 || err != nil {
 		t.Errorf("in time: got %d, %v", n, err)
 	}
-	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now().Add(keep), keep); n != 1 || err != nil {
+	b.clock.Advance(time.Millisecond)
+	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now(), keep); n != 1 || err != nil {
 		t.Errorf("a moment later: got %d, %v", n, err)
 	}
 	if _, err := b.db.Event(t.Context(), tenant, old); !errors.Is(err, store.ErrNotFound) {

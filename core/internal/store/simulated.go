@@ -68,5 +68,5 @@ func (tx *Tx) PutSimulated(was, now Simulated) error {
 // PurgeSimulated removes at most limit requests that are older than age, and returns how many.
 func (tx *Tx) PurgeSimulated(age time.Duration, limit int) (int64, error) {
 	return tx.changed(`DELETE FROM simulator_requests WHERE key IN (SELECT key FROM simulator_requests WHERE at < ? LIMIT ?)`,
-		toMillis(tx.Now.Add(-age)), limit)
+		toMillis(tx.Confirmed().Add(-age)), limit)
 }

@@ -35,6 +35,7 @@ var (
 // DB is the open store.
 type DB struct {
 	clock   clock.Clock
+	guard   *clock.Guard // of clock
 	engine  Engine
 	health  health
 	targets *targetCache            // nil where others change endpoints too
@@ -51,7 +52,7 @@ type DB struct {
 
 // New returns a store on an engine that opening makes of it: SQLite by Open, another by its own package.
 func New(c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
-	db := &DB{clock: c, ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
+	db := &DB{clock: c, guard: clock.NewGuard(c), ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error
 	if db.engine, err = open(db); err != nil {
 		return nil, err

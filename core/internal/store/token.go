@@ -80,7 +80,7 @@ func (tx *Tx) WipeTokens(limit int) (int64, error) {
 // DeleteTokens removes at most limit tokens that expired at least so long ago, and returns how many.
 func (tx *Tx) DeleteTokens(age time.Duration, limit int) (int64, error) {
 	return tx.changed(`DELETE FROM tokens WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry WHERE expires_at <= ? LIMIT ?)`,
-		toMillis(tx.Now.Add(-age)), limit)
+		toMillis(tx.Confirmed().Add(-age)), limit)
 }
 
 // Token reads one token of the tenant, else ErrNotFound.

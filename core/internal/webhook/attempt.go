@@ -75,7 +75,7 @@ func (d *Deliverer) panicked(ctx context.Context, l store.Lease) error {
 	var status store.DeliveryStatus
 	err := d.Store.Update(ctx, func(tx *store.Tx) error {
 		var due time.Time
-		status, due = afterFailure(l, tx.Now)
+		status, due = afterFailure(l, tx)
 		return tx.EndAttempt(l, a, status, due)
 	})
 	if err == nil {
@@ -84,13 +84,14 @@ func (d *Deliverer) panicked(ctx context.Context, l store.Lease) error {
 	return err
 }
 
-// afterFailure returns where a delivery stands after an attempt that failed at now, and when it is due.
-func afterFailure(l store.Lease, now time.Time) (store.DeliveryStatus, time.Time) {
-	due, again := nextAttempt(l.Attempt, l.CreatedAt, now)
+// afterFailure returns the status of a delivery after a failed attempt, and when it is due. The
+// delivery ends by the confirmed time, so that a clock that was set ahead ends none early.
+func afterFailure(l store.Lease, tx *store.Tx) (store.DeliveryStatus, time.Time) {
+	due, again := nextAttempt(l.Attempt, l.CreatedAt, tx.Confirmed())
 	if !again {
-		return store.DeliveryFailed, now
+		return store.DeliveryFailed, tx.Now
 	}
-	return store.DeliveryPending, due
+	return store.DeliveryPending, due.Add(tx.Now.Sub(tx.Confirmed()))
 }
 
 func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l store.Lease, leased time.Time) error {
@@ -182,7 +183,7 @@ func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.
 	if a.Error == "" {
 		return ending{status: store.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, store.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
 	}
-	status, due := afterFailure(l, tx.Now)
+	status, due := afterFailure(l, tx)
 	if a.Status == http.StatusGone {
 		status, due = store.DeliveryFailed, tx.Now
 	}
@@ -204,7 +205,7 @@ func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.
 		return came, nil
 	case a.Status == http.StatusGone:
 		came.disabled = store.ReasonGone
-	case !now.FailingSince.IsZero() && tx.Now.Sub(now.FailingSince) >= failingDays:
+	case !now.FailingSince.IsZero() && tx.Confirmed().Sub(now.FailingSince) >= failingDays:
 		came.disabled = store.ReasonFailing
 	default:
 		return came, nil

@@ -158,6 +158,28 @@ func TestDaysOfFailureDisable(t *testing.T) {
 	}
 }
 
+// TestAClockThatIsSetAheadDisablesNoEndpoint: days of failure are counted by the confirmed time, and
+// so are the three days of a delivery.
+func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run(t, b.deliverer())
+	r := newReceiver(t, status(http.StatusBadGateway))
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	until(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	b.Clock.Step(6 * 24 * time.Hour)
+	until(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
+	if got := b.deliveries(t, e)[0]; got.Status != store.DeliveryPending || !got.DueAt.After(b.Clock.Now()) {
+		t.Errorf("the delivery: got %s, due %s, want it pending after %s", got.Status, got.DueAt, b.Clock.Now())
+	}
+	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled {
+		t.Errorf("the endpoint: got %s, want %s", got.Status, store.EndpointEnabled)
+	}
+	b.Clock.Advance(time.Hour) // by now the clock is believed
+	until(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
+}
+
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// mustPass makes each background pass that ends or removes rows for ever once, and returns how many
+// rows these were.
+func mustPass(t *testing.T, s *coretest.Service) int64 {
+	t.Helper()
+	if err := s.Engine.CheckClock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now, ended := s.Clock.Now(), int64(0)
+	count := func(n int64, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended += n
+	}
+	count(s.DB.PurgeIdempotencyKeys(t.Context(), now))
+	count(s.DB.PurgeEvents(t.Context(), now, 60*24*time.Hour))
+	count(s.DB.ErasePersonal(t.Context(), now, 60, api.Presenter{}.Impersonal))
+	count(s.DB.ErasePersonalEvents(t.Context(), now, api.Presenter{}.Impersonal))
+	count(s.Engine.DeleteInactiveCustomers(t.Context(), 60))
+	n, err := s.Engine.ExpireDue(t.Context())
+	count(int64(n), err)
+	return ended
+}
+
+// mustPayments makes a captured payment under the key k and an authorization, and returns the
+// authorization.
+func mustPayments(t *testing.T, s *coretest.Service) int64 {
+	t.Helper()
+	for key, capture := range map[string]bool{"k": true, "l": false} {
+		if a, err := s.Pay(t.Context(), s.Request(key), 100, capture); err != nil || a.Status != 201 {
+			t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+		}
+	}
+	return s.Number(t, "SELECT id FROM transactions WHERE status = ?", string(payment.Authorized))
+}
+
+// wantReplayed sends the payment under the key k again.
+func wantReplayed(t *testing.T, s *coretest.Service, want bool) {
+	t.Helper()
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 201 || a.Replayed != want {
+		t.Errorf("retry: got %d replayed %t, %v, want 201 replayed %t", a.Status, a.Replayed, err, want)
+	}
+}
+
+// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is no second payment, and no
+// pass expires, purges or erases. Once the clock is right, all is as before.
+func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	open := mustPayments(t, s)
+	const by = 400 * 24 * time.Hour
+	s.Clock.Step(by)
+	for range 59 {
+		wantReplayed(t, s, true)
+		if _, err := s.Engine.IdempotencyKey(t.Context(), s.Tenant, "k"); err != nil {
+			t.Errorf("the key: got %v", err)
+		}
+		if got := mustPass(t, s); got != 0 {
+			t.Errorf("a pass by the wrong clock ended %d rows", got)
+		}
+		s.Clock.Advance(time.Minute)
+	}
+	s.Clock.Step(-by)
+	if got := mustPass(t, s); got != 0 {
+		t.Errorf("a pass by the right clock ended %d rows", got)
+	}
+	wantReplayed(t, s, true)
+	if a, err := s.Engine.Capture(t.Context(), s.Request(""), open, 0, true, nil); err != nil || a.Status != 201 {
+		t.Errorf("capture: got %d %s, %v", a.Status, a.Body, err)
+	}
+}
+
+// TestAClockThatStaysAheadIsBelieved: an hour after a correction of the clock, rows end by it.
+func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	mustPayments(t, s)
+	s.Clock.Step(8 * 24 * time.Hour)
+	if got := mustPass(t, s); got != 0 {
+		t.Errorf("at once: %d rows ended", got)
+	}
+	s.Clock.Advance(time.Hour)
+	if got, want := mustPass(t, s), int64(3); got != want {
+		t.Errorf("after an hour: %d rows ended, want %d: two keys and the authorization", got, want)
+	}
+	wantReplayed(t, s, false)
+}

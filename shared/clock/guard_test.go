@@ -1,0 +1,75 @@
+package clock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+const day = 24 * time.Hour
+
+// wantConfirmed compares the confirmed time with the clock.
+func wantConfirmed(t *testing.T, g *clock.Guard, c *clock.Fake, behind time.Duration) {
+	t.Helper()
+	confirmed, ahead := g.Read()
+	if got := c.Now().Sub(confirmed); got != behind || ahead != behind {
+		t.Errorf("the confirmed time: got %s behind the clock, reported %s, want %s", got, ahead, behind)
+	}
+	if got := g.Confirmed(); !got.Equal(confirmed) {
+		t.Errorf("confirmed: got %s, then %s", confirmed, got)
+	}
+}
+
+func TestGuardFollowsAClockThatRuns(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(time.Unix(0, 0))
+	g := clock.NewGuard(c)
+	for _, by := range []time.Duration{0, time.Second, day, 365 * day} {
+		c.Advance(by)
+		wantConfirmed(t, g, c, 0)
+	}
+	c.Step(time.Minute)
+	wantConfirmed(t, g, c, 0)
+	c.Step(-day)
+	wantConfirmed(t, g, c, 0)
+}
+
+// TestGuardHoldsAStep: a step ahead is believed only after it has stayed for an hour.
+func TestGuardHoldsAStep(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{time.Minute + 1, day, 3650 * day} {
+		c := clock.NewFake(time.Unix(0, 0))
+		g := clock.NewGuard(c)
+		c.Step(by)
+		wantConfirmed(t, g, c, by)
+		c.Advance(30 * time.Minute)
+		wantConfirmed(t, g, c, by)
+		c.Advance(30*time.Minute - time.Nanosecond)
+		wantConfirmed(t, g, c, by)
+		c.Advance(time.Nanosecond)
+		wantConfirmed(t, g, c, 0)
+		c.Advance(day)
+		wantConfirmed(t, g, c, 0)
+	}
+}
+
+// TestGuardBeginsAnewWithEachStep: neither a step that was taken back nor one before another counts
+// towards the hour.
+func TestGuardBeginsAnewWithEachStep(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(time.Unix(0, 0))
+	g := clock.NewGuard(c)
+	c.Step(day)
+	wantConfirmed(t, g, c, day)
+	c.Advance(59 * time.Minute)
+	c.Step(day)
+	wantConfirmed(t, g, c, 2*day)
+	c.Advance(59 * time.Minute)
+	wantConfirmed(t, g, c, 2*day)
+	c.Step(-2 * day)
+	wantConfirmed(t, g, c, 0)
+	c.Step(2 * day)
+	c.Advance(59 * time.Minute)
+	wantConfirmed(t, g, c, 2*day)
+}
