@@ -275,8 +275,12 @@ func (e *Engine) resealing(fn func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := fn()
 		retired := errors.Is(err, store.ErrKeyRetired)
-		if !retired && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrCodeKeyGone) || attempt == 3 {
+		gone := errors.Is(err, store.ErrCodeKeyGone)
+		if !retired && !errors.Is(err, store.ErrDuplicate) && !gone || attempt == 3 {
 			return err
+		}
+		if retired || gone {
+			e.codeKeys.forget()
 		}
 		if retired {
 			if err := e.Vault.Refresh(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -146,7 +145,7 @@ type Config struct {
 type Engine struct {
 	Config
 	running  running
-	codeKeys sync.Mutex // held while a security code is encrypted
+	codeKeys *codeKeys
 	inFlight inFlight
 
 	broadcasts chan struct{} // of one place
@@ -157,7 +156,10 @@ func New(c Config) *Engine {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Engine{Config: c, running: running{keys: map[runningKey]chan struct{}{}}, inFlight: inFlight{steps: map[stepKey]struct{}{}}, broadcasts: make(chan struct{}, 1)}
+	return &Engine{
+		Config: c, running: running{keys: map[runningKey]chan struct{}{}}, codeKeys: newCodeKeys(),
+		inFlight: inFlight{steps: map[stepKey]struct{}{}}, broadcasts: make(chan struct{}, 1),
+	}
 }
 
 // acquirer returns who moves the tenant's money. Live keys never reach the simulator.

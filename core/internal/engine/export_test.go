@@ -5,3 +5,9 @@ func (r *Recovery) Wait() { <-r.noWorkers() }
 
 // Serve ends the start without trying anything.
 func (r *Recovery) Serve() { r.serve() }
+
+// HoldCodeKeys has every request without the hour's key wait until release is called.
+func HoldCodeKeys(e *Engine) (release func()) {
+	e.codeKeys.turn <- struct{}{}
+	return func() { <-e.codeKeys.turn }
+}
