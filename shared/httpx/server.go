@@ -51,7 +51,7 @@ func NewServer(o Options) *Server {
 	if c == nil {
 		c = clock.System()
 	}
-	handler := o.Notice.around(o.Handler)
+	handler := endChunked(o.Notice.around(o.Handler))
 	var policy *tls.Config
 	if o.TLS != nil {
 		policy = o.TLS.Clone() // net/http writes into it
@@ -72,6 +72,18 @@ func NewServer(o Options) *Server {
 			DisableGeneralOptionsHandler: true,
 		},
 	}
+}
+
+// endChunked closes the connection after a request with a Transfer-Encoding. Such a request may also have
+// had a Content-Length, which net/http removes before any handler runs. A proxy in front may have read
+// the body by that length, so the rest of the connection is not trusted (RFC 9112, 6.1).
+func endChunked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 { // HTTP/1.1 alone has it
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Start listens on addr ("127.0.0.1:0" picks a port; "unix:PATH" makes a socket, see package socket) and returns the address once connections
