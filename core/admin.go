@@ -114,6 +114,9 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	if utf8.RuneCountInString(s.Name) > 100 {
 		return secret.String{}, errors.New("a key's name has at most 100 characters")
 	}
+	if err := checkText("key's name", s.Name); err != nil {
+		return secret.String{}, err
+	}
 	var made v1.APIKey
 	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
 		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}

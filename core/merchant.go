@@ -49,6 +49,9 @@ func (c MerchantChange) store() (store.MerchantChange, error) {
 	if c.Name != "" && !payment.ValidMerchantName(c.Name) {
 		return out, errMerchantName
 	}
+	if err := checkText("merchant's name", c.Name); err != nil {
+		return out, err
+	}
 	return out, errors.Join(c.Day.Validate(), checkKeepDays("keep personal data", c.KeepPersonal), checkKeepDays("keep customers", c.KeepCustomers))
 }
 

@@ -61,6 +61,9 @@ type OperatorToken = operator.Token
 // CreateOperator makes an operator token that never expires if expires is zero. The token is returned
 // once and never again.
 func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires time.Time) (secret.String, error) {
+	if err := checkText("operator's name", name); err != nil {
+		return secret.String{}, err
+	}
 	var until *v1.Time
 	if !expires.IsZero() {
 		until = &v1.Time{Time: expires}

@@ -70,6 +70,9 @@ func (a *Admin) ResolveStep(ctx context.Context, name, outcome, reason string) e
 	if err != nil {
 		return err
 	}
+	if err := checkText("reason", reason); err != nil {
+		return err
+	}
 	d, err := api.Resolution(operator.StepResolve{Outcome: outcome, Reason: reason})
 	if err != nil {
 		return err

@@ -2,8 +2,9 @@ package card
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// Contains reports whether text holds a card number as consecutive digits: one with a brand's leading
-// digits, length and check digit. Other digits may stand directly before and after it.
+// Contains reports whether text contains a card number as consecutive digits: one with a brand's leading
+// digits, length and check digit. Other digits may stand directly before and after it. InText is for
+// texts that people write.
 func Contains(text string) bool {
 	run := 0 // digits directly before text[i]
 	for i := range len(text) + 1 {
@@ -23,8 +24,7 @@ func Contains(text string) bool {
 func numberIn(run string) bool {
 	for from := 0; from+MinDigits <= len(run); from++ {
 		for to := from + MinDigits; to <= min(from+MaxDigits, len(run)); to++ {
-			number := secret.New(run[from:to])
-			if brand := BrandOf(number); brand != Unknown && brand.FitsNumber(number) && Valid(number) {
+			if known(secret.New(run[from:to])) {
 				return true
 			}
 		}

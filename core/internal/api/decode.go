@@ -16,13 +16,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // maxDepth is how deep a body may nest.
 const maxDepth = 32
 
-// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field.
-// Optional allows an absent body, which leaves v as it is.
+// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field, and
+// no card number in a text. Optional allows an absent body, which leaves v as it is.
 func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -65,6 +66,9 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 	}
 	if f := unfitFault(body); f != nil {
 		return f
+	}
+	if at, found := v1.CardNumberInText(body); found {
+		return &fault{code: codeCardNumberInText, param: dotted(at)}
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ const (
 	codeInvalidAmount         = "invalid_amount"
 	codeUnknownCurrency       = "unknown_currency"
 	codeInvalidCardNumber     = "invalid_card_number"
+	codeCardNumberInText      = "card_number_in_text"
 	codeExpiredCard           = "expired_card"
 	codeInvalidCVC            = "invalid_cvc"
 	codeUnknownPaymentMethod  = "unknown_payment_method"
@@ -116,6 +117,7 @@ var codes = map[string]entry{
 	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "An amount is an integer in the currency's minor unit, from 1 to 999999999999; 0 only verifies, with capture \"manual\"."},
 	codeUnknownCurrency:       {v1.ErrorTypeInvalidRequestError, 400, "The currency is not a lower-case ISO 4217 code in use."},
 	codeInvalidCardNumber:     {v1.ErrorTypeInvalidRequestError, 400, "The card number is not valid."},
+	codeCardNumberInText:      {v1.ErrorTypeInvalidRequestError, 400, "The text contains a card number. Send card numbers only in fields that are named number."},
 	codeExpiredCard:           {v1.ErrorTypeInvalidRequestError, 400, "The card has expired."},
 	codeInvalidCVC:            {v1.ErrorTypeInvalidRequestError, 400, "The CVC is 3 digits, or 4 on American Express."},
 	codeUnknownPaymentMethod:  {v1.ErrorTypeInvalidRequestError, 400, "There is no such payment method."},
