@@ -138,6 +138,10 @@ func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Co
 }
 
 func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Result {
+	c, err := masked(c)
+	if err != nil {
+		return unencodable()
+	}
 	s := session{x: x, key: key}
 	if failed := s.prepare(ctx, c); failed != nil {
 		return *failed

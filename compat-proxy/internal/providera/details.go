@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -22,7 +23,7 @@ const maxLineItems = 30
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
 	body.Description = given(d.txn.Get("order", "description"))
-	body.StatementDescriptor = given(cut(chars.Printable(d.txn.Get("merchantDescriptor")), maxDescriptor))
+	body.StatementDescriptor = given(cut(card.MaskText(chars.Printable(d.txn.Get("merchantDescriptor"))), maxDescriptor))
 	body.Billing = contact(d.txn.Child("billTo"))
 	if email := d.txn.Get("customer", "email"); email != "" {
 		if body.Billing == nil {

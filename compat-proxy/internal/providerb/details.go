@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -220,8 +221,10 @@ func descriptor(name wire.Text) *string {
 	return &s
 }
 
-// cut shortens s to at most n bytes, between characters.
+// cut shortens s to at most n bytes, between characters. It masks card numbers first: the rest of one
+// that was cut off is not recognized any more.
 func cut(s string, n int) string {
+	s = card.MaskText(s)
 	if len(s) <= n {
 		return s
 	}

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// masked returns a command without card numbers in its texts, which v1 refuses. It is applied before
+// anything else, so that lookups and the comparison with v1's responses use the texts that v1 stores.
+// Names and Once keep the texts as they came: v1 gets only an HMAC of them.
+func masked(c Command) (Command, error) {
+	var err error
+	switch c := c.(type) {
+	case Named:
+		c.Command, err = masked(c.Command)
+		return c, err
+	case Authorize:
+		c.Body, err = maskedBody(c.Body)
+		return c, err
+	case Credit:
+		c.Body, err = maskedBody(c.Body)
+		return c, err
+	case CreateToken:
+		c.Body, err = maskedBody(c.Body)
+		return c, err
+	case Capture:
+		c.Reference, c.Metadata, err = maskedTexts(c.Reference, c.Metadata)
+		return c, err
+	case Refund:
+		c.Reference, c.Metadata, err = maskedTexts(c.Reference, c.Metadata)
+		return c, err
+	case CreateCustomer:
+		return maskedCustomer(c)
+	}
+	return c, nil
+}
+
+// maskedCustomer masks the numbers of all cards in all texts of the command, though v1 gets them in
+// several requests.
+func maskedCustomer(c CreateCustomer) (_ CreateCustomer, err error) {
+	var own []secret.String
+	for i := range c.Methods {
+		if card := c.Methods[i].Token.Body.Card; card != nil {
+			own = append(own, card.Number)
+		}
+	}
+	if c.Body, err = maskedBody(c.Body, own...); err != nil {
+		return c, err
+	}
+	c.Methods = slices.Clone(c.Methods)
+	for i := range c.Methods {
+		if c.Methods[i], err = maskedMethod(c.Methods[i], own); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func maskedMethod(m NewMethod, own []secret.String) (NewMethod, error) {
+	token, err := maskedBody(m.Token.Body, own...)
+	if err != nil {
+		return m, err
+	}
+	m.Token.Body = token
+	rest, err := maskedBody(v1.PaymentMethodCreate{Billing: m.Billing, Metadata: metadata(m.Metadata)}, own...)
+	if err != nil {
+		return m, err
+	}
+	if m.Billing = rest.Billing; rest.Metadata != nil {
+		m.Metadata = maps.Clone(*rest.Metadata)
+	}
+	return m, nil
+}
+
+func maskedTexts(reference string, entries map[string]string) (string, map[string]string, error) {
+	texts, err := maskedBody(v1.CaptureCreate{Reference: optional(reference), Metadata: metadata(entries)})
+	if texts.Metadata != nil {
+		entries = maps.Clone(*texts.Metadata)
+	}
+	return text(texts.Reference), entries, err
+}
+
+// maskedBody returns the body of a v1 request without card numbers in its texts.
+func maskedBody[T any](body T, own ...secret.String) (T, error) {
+	sent, err := plainjson.MarshalRevealed(body)
+	if err != nil {
+		return body, fmt.Errorf("mask card numbers: %w", err)
+	}
+	clean, err := v1.MaskCardNumbers(sent, own...)
+	if err != nil || bytes.Equal(clean, sent) {
+		return body, err //nolint:wrapcheck // it says what failed
+	}
+	var out T
+	if err := json.Unmarshal(clean, &out); err != nil {
+		return body, fmt.Errorf("mask card numbers: %w", err)
+	}
+	return out, nil
+}
