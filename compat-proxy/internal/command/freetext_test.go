@@ -43,6 +43,7 @@ func texts() map[string]command.Command {
 // card's own where it belongs.
 func TestCardNumbersInTextsAreMasked(t *testing.T) {
 	t.Parallel()
+	last := map[string]string{"customer": "POST /v1/customers", "token": "POST /v1/tokens", "refund": "POST /v1/refunds"}
 	for name, c := range texts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +52,7 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 					`"status":"captured","amount":100,"amount_captured":100,"amount_refundable":100,"currency":"usd"}`}},
 				"POST /v1/transactions": {{status: http.StatusServiceUnavailable, body: refusal("acquirer_unavailable")}},
 				"GET /v1/customers":     {{status: http.StatusOK, body: `{"object":"list","data":[],"has_more":false}`}},
-				"POST /v1/tokens":       {{status: http.StatusBadRequest, body: refusal("invalid_card_number")}},
+				"POST /v1/tokens":       {{status: http.StatusCreated, body: `{"id":"tok_0000000000001","object":"token","value":"tok_x"}`}},
 			})
 			x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{c})
 			bodies := 0
@@ -65,6 +66,10 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 				if strings.Contains(ask.body, maskedInText) {
 					bodies++
 				}
+			}
+			asked := f.seen()
+			if want := last[name]; want != "" && (len(asked) == 0 || asked[len(asked)-1].route != want) {
+				t.Errorf("got %+v, want %s at the end", asked, want)
 			}
 			if bodies == 0 {
 				t.Errorf("no body has the masked number: %+v", f.seen())
