@@ -192,7 +192,8 @@ func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	tb.Cleanup(server.Close)
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: f.clock,
+		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond,
+		Clock: clock.NewFake(noon.Add(time.Hour)), // it may be wrong
 	})
 	if err != nil {
 		tb.Fatal(err)
