@@ -11,7 +11,7 @@ import (
 // beyond are the codes of values that are within their bounds and wrong all the same: they name what is not there, or come too late.
 var beyond = []string{
 	"not_found", "unknown_payment_method", "unknown_customer", "invalid_client_secret", "expired_card", "amount_exceeds_capturable",
-	"amount_exceeds_refundable",
+	"amount_exceeds_refundable", "version_conflict",
 }
 
 // samples are the objects that fields stand in, by the path of the object or list.

@@ -1838,6 +1838,12 @@ type EventRedeliver struct {
 // EventType What happened, `<kind of object>.<what became of it>`.
 type EventType string
 
+// ExpectedVersion The `version` of the object as the client has read it. If the object has another version by now, the request is refused with
+// 409 `version_conflict` and changes nothing: read the object again, and decide again. Without it the request applies to any version.
+//
+// Example: 1
+type ExpectedVersion = int64
+
 // Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
 type Failure struct {
 	Code    string `json:"code"`
@@ -1872,6 +1878,11 @@ type IdempotencyKeyRecord struct {
 
 	// HTTPStatus The status of the stored answer.
 	HTTPStatus *int `json:"http_status,omitempty"`
+
+	// ErrorCode The `code` of the error that the stored response shows.
+	//
+	// Example: version_conflict
+	ErrorCode *string `json:"error_code,omitempty"`
 
 	// Resource The id of the object that the stored answer shows.
 	Resource *string `json:"resource,omitempty"`
@@ -2748,8 +2759,10 @@ type TransactionListObject string
 // TransactionStatus Where the payment itself stands. What has settled is `settlement`; what was refunded is in the amounts.
 type TransactionStatus string
 
-// TransactionVoid Takes no fields.
-type TransactionVoid = map[string]interface{}
+// TransactionVoid defines model for TransactionVoid.
+type TransactionVoid struct {
+	ExpectedVersion *ExpectedVersion `json:"expected_version,omitempty"`
+}
 
 // Trust defines model for Trust.
 type Trust struct {
@@ -3162,6 +3175,11 @@ type CreateCustomerParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
 	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteCustomerParams defines parameters for DeleteCustomer.
+type DeleteCustomerParams struct {
+	ExpectedVersion *ExpectedVersion `form:"expected_version,omitempty" json:"expected_version,omitempty"`
 }
 
 // UpdateCustomerParams defines parameters for UpdateCustomer.
@@ -3653,7 +3671,7 @@ type ClientInterface interface {
 	// recorded, the customer's id included.
 	//
 	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
-	DeleteCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCustomer Read one customer
 	//
@@ -4096,12 +4114,18 @@ type ClientInterface interface {
 
 	// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
+	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// an authorization without captures: a capture in between then refuses the void.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithBody(ctx context.Context, id ID, params *VoidTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+	//
+	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// an authorization without captures: a capture in between then refuses the void.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4412,8 +4436,8 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 // recorded, the customer's id included.
 //
 // Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
-func (c *Client) DeleteCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteCustomerRequest(c.Server, id)
+func (c *Client) DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteCustomerRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5365,6 +5389,9 @@ func (c *Client) ConfirmTransaction(ctx context.Context, id ID, params *ConfirmT
 
 // VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
+// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// an authorization without captures: a capture in between then refuses the void.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
@@ -5381,6 +5408,9 @@ func (c *Client) VoidTransactionWithBody(ctx context.Context, id ID, params *Voi
 }
 
 // VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+//
+// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// an authorization without captures: a capture in between then refuses the void.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6106,7 +6136,7 @@ func NewCreateCustomerRequestWithBody(server string, params *CreateCustomerParam
 }
 
 // NewDeleteCustomerRequest constructs an http.Request for the DeleteCustomer method
-func NewDeleteCustomerRequest(server string, id ID) (*http.Request, error) {
+func NewDeleteCustomerRequest(server string, id ID, params *DeleteCustomerParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6129,6 +6159,33 @@ func NewDeleteCustomerRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.ExpectedVersion != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "expected_version", *params.ExpectedVersion, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -8849,7 +8906,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
-	DeleteCustomerWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*DeleteCustomerResponse, error)
+	DeleteCustomerWithResponse(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*DeleteCustomerResponse, error)
 
 	// GetCustomerWithResponse Read one customer
 	//
@@ -9340,12 +9397,18 @@ type ClientWithResponsesInterface interface {
 
 	// VoidTransactionWithBodyWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
+	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// an authorization without captures: a capture in between then refuses the void.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithBodyWithResponse(ctx context.Context, id ID, params *VoidTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VoidTransactionResponse, error)
 
 	// VoidTransactionWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+	//
+	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// an authorization without captures: a capture in between then refuses the void.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12374,8 +12437,8 @@ func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, pa
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
-func (c *ClientWithResponses) DeleteCustomerWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*DeleteCustomerResponse, error) {
-	rsp, err := c.DeleteCustomer(ctx, id, reqEditors...)
+func (c *ClientWithResponses) DeleteCustomerWithResponse(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*DeleteCustomerResponse, error) {
+	rsp, err := c.DeleteCustomer(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -13171,6 +13234,9 @@ func (c *ClientWithResponses) ConfirmTransactionWithResponse(ctx context.Context
 
 // VoidTransactionWithBodyWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
+// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// an authorization without captures: a capture in between then refuses the void.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
@@ -13183,6 +13249,9 @@ func (c *ClientWithResponses) VoidTransactionWithBodyWithResponse(ctx context.Co
 }
 
 // VoidTransactionWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+//
+// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// an authorization without captures: a capture in between then refuses the void.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

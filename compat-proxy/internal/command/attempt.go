@@ -33,6 +33,8 @@ type answer struct {
 	replayed bool
 	// stored tells that v1 had the answer before the last attempt, whoever it was for.
 	stored bool
+	// date is when v1 sent it, by its own clock; zero if it says no time.
+	date time.Time
 	// distrust is what to do when it turns out not to be the answer to what was asked.
 	distrust func()
 }
@@ -98,6 +100,9 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	stored := resp.Header.Get("Idempotent-Replayed") == "true"
 	a := answer{status: resp.StatusCode, resent: sending.Repeated(), replayed: stored, stored: stored}
 	a.distrust = func() { x.distrust(ctx) }
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		a.date = date
+	}
 	if resp.StatusCode/100 == 2 {
 		a.body = body
 		return a, 0

@@ -65,6 +65,9 @@ type Capture struct {
 // Void cancels a payment that has not settled.
 type Void struct {
 	Target Number `json:"target"`
+	// Expected is the version that the payment must have, as a decision for the void has read it.
+	// Another one is Refused with CodeNotVoidable and the payment as it is. Nil is any.
+	Expected *int64 `json:"expected,omitempty"`
 }
 
 // VoidGroup cancels all payments of an order that is paid by several.

@@ -23,9 +23,23 @@ const (
 	setupIncomplete = "incomplete"
 )
 
-// abandoned is after how long nobody can still be at work on a customer that is incomplete. It is well above TotalTimeout, so that the
-// clocks of proxies and of v1 need not agree to the second.
+// abandoned is the age from which no request can still be at work on an incomplete customer. It is
+// well above TotalTimeout, because the clocks of several servers of v1 need not agree to the second.
 const abandoned = 3 * time.Minute
+
+// seenCustomer is a customer as v1 showed it at a time of v1's clock. Without that time it is never
+// abandoned.
+type seenCustomer struct {
+	v1.Customer
+
+	at time.Time
+}
+
+// abandoned reports whether no request can still be at work on the customer. The clock of this proxy
+// does not matter.
+func (c *seenCustomer) abandoned() bool {
+	return c.at.Sub(c.CreatedAt.Time) > abandoned
+}
 
 // maxOpenings bounds how many customers with the same fields may have been deleted within the day that v1 remembers keys.
 const maxOpenings = 16
@@ -93,8 +107,8 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 		return *failed
 	}
 	for i := range same {
-		if complete(&same[i]) {
-			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: &same[i]}
+		if c := &same[i].Customer; complete(c) {
+			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: c}
 		}
 	}
 	all, err := v1.Marshal(c.withoutCodes())
@@ -134,24 +148,21 @@ func (c CreateCustomer) withoutCodes() CreateCustomer {
 	return c
 }
 
-// sweep deletes what was left of the same customer longer ago than v1 remembers keys, now that there is a whole one.
-func (s session) sweep(ctx context.Context, same []v1.Customer, r Result) {
+// sweep deletes abandoned customers with the same fields, now that there is a complete one. V1 has
+// forgotten their keys.
+func (s session) sweep(ctx context.Context, same []seenCustomer, r Result) {
 	if r.Outcome != Done {
 		return
 	}
 	for i := range same {
-		if same[i].ID != r.Customer.ID && s.isAbandoned(&same[i]) {
-			s.deleteCustomer(ctx, same[i].ID)
+		if same[i].ID != r.Customer.ID && same[i].abandoned() {
+			s.deleteCustomer(ctx, &same[i].Customer)
 		}
 	}
 }
 
-func (s session) isAbandoned(c *v1.Customer) bool {
-	return s.x.cfg.Clock.Now().Sub(c.CreatedAt.Time) > abandoned
-}
-
 // customer reads one customer; nil with a result when it can not.
-func (s session) customer(ctx context.Context, customer string) (*v1.Customer, Result) {
+func (s session) customer(ctx context.Context, customer string) (*seenCustomer, Result) {
 	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCustomer(ctx, customer, s.authorized)
 	})
@@ -159,13 +170,15 @@ func (s session) customer(ctx context.Context, customer string) (*v1.Customer, R
 	if r, ok := a.read(&c, func() bool { return c.ID == customer }); !ok {
 		return nil, r
 	}
-	return &c, Result{}
+	return &seenCustomer{c, a.date}, Result{}
 }
 
-// deleteCustomer reports whether the customer is no more.
-func (s session) deleteCustomer(ctx context.Context, customer string) bool {
+// deleteCustomer deletes a customer if it has not changed since it was read, and reports whether it
+// is gone.
+func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
+	params := &v1.DeleteCustomerParams{ExpectedVersion: &c.Version}
 	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.DeleteCustomer(ctx, customer, s.authorized)
+		return s.x.client.DeleteCustomer(ctx, c.ID, params, s.authorized)
 	})
 	return a.status/100 == 2 || a.status == http.StatusNotFound
 }
@@ -175,13 +188,13 @@ const pageSize = 100
 
 // customersLike lists the customers that are told apart by the same fields. v1 finds customers by two of them; of those that have neither
 // it can tell none.
-func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]v1.Customer, *Result) {
+func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]seenCustomer, *Result) {
 	limit := pageSize
 	params := &v1.ListCustomersParams{Limit: &limit, Reference: in.Reference, Email: in.Email}
 	if params.Reference == nil && params.Email == nil {
 		return nil, nil
 	}
-	var same []v1.Customer
+	var same []seenCustomer
 	for {
 		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.ListCustomers(ctx, params, s.authorized)
@@ -192,7 +205,7 @@ func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]v1.C
 		}
 		for i := range page.Data {
 			if alike(&page.Data[i], in) {
-				same = append(same, page.Data[i])
+				same = append(same, seenCustomer{page.Data[i], a.date})
 			}
 		}
 		if !page.HasMore || len(page.Data) == 0 {

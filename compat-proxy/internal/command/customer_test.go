@@ -53,6 +53,7 @@ const immortal = 1 << 30
 type customerBundle struct {
 	v1     *customerV1
 	server *httptest.Server
+	proxy  *clock.Fake // of the proxies: an hour ahead of v1's, which must not matter
 }
 
 func setupCustomers(tb testing.TB) customerBundle {
@@ -63,7 +64,7 @@ func setupCustomers(tb testing.TB) customerBundle {
 	}
 	server := httptest.NewServer(goldentest.Identified(f))
 	tb.Cleanup(server.Close)
-	return customerBundle{f, server}
+	return customerBundle{f, server, clock.NewFake(f.clock.Now().Add(time.Hour))}
 }
 
 // make is a request at a proxy of its own, which dies as m says.
@@ -76,9 +77,15 @@ func (b customerBundle) make(tb testing.TB, m *mortal, c command.CreateCustomer)
 func (b customerBundle) makeWith(tb testing.TB, apiKey secret.String, m *mortal, c command.CreateCustomer) command.Result {
 	tb.Helper()
 	m.RoundTripper = b.server.Client().Transport
+	return b.through(tb, apiKey, m, c)
+}
+
+// through is a request at a proxy that reaches v1 by a transport.
+func (b customerBundle) through(tb testing.TB, apiKey secret.String, way http.RoundTripper, c command.CreateCustomer) command.Result {
+	tb.Helper()
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  b.server.URL, Transport: m, Backoff: time.Microsecond, FollowPause: 5 * time.Millisecond, Clock: b.v1.clock,
+		V1:                  b.server.URL, Transport: way, Backoff: time.Microsecond, FollowPause: 5 * time.Millisecond, Clock: b.proxy,
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +42,7 @@ func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
 	f.calls++
 	key := r.Header.Get("Idempotency-Key")
 	if kept, used := f.keys[key]; used && key != "" {
@@ -87,6 +89,9 @@ func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
 		if !there {
 			return http.StatusNotFound, refusal("not_found")
 		}
+		if expected := r.URL.Query().Get("expected_version"); expected != "" && expected != strconv.FormatInt(c.Version, 10) {
+			return http.StatusConflict, refusal(command.CodeVersionConflict)
+		}
 		return f.one(r.Method, c, body)
 	}
 	return http.StatusTeapot, refusal("no_such_route")
@@ -98,7 +103,7 @@ func (f *customerV1) next() int64 { f.last++; return f.last }
 func (f *customerV1) customer(body []byte) *v1.Customer {
 	var c v1.Customer
 	mustRead(body, &c)
-	c.ID, c.CreatedAt = id.Format(id.Customer, f.next()), v1.Time{Time: f.clock.Now()}
+	c.ID, c.Version, c.CreatedAt = id.Format(id.Customer, f.next()), 1, v1.Time{Time: f.clock.Now()}
 	return &c
 }
 
@@ -151,7 +156,7 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 		return http.StatusOK, mustJSON(v1.Deleted{ID: c.ID, Deleted: true})
 	case http.MethodPatch:
 		was := *c
-		was.Metadata = nil
+		was.Metadata, was.Version = nil, c.Version+1
 		mustRead(body, &was)
 		*c = was
 	case http.MethodPost:

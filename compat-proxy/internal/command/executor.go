@@ -146,11 +146,29 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	if failed := s.prepare(ctx, c); failed != nil {
 		return *failed
 	}
+	r := s.decide(ctx, c)
+	if r.Code == CodeVersionConflict { // after the last try
+		r.Code = CodeOperationInProgress
+	}
+	return r
+}
+
+// maxDecisions bounds how often a command without a name decides again because its payment changed.
+const maxDecisions = 8
+
+// decide runs a command. It runs it again, under another key, while the payment that it read changes
+// before v1 carries out the decision.
+func (s session) decide(ctx context.Context, c Command) (r Result) {
 	if named, ok := c.(Named); ok {
 		return s.runNamed(ctx, named)
 	}
-	s.idempotencyKey = x.idempotencyKey()
-	return s.run(ctx, c)
+	for range maxDecisions {
+		s.idempotencyKey = s.x.idempotencyKey()
+		if r = s.run(ctx, c); r.Code != CodeVersionConflict {
+			break
+		}
+	}
+	return r
 }
 
 // run runs a command under the session's key.

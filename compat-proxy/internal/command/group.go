@@ -101,7 +101,7 @@ func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
 			continue
 		}
 		s.idempotencyKey = s.x.idempotencyKey()
-		r := s.voidID(ctx, g.payments[i].ID)
+		r := s.voidID(ctx, g.payments[i].ID, nil)
 		if r.Outcome != Done {
 			return r
 		}

@@ -67,7 +67,7 @@ func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 }
 
 // open makes the customer, or finds the one that an earlier request of the same made.
-func (m maker) open(ctx context.Context) (*v1.Customer, Result) {
+func (m maker) open(ctx context.Context) (*seenCustomer, Result) {
 	params := &v1.CreateCustomerParams{IdempotencyKey: &m.key}
 	var made v1.Customer
 	a, ok := m.post(ctx, opening(m.command.Body), "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
@@ -77,7 +77,7 @@ func (m maker) open(ctx context.Context) (*v1.Customer, Result) {
 	if r, read := a.made(ok, &made, fits); !read {
 		return nil, r
 	}
-	return &made, Result{replayed: a.replayed}
+	return &seenCustomer{made, a.date}, Result{replayed: a.replayed}
 }
 
 // The refusals that tell of a token of an earlier request.
@@ -85,15 +85,15 @@ var staleToken = map[string]bool{"token_expired": true, "token_used": true}
 
 // join looks at a customer that another request opened. It reports ended when there is nothing left to do for this one, and again when the
 // customer is no more.
-func (m maker) join(ctx context.Context, made *v1.Customer) (r Result, ended, again bool) {
+func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, again bool) {
 	there, r := m.customer(ctx, made.ID)
 	switch {
-	case r.Outcome == NotFound, there != nil && !alike(there, m.command.Body):
+	case r.Outcome == NotFound, there != nil && !alike(&there.Customer, m.command.Body):
 		return Result{}, true, true
 	case there == nil:
 		return r, true, false
-	case complete(there):
-		return Result{Outcome: Repeated, Status: r.Status, Customer: there}, true, false
+	case complete(&there.Customer):
+		return Result{Outcome: Repeated, Status: r.Status, Customer: &there.Customer}, true, false
 	case len(m.command.Methods) > 0:
 		return Result{}, false, false // the first attachment will tell whose it is
 	}
@@ -181,37 +181,57 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	return &whole, Result{}
 }
 
-// stop ends the making at a step that was not done. What v1 refused takes the customer with it, if that is ours alone; what v1 could not take, or
-// whose answer was lost, is left for a repetition to go on with. It reports true when the customer is no more and another may be made.
-func (m maker) stop(ctx context.Context, made *v1.Customer, r Result, ours bool) (Result, bool) {
+// stop ends the making at a step that failed. If v1 refused the step, it deletes the customer that
+// this request alone has; another request's completion since then keeps it. A step that v1 could not
+// take, or whose response was lost, is left to a retry. It reports true if the customer is gone and
+// another may be made.
+func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
 	switch {
 	case r.Code == CodeKeyReused:
 		return m.contested(ctx, made)
 	case r.Outcome == NotFound:
 		return Result{}, true
 	case r.Outcome == Refused && ours:
-		m.deleteCustomer(ctx, made.ID)
+		m.deleteCustomer(ctx, &made.Customer)
 	}
 	return r, false
 }
 
-// contested ends the making of a customer that another request has to itself: it is waited for. v1 deletes without a condition, so what that
-// request may still be about to finish must not be taken away.
-func (m maker) contested(ctx context.Context, made *v1.Customer) (Result, bool) {
+// contested waits for the other request that has the customer to itself. If that request was
+// abandoned, it deletes the incomplete customer and reports true: another may be made.
+func (m maker) contested(ctx context.Context, made *seenCustomer) (Result, bool) {
+	last := made
 	for i := range followReads {
 		if !wait(ctx, m.x.cfg.FollowPause<<i) {
 			break
 		}
-		there, r := m.customer(ctx, made.ID)
-		if r.Outcome == NotFound {
-			return Result{}, true
+		r, there := m.completed(ctx, made.ID)
+		if r.Outcome != Unavailable {
+			return r, r.Outcome == NotFound
 		}
-		if there != nil && complete(there) {
-			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: there}, false
+		if there != nil {
+			last = there
 		}
 	}
-	if m.isAbandoned(made) && m.deleteCustomer(ctx, made.ID) {
+	if !last.abandoned() {
+		return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, false
+	}
+	if m.deleteCustomer(ctx, &last.Customer) {
 		return Result{}, true
 	}
-	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, false
+	r, _ := m.completed(ctx, made.ID)
+	return r, r.Outcome == NotFound
+}
+
+// completed reads a customer that another request makes: Repeated if it is complete, NotFound if it is
+// gone, else Unavailable with the customer, if it could be read.
+func (m maker) completed(ctx context.Context, customer string) (Result, *seenCustomer) {
+	there, r := m.customer(ctx, customer)
+	switch {
+	case r.Outcome == NotFound:
+		return r, nil
+	case there != nil && complete(&there.Customer):
+		return Result{Outcome: Repeated, Status: http.StatusOK, Customer: &there.Customer}, there
+	}
+	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, there
 }

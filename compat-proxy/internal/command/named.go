@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -53,8 +54,10 @@ func (n naming) key(kind Kind, name string, nth int) string {
 	return "named-" + n.derive(parts)
 }
 
-// runNamed runs a command under the first key of its name that nothing but a refusal stands under. v1 decides for each key who has it, and a
-// key that was refused stays so: of all that come under a name, at once or after a proxy died, one has an effect.
+// runNamed runs a command under the first key of its name that holds nothing but a refusal. V1
+// decides which request has a key, and a refused key stays refused: of all requests under a name, at
+// once or after a proxy died, one has an effect. A version conflict is no refusal of the request: the
+// command reads and decides again under the next key, also if it is Final.
 func (s session) runNamed(ctx context.Context, c Named) Result {
 	s.patient = true
 	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
@@ -69,7 +72,7 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 		s.idempotencyKey, s.posted = names.key(c.Kind(), c.Name, n), &posting{}
 		r := s.run(ctx, c.Command)
 		r.Fresh = s.posted.fresh
-		if !s.posted.taken || c.Final {
+		if !s.posted.taken && r.Code != CodeVersionConflict {
 			return r
 		}
 		u, failed := s.look(ctx, s.idempotencyKey)
@@ -80,6 +83,8 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 			began = u.made
 		}
 		switch {
+		case c.Final && u.found && !u.conflict:
+			return r
 		case u.running:
 			return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
 		case u.found && !u.refused:
@@ -125,34 +130,79 @@ func effective(status int) bool { return status/100 == 2 || status == http.Statu
 // refusal reports whether a status is that of something that was not done and never will be.
 func refusal(status int) bool { return status/100 == 4 && !effective(status) }
 
-// made looks up the id of what the Named command of that kind and name made. Without one it returns "" and the result to give:
-// NotFound when v1 knows of no such command or it made nothing, Uncertain while that is not known.
-func (s session) made(ctx context.Context, kind Kind, name string) (string, Result) {
-	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
-	for _, names := range s.allNames() {
-		if made, r := s.madeUnder(ctx, names, kind, name); made != "" || r.Outcome != NotFound {
-			return made, r
+// sought looks up the id of what the Named command of that name made, of the first of the kinds that
+// made anything. Without one it returns "" and the result to give: Uncertain while a command is under
+// way, and NotFound if none made anything. Before NotFound it reserves the name's next key of each
+// kind at v1, so that a command that arrives later has no effect.
+func (s session) sought(ctx context.Context, name string, kinds ...Kind) (string, Result) {
+	for range namedKeys {
+		var free []string
+		for _, kind := range kinds {
+			made, next, r := s.made(ctx, kind, name)
+			switch {
+			case made != "" && (kind != PaymentCapture || is(id.Capture, made)):
+				return made, Result{}
+			case made == "" && r.Outcome != NotFound:
+				return "", r
+			case next != "":
+				free = append(free, next)
+			}
+		}
+		if held, failed := s.reserveAll(ctx, free); failed != nil {
+			return "", *failed
+		} else if held {
+			return "", Result{Outcome: NotFound, Status: http.StatusNotFound}
 		}
 	}
-	return "", none
+	return "", Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+}
+
+// reserveAll reserves keys for no command at all. It reports false if a command was faster.
+func (s session) reserveAll(ctx context.Context, keys []string) (bool, *Result) {
+	for _, key := range keys {
+		held, failed := s.reserve(ctx, key, "not found")
+		if failed != nil || !held {
+			return false, failed
+		}
+	}
+	return true, nil
+}
+
+// made looks up the id of what the Named command of that kind and name made. Without one it returns
+// "", the key that the next command of the name would have, "" for none, and the result to give:
+// NotFound if v1 has no such command or it made nothing, Uncertain while that is not known.
+func (s session) made(ctx context.Context, kind Kind, name string) (made, next string, r Result) {
+	for _, names := range s.allNames() {
+		made, free, r := s.madeUnder(ctx, names, kind, name)
+		if made != "" || r.Outcome != NotFound {
+			return made, "", r
+		}
+		if next == "" || free != names.key(kind, name, 0) { // as in chosen
+			next = free
+		}
+	}
+	return "", next, Result{Outcome: NotFound, Status: http.StatusNotFound}
 }
 
 // madeUnder is made for the names of one secret.
-func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name string) (string, Result) {
+func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name string) (made, next string, r Result) {
 	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
 	for n := range namedKeys {
-		found, r, ok := s.ended(ctx, names.key(kind, name, n))
+		key := names.key(kind, name, n)
+		found, r, ok := s.ended(ctx, key)
 		switch {
+		case !ok && r.Outcome == NotFound:
+			return "", key, r
 		case !ok:
-			return "", r
+			return "", "", r
 		case refusal(*found.HTTPStatus):
 			continue
-		case found.Resource != nil:
-			return *found.Resource, Result{}
+		case text(found.Resource) != "":
+			return *found.Resource, "", Result{}
 		}
-		return "", none
+		return "", "", none
 	}
-	return "", none
+	return "", "", none
 }
 
 // ended reads what v1 knows of a key once what is done under it has ended. Else it reports false, with the result to give.

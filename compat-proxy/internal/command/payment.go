@@ -145,16 +145,30 @@ func (s session) void(ctx context.Context, c Void) Result {
 	if !ok {
 		return Result{Outcome: NotFound}
 	}
-	r := s.voidID(ctx, id)
-	if r.Outcome == NotFound {
+	r := s.voidID(ctx, id, c.Expected)
+	switch {
+	case r.Outcome == NotFound:
 		return s.notFound(ctx, c.Target)
+	case r.Code == CodeVersionConflict:
+		r.Code = CodeNotVoidable // the decision is the caller's
 	}
 	return r
 }
 
-func (s session) voidID(ctx context.Context, txn string) Result {
+// voidRead voids a payment as it was read: with CodeVersionConflict nothing was done, because it has
+// changed since. The command then decides again, under another key.
+func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
+	expected := t.Version
+	if t.Status == v1.TransactionStatusVoided || t.Status == v1.TransactionStatusCanceled {
+		expected-- // what the void expected that ended it: a retry sends the same body and gets its response
+	}
+	return s.voidID(ctx, t.ID, &expected)
+}
+
+// voidID voids a payment if it has the expected version; nil is any.
+func (s session) voidID(ctx context.Context, txn string, expected *int64) Result {
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, v1.TransactionVoid{}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	a, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.VoidTransactionWithBody(ctx, txn, params, contentType, body, s.authorized)
 	})
 	var t v1.Transaction

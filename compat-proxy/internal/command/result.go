@@ -75,6 +75,7 @@ const (
 	CodeExceedsCapturable     = "amount_exceeds_capturable"
 	CodeExceedsRefundable     = "amount_exceeds_refundable"
 	CodeOperationInProgress   = "operation_in_progress"
+	CodeVersionConflict       = "version_conflict" // the payment has changed since it was read
 	CodeExpiredCard           = "expired_card"
 	CodeOutcomeUnknown        = "outcome_unknown"
 	CodeNotProcessed          = "not_processed" // the acquirer never had the payment

@@ -64,7 +64,7 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 			}
 		}
 	default: // v1 refuses it, or has this same command's first answer
-		return s.told(ctx, s.voidID(ctx, t.ID))
+		return s.told(ctx, s.voidRead(ctx, t))
 	}
 	if !alone {
 		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t}
@@ -72,7 +72,7 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 	if unmet := c.unmet(t); unmet != "" {
 		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
 	}
-	return s.voidID(ctx, t.ID)
+	return s.voidRead(ctx, t)
 }
 
 // unmet is the condition of c that does not hold for t.
@@ -100,7 +100,7 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 		only = c.Target == "" && Sale(t) // a sale that was cut short is undone by its name as one that was not
 	case v1.TransactionStatusPartiallyCaptured:
 		only = false
-	case v1.TransactionStatusCaptured: // no further capture can come, so what is seen here still holds when v1 voids
+	case v1.TransactionStatusCaptured:
 		if captured, only, r = s.onlyCapture(ctx, t, captured); r.Outcome != "" {
 			return r
 		}
@@ -109,7 +109,7 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	if !only {
 		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t, Capture: captured}
 	}
-	done := s.voidID(ctx, t.ID)
+	done := s.voidRead(ctx, t)
 	done.Capture = captured
 	return s.told(ctx, done)
 }
@@ -164,30 +164,30 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 	return append([]v1.Capture{}, page.Data...), Result{}
 }
 
-// authorizedAs reads the payment of that number, or else the one that the Named Authorize of that name made.
+// authorizedAs reads the payment of that number, or else the one that the Named Authorize of that
+// name made. The name of a payment that is NotFound is used up: see sought.
 func (s session) authorizedAs(ctx context.Context, n Number, name string) (*v1.Transaction, Result) {
 	if n != "" {
 		return s.target(ctx, n)
 	}
-	txn, r := s.made(ctx, PaymentAuthorize, name)
+	txn, r := s.sought(ctx, name, PaymentAuthorize)
 	if txn == "" {
 		return nil, r
 	}
 	return s.read(ctx, txn)
 }
 
-// capturedAs reads what c means: a payment, and the capture if it is one's number or name.
+// capturedAs reads the payment that c names, and the capture if c names one.
 func (s session) capturedAs(ctx context.Context, c CancelCapture) (*v1.Transaction, *v1.Capture, Result) {
 	if c.Target != "" {
 		return s.payment(ctx, c.Target, true)
 	}
-	made, r := s.made(ctx, PaymentCapture, c.Name)
-	_, notCapture := id.Parse(id.Capture, made)
+	made, r := s.sought(ctx, c.Name, PaymentCapture, PaymentAuthorize)
 	switch {
-	case made == "" && r.Outcome != NotFound:
+	case made == "":
 		return nil, nil, r
-	case notCapture != nil: // nothing, or the payment that a refusal told of
-		t, r := s.authorizedAs(ctx, "", c.Name)
+	case !is(id.Capture, made):
+		t, r := s.read(ctx, made)
 		return t, nil, r
 	}
 	captured, r := s.captureOf(ctx, made)

@@ -15,6 +15,7 @@ var (
 	readCap   = "GET /v1/captures/" + capID
 	readCaps  = "GET /v1/transactions/" + txnID + "/captures"
 	refunds   = "POST /v1/refunds"
+	reserve   = "POST /v1/idempotency_keys"
 	automatic = `"capture":"automatic"`
 	manual    = `"capture":"manual"`
 	held      = []string{manual, `"amount":2000`, `"amount_authorized":2000`}
@@ -258,16 +259,27 @@ func TestWhatIsUndoneByItsName(t *testing.T) {
 				tt.answers = map[string][]answer{}
 			}
 			tt.answers[void] = ok(transaction("voided", manual))
-			tt.answers[readCaps] = listed()
+			tt.answers[readCaps], tt.answers[reserve] = listed(), []answer{{status: 201, body: "{}"}}
 			x, f := setup(t, tt.answers)
 			if got := run(t, x, tt.command).Outcome; got != tt.want {
 				t.Errorf("outcome: got %s, want %s; asked %v", got, tt.want, routes(f))
 			}
-			if got := len(f.posts()); got != tt.voids {
+			if got := f.count(void); got != tt.voids {
 				t.Errorf("voids: got %d, want %d", got, tt.voids)
 			}
 		})
 	}
+}
+
+// count returns how many requests of a route came.
+func (f *fakeV1) count(route string) int {
+	n := 0
+	for _, a := range f.seen() {
+		if a.route == route {
+			n++
+		}
+	}
+	return n
 }
 
 func routes(f *fakeV1) []string {

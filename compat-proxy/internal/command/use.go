@@ -11,13 +11,14 @@ import (
 
 // use is what v1 knows of an Idempotency-Key.
 type use struct {
-	found   bool
-	running bool      // its outcome is not known yet
-	refused bool      // v1 refused it for good: it has no effect and never will
-	effect  bool      // it made something: a payment, a decline, a refund
-	made    time.Time // zero when v1 does not tell this caller
-	closed  bool      // it is a reservation: the chain goes on in the next slot
-	blind   bool      // the caller may not read keys: closed may be wrong
+	found    bool
+	running  bool      // its outcome is not known yet
+	refused  bool      // v1 refused it for good: it has no effect and never will
+	conflict bool      // refused because the payment had changed since it was read
+	effect   bool      // it made something: a payment, a decline, a refund
+	made     time.Time // zero when v1 does not tell this caller
+	closed   bool      // it is a reservation: the chain goes on in the next slot
+	blind    bool      // the caller may not read keys: closed may be wrong
 
 	resource string // the id of what it made, where that is told
 }
@@ -94,6 +95,7 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 		u.effect = effective(*found.HTTPStatus)
 		u.refused = refusal(*found.HTTPStatus)
 		u.closed = *found.HTTPStatus == http.StatusCreated && u.resource == "" // whatever v1 makes has an id
+		u.conflict = text(found.ErrorCode) == CodeVersionConflict
 	}
 	return u, nil
 }

@@ -52,7 +52,8 @@ func (h *Handler) one(c call, do command.Command) command.Result {
 	return r
 }
 
-// take captures an authorized payment of which nothing holds. One that cannot be captured is taken back: what the client asked for was a sale.
+// take captures an authorized payment that no check holds. If v1 refuses the capture, take releases
+// the authorization, because the client requested a sale; another capture in between stands.
 func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	number := command.Number(numberOf(t))
 	c.name.final = true // two at once must not see the one capture refused, and so take back what the other has captured
@@ -63,7 +64,11 @@ func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	case r.Outcome != command.Refused && r.Outcome != command.Declined, r.Code == command.CodeOperationInProgress:
 		return unsure(c.now)
 	}
-	if back := h.one(c, command.Void{Target: number}); back.Outcome != command.Done {
+	back := h.one(c, command.Void{Target: number, Expected: &t.Version})
+	switch {
+	case captured(back.Transaction):
+		return h.finish(c, p, t)
+	case back.Outcome != command.Done:
 		return unsure(c.now)
 	}
 	return h.declined(c, p, reasonGeneralDecline, t)

@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -148,10 +149,18 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 	if err != nil {
 		return err
 	}
-	if err := decode(w, r, &struct{}{}, true); err != nil {
+	expected, err := queriedVersion(r)
+	if err != nil {
 		return err
 	}
-	out, err := a.Engine.DeleteCustomer(r.Context(), requestOf(r, k), n)
+	body, err := httpx.ReadBody(w, r, maxBody)
+	if err != nil {
+		return readFault(err)
+	}
+	if err := parse(r, body, &struct{}{}, true); err != nil {
+		return err
+	}
+	out, err := a.Engine.DeleteCustomer(r.Context(), requestOf(r, k), n, expected)
 	return a.answer(w, r, out, err)
 }
 

@@ -144,6 +144,7 @@ var codes = map[string]entry{
 	payment.NotRefundable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotSettleable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotExpirable:            {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.VersionConflict:         {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.OperationInProgress:     {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.AmountExceedsCapturable: {v1.ErrorTypeInvalidRequestError, 400, ""},
 	payment.AmountExceedsRefundable: {v1.ErrorTypeInvalidRequestError, 400, ""},
@@ -221,6 +222,10 @@ func faultOf(err error) *fault {
 	var f *fault
 	if errors.As(err, &f) {
 		return f
+	}
+	var version *engine.VersionError
+	if errors.As(err, &version) {
+		return &fault{code: version.Code, param: version.Param, message: version.Message}
 	}
 	for _, known := range []struct {
 		err         error

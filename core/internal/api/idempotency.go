@@ -43,7 +43,8 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 	}
 	if found.Status != 0 {
 		out.Status, out.HTTPStatus = v1.IdempotencyKeyRecordStatusCompleted, &found.Status
-		out.Resource = text(resourceOf(found.Answer))
+		resource, code := shownIn(found.Answer)
+		out.Resource, out.ErrorCode = text(resource), text(code)
 	}
 	a.write(w, r, http.StatusOK, encode(&out))
 	return nil
@@ -73,22 +74,30 @@ func (a *API) reserveKey(c *call) (engine.Answer, error) {
 	})
 }
 
-// resourceOf is the id of the object that a stored answer shows, "" when it shows none. It is read out here, when somebody asks, so that
-// storing an answer costs no more for it.
-func resourceOf(answer []byte) string {
+// resourceOf returns the id of the object that a stored response shows, "" if it shows none.
+func resourceOf(response []byte) string {
+	resource, _ := shownIn(response)
+	return resource
+}
+
+// shownIn returns the id of the object and the code of the error that a stored response shows, each
+// "" if it shows none. It is parsed when a client requests it, so that to store a response costs no
+// more.
+func shownIn(response []byte) (resource, code string) {
 	var shown struct {
 		ID    string `json:"id"`
 		Error struct {
+			Code        string `json:"code"`
 			Transaction struct {
 				ID string `json:"id"`
 			} `json:"transaction"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(answer, &shown) != nil {
-		return ""
+	if json.Unmarshal(response, &shown) != nil {
+		return "", ""
 	}
 	if shown.ID != "" {
-		return shown.ID
+		return shown.ID, ""
 	}
-	return shown.Error.Transaction.ID
+	return shown.Error.Transaction.ID, shown.Error.Code
 }

@@ -199,11 +199,18 @@ func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *store.Ke
 }
 
 func (a *API) voidTransaction(c *call) (engine.Answer, error) {
-	n, err := a.bareStep(c)
+	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return a.Engine.Void(c.Context(), c.request, n)
+	var in v1.TransactionVoid
+	if err := c.decode(&in, true); err != nil {
+		return engine.Answer{}, err
+	}
+	if f := versionFault(in.ExpectedVersion); f != nil {
+		return engine.Answer{}, f
+	}
+	return a.Engine.Void(c.Context(), c.request, n, in.ExpectedVersion)
 }
 
 // bareStep returns the transaction of a step that takes no fields.

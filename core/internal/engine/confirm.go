@@ -118,8 +118,9 @@ func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Ans
 }
 
 // cancelWaiting cancels a transaction that waits to be confirmed. No acquirer has seen it.
-func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
-	if err := tx.CancelTransaction(r.Tenant, transaction, r.client()); err != nil {
+// store.ErrConflict if it does not wait, or has another version than expected; nil is any.
+func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64, expected *int64) (*Answer, error) {
+	if err := tx.CancelTransaction(r.Tenant, transaction, expected, r.client()); err != nil {
 		return nil, err
 	}
 	t, err := tx.Transaction(r.Tenant, transaction)

@@ -110,7 +110,7 @@ func TestConfirmLostAnswer(t *testing.T) {
 			if a, err := s.Confirm(t.Context(), s.Request("other"), txn); err != nil || a.Status != 409 {
 				t.Errorf("another meanwhile: got %d, %v, want 409", a.Status, err)
 			}
-			if a, err := s.Engine.Void(t.Context(), s.Request(""), txn); err != nil || a.Status != 409 {
+			if a, err := s.Engine.Void(t.Context(), s.Request(""), txn, nil); err != nil || a.Status != 409 {
 				t.Errorf("void meanwhile: got %d, %v, want 409", a.Status, err)
 			}
 			heal(s)

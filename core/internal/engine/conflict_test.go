@@ -26,7 +26,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 			txn := st.MustPrepare(t, s)
 			s.Acquirer.Before = func(ctx context.Context, _ coretest.Call) error {
 				s.Acquirer.Before = nil
-				if a, err := s.Engine.Void(ctx, s.Request("void"), txn); err != nil || a.Status != 409 {
+				if a, err := s.Engine.Void(ctx, s.Request("void"), txn, nil); err != nil || a.Status != 409 {
 					t.Errorf("void meanwhile: got %d, %v", a.Status, err)
 				}
 				if st.verb == coretest.Refund {

@@ -15,15 +15,28 @@ const eraseAttempts = 8
 // errChanged reports events that were written after a deletion had read the events.
 var errChanged = errors.New("engine: the customer was changed meanwhile")
 
+// VersionError is the refusal of a request that expects another version than the object has.
+type VersionError struct{ payment.Refusal }
+
+func (e *VersionError) Error() string { return "engine: " + e.Message }
+
 // DeleteCustomer erases the data of a customer and of its payment methods, and both in their events,
 // in one commit. The id and the deletion stay. The personal data of its transactions follows as soon
-// as nothing needs it: see store.DB.ErasePersonal. ErrNotFound if there is no such customer.
-func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64) (Answer, error) {
-	return e.deleteCustomer(ctx, r, customer, nil)
+// as nothing needs it: see store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
+// *VersionError if it has another version than expected; nil is any.
+func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Answer, error) {
+	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
+		if expected != nil && *expected != c.Version {
+			return &VersionError{*payment.Conflict(*expected, c.Version)}
+		}
+		return nil
+	})
 }
 
-// deleteCustomer is DeleteCustomer if check, which may be nil, returns no error in the same commit.
-func (e *Engine) deleteCustomer(ctx context.Context, r Request, customer int64, check func(*store.Tx) error) (Answer, error) {
+// deleteCustomer is DeleteCustomer if check returns no error in the same commit.
+func (e *Engine) deleteCustomer(
+	ctx context.Context, r Request, customer int64, check func(*store.Tx, *payment.Customer) error,
+) (Answer, error) {
 	for range eraseAttempts {
 		// The events are read outside of the commit, because there may be many.
 		stamp, events, err := e.Store.CustomerEvents(ctx, r.Tenant, customer)
@@ -34,10 +47,8 @@ func (e *Engine) deleteCustomer(ctx context.Context, r Request, customer int64, 
 			return Answer{}, err
 		}
 		out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
-			if check != nil {
-				if err := check(tx); err != nil {
-					return nil, err
-				}
+			if err := check(tx, c); err != nil {
+				return nil, err
 			}
 			now, err := tx.CustomerStamp(c.Tenant, c.ID)
 			if err != nil {
@@ -73,7 +84,7 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (int64, 
 		}
 		for _, c := range page {
 			after = c.ID
-			_, err := e.deleteCustomer(ctx, Request{Tenant: c.Tenant}, c.ID, func(tx *store.Tx) error {
+			_, err := e.deleteCustomer(ctx, Request{Tenant: c.Tenant}, c.ID, func(tx *store.Tx, _ *payment.Customer) error {
 				active, err := tx.ActiveCustomer(c)
 				if err == nil && active {
 					err = errActive

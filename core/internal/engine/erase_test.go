@@ -42,13 +42,13 @@ func TestErasedWholeOrNotAtAll(t *testing.T) {
 	}
 	cfg := s.Engine.Config
 	cfg.Present = dying{}
-	if _, err := engine.New(cfg).DeleteCustomer(t.Context(), s.Request(""), customer); err == nil {
+	if _, err := engine.New(cfg).DeleteCustomer(t.Context(), s.Request(""), customer, nil); err == nil {
 		t.Fatal("a deletion that ended half-way went through")
 	}
 	if got := known(); got != 2 {
 		t.Errorf("after half a deletion: got %d places that know the customer, want 2", got)
 	}
-	if _, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer); err != nil {
+	if _, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := known(); got != 0 {

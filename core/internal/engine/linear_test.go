@@ -90,7 +90,7 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
 	case "refund":
 		a, err = s.Engine.Refund(t.Context(), s.Request(""), txn, in.amount, []byte("{}"))
 	case "void":
-		a, err = s.Engine.Void(t.Context(), s.Request(""), txn)
+		a, err = s.Engine.Void(t.Context(), s.Request(""), txn, nil)
 	default:
 		return observe(t, s, txn)
 	}

@@ -211,7 +211,7 @@ func (m *machine) capture(rt *rapid.T) {
 func (m *machine) void(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	f := m.arrange(rt)
-	a, err := m.s.Engine.Void(m.t.Context(), m.s.Request(""), txn)
+	a, err := m.s.Engine.Void(m.t.Context(), m.s.Request(""), txn, nil)
 	if now.status == "requires_confirmation" { // given up, and no acquirer was asked
 		f = approves
 	}

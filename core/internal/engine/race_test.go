@@ -26,7 +26,7 @@ func capturing(s *coretest.Service, txn, amount int64, final bool) action {
 }
 
 func voiding(s *coretest.Service, txn int64) action {
-	return func(ctx context.Context) (engine.Answer, error) { return s.Engine.Void(ctx, s.Request(""), txn) }
+	return func(ctx context.Context) (engine.Answer, error) { return s.Engine.Void(ctx, s.Request(""), txn, nil) }
 }
 
 // TestRefundsAtOnce: of many refunds of 60 %, one fits.

@@ -131,7 +131,7 @@ func TestDeleteAgainstAttach(t *testing.T) {
 		}
 		token, err := tokenOf(ctx, s)
 		remove := func(ctx context.Context) (engine.Answer, error) {
-			return s.Engine.DeleteCustomer(ctx, s.Request(""), customer)
+			return s.Engine.DeleteCustomer(ctx, s.Request(""), customer, nil)
 		}
 		number, _ := payment.TokenOfValue(token)
 		values.Store(number, token)

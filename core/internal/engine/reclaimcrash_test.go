@@ -54,14 +54,14 @@ func TestReclaimedVoidThenAnother(t *testing.T) {
 	s := coretest.Open(t)
 	txn := mustPay(t, s, true)
 	lose(s, coretest.Void, false, nil)
-	if a, err := s.Engine.Void(t.Context(), s.Request("k"), txn); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Void(t.Context(), s.Request("k"), txn, nil); err != nil || a.Status != 504 {
 		t.Fatalf("got %d, %v", a.Status, err)
 	}
 	heal(s)
 	s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
 	s.Recover(t)
 	s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
-	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn); err != engine.ErrAcquirerUnavailable { //nolint:errorlint // returned as it is
+	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn, nil); err != engine.ErrAcquirerUnavailable { //nolint:errorlint // returned as it is
 		t.Errorf("got %d %s, %v, want that the acquirer is unavailable", a.Status, a.Body, err)
 	}
 	if open := s.Open(t); open != 0 {

@@ -119,18 +119,18 @@ func TestAnotherVoidAfterNoEffect(t *testing.T) {
 	}
 	txn := MustTransaction(t, s).ID
 	lose(s, coretest.Void, true, nil)
-	if a, err := s.Engine.Void(t.Context(), s.Request("k"), txn); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Void(t.Context(), s.Request("k"), txn, nil); err != nil || a.Status != 504 {
 		t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
 	}
 	heal(s)
 	s.Clock.Advance(engine.Patience)
 	mustResolve(t, s, payment.VoidStep, engine.StepNoEffect)
-	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn); err != nil || a.Status != 200 {
+	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn, nil); err != nil || a.Status != 200 {
 		t.Fatalf("the other: got %d %s, %v, want 200", a.Status, a.Body, err)
 	}
 	lookUntilTheEnd(t, s)
 	wantSettledBooks(t, s)
-	if a, err := s.Engine.Void(t.Context(), s.Request("k"), txn); err != nil || a.Replayed {
+	if a, err := s.Engine.Void(t.Context(), s.Request("k"), txn, nil); err != nil || a.Replayed {
 		t.Errorf("a retry: got %d %s replayed %t, %v, want a first request", a.Status, a.Body, a.Replayed, err)
 	}
 }

@@ -80,7 +80,7 @@ func TestSettleDueWaitsForAVoid(t *testing.T) {
 	txn := mustPay(t, s, true)
 	other := mustPay(t, s, true)
 	lose(s, coretest.Void, false, nil)
-	if a, err := s.Engine.Void(t.Context(), s.Request(""), txn); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Void(t.Context(), s.Request(""), txn, nil); err != nil || a.Status != 504 {
 		t.Fatalf("void: got %d, %v", a.Status, err)
 	}
 	s.Clock.Advance(24 * time.Hour)

@@ -64,7 +64,7 @@ func TestSettlementLagOfWhatStays(t *testing.T) {
 	series := scraped(s)
 	voided, other := mustPay(t, s, true), mustPay(t, s, true)
 	lose(s, coretest.Void, false, nil)
-	if a, err := s.Engine.Void(t.Context(), s.Request(""), voided); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Void(t.Context(), s.Request(""), voided, nil); err != nil || a.Status != 504 {
 		t.Fatalf("void: got %d, %v", a.Status, err)
 	}
 	heal(s)
@@ -166,7 +166,7 @@ func TestSettlementPages(t *testing.T) {
 	payers.Wait()
 	middle := s.Number(t, "SELECT id FROM transactions ORDER BY id LIMIT 1 OFFSET 250")
 	lose(s, coretest.Void, false, nil)
-	if a, err := s.Engine.Void(t.Context(), s.Request(""), middle); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Void(t.Context(), s.Request(""), middle, nil); err != nil || a.Status != 504 {
 		t.Fatalf("void: got %d, %v", a.Status, err)
 	}
 	s.Clock.Advance(24 * time.Hour)

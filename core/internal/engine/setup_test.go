@@ -53,7 +53,7 @@ func steps() []step {
 			return s.Engine.Capture(ctx, r, txn, 40, true, nil)
 		}, 201, payment.Captured, 40, 0, 0},
 		{"void", coretest.Void, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
-			return s.Engine.Void(ctx, r, txn)
+			return s.Engine.Void(ctx, r, txn, nil)
 		}, 200, payment.Voided, 0, 0, 0},
 		{"refund", coretest.Refund, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
 			return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))

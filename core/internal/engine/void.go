@@ -10,8 +10,9 @@ import (
 )
 
 // Void releases an authorization, cancels a capture that has not settled, or gives up a payment
-// that was not confirmed.
-func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer, error) {
+// that was not confirmed. It is refused if the transaction has another version than expected; nil
+// is any.
+func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expected *int64) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
@@ -22,9 +23,9 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		w.of(payment.StepID{Kind: payment.VoidStep, Transaction: transaction, ID: operation})
-		err := tx.BeginVoid(r.Tenant, transaction, operation, claim, r.client())
+		err := tx.BeginVoid(r.Tenant, transaction, operation, claim, expected, r.client())
 		if errors.Is(err, store.ErrConflict) {
-			return e.voidOther(tx, r, transaction)
+			return e.voidOther(tx, r, transaction, expected)
 		}
 		if err != nil {
 			return nil, err
@@ -40,10 +41,10 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64) (Answer
 
 // voidOther answers a void of what no acquirer could void: a payment that was not confirmed is
 // canceled, all else is refused.
-func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
-	done, err := e.cancelWaiting(tx, r, transaction)
+func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Answer, error) {
+	done, err := e.cancelWaiting(tx, r, transaction, expected)
 	if errors.Is(err, store.ErrConflict) {
-		return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoVoid)
+		return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoVoidOf(expected) })
 	}
 	return done, err
 }

@@ -1,5 +1,7 @@
 package payment
 
+import "fmt"
+
 // Refusal is why a step was refused. Its code is the contract's.
 type Refusal struct {
 	Code    string
@@ -18,6 +20,7 @@ const (
 	AmountExceedsCapturable = "amount_exceeds_capturable"
 	AmountExceedsRefundable = "amount_exceeds_refundable"
 	OperationInProgress     = "operation_in_progress"
+	VersionConflict         = "version_conflict"
 )
 
 // Busy is the refusal while the acquirer has not answered an earlier step.
@@ -74,6 +77,23 @@ func (t *Transaction) WhyNoVoid() *Refusal {
 		return &Refusal{Code: NotVoidable, Message: "Part of the transaction was refunded: refund the rest instead."}
 	}
 	return nil
+}
+
+// WhyNoVoidOf returns why the transaction cannot be voided now, or nil if it can. expected is the
+// version that the client has read, nil for any.
+func (t *Transaction) WhyNoVoidOf(expected *int64) *Refusal {
+	if r := t.WhyNoVoid(); r != nil || expected == nil || *expected == t.Version {
+		return r
+	}
+	return Conflict(*expected, t.Version)
+}
+
+// Conflict returns the refusal of a request that expects another version than the object has.
+func Conflict(expected, version int64) *Refusal {
+	return &Refusal{
+		Code: VersionConflict, Param: "expected_version",
+		Message: fmt.Sprintf("Expected version %d, but the object has version %d: it has changed. Read it again.", expected, version),
+	}
 }
 
 // WhyNoRefund says why amount (0 for all that is left) cannot be refunded now, or nil when it can.

@@ -77,10 +77,10 @@ func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 }
 
 // CancelTransaction cancels, for a client, a payment that waits to be confirmed. ErrConflict if it
-// does not wait, or is not the tenant's.
-func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, by payment.Client) error {
+// does not wait, is not the tenant's, or has another version than expected; nil is any.
+func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, expected *int64, by payment.Client) error {
 	return tx.change(`UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?,
 			void_api_key_id = ?, void_client_address = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation'`,
-		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live)
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND version = COALESCE(?, version)`,
+		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
 }

@@ -32,12 +32,13 @@ func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
-// DeleteCustomer empties and hides a customer, which is its last version. ErrConflict if there is no such customer.
+// DeleteCustomer empties and hides a customer, which is its last version. ErrConflict if there is
+// no such customer, or it has another version than c.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
 	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
 	return tx.change(`UPDATE customers SET details = '{}', client_address = '', deleted_at = ?1, default_method_id = 0,
 			version = ?2, updated_at = ?1
-		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0`,
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0 AND version = ?2 - 1`,
 		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 

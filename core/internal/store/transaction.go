@@ -63,14 +63,14 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 }
 
 // BeginVoid writes the intent of a void, requested by a client, and locks the transaction for it.
-// ErrConflict if the transaction cannot be voided.
-func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, by payment.Client) error {
+// ErrConflict if the transaction cannot be voided, or has another version than expected; nil is any.
+func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
 	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, reclaimed_at = 0,
 			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
-			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,
-		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live)
+			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0 AND version = COALESCE(?, version)`,
+		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
 }
 
 // EndVoid writes the acquirer's word on a void: done, or refused, which leaves the transaction as it was.

@@ -41,6 +41,14 @@ func (tx *Tx) change(text string, args ...any) error {
 	return err
 }
 
+// nullable returns the argument of a statement for a number, NULL for nil.
+func nullable(n *int64) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
 // insert runs an insert and returns ErrDuplicate when the id is taken.
 func (tx *Tx) insert(text string, args ...any) error {
 	err := tx.s.Insert(text, args...)

@@ -1,0 +1,206 @@
+package command_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// inVersion makes the response that a payment in that version is.
+func inVersion(version, status string, more ...string) string {
+	return transaction(status, append(more, `"version":`+version)...)
+}
+
+var conflicts = answer{status: http.StatusConflict, body: refusal(command.CodeVersionConflict)}
+
+// bodies returns the bodies of the requests of a route.
+func bodies(f *fakeV1, route string) (all, keys []string) {
+	for _, a := range f.seen() {
+		if a.route == route {
+			all, keys = append(all, a.body), append(keys, a.key)
+		}
+	}
+	return all, keys
+}
+
+// TestUndoingDecidesAgain changes the payment between the read and the void.
+func TestUndoingDecidesAgain(t *testing.T) {
+	t.Parallel()
+	marked := `"metadata":{"` + command.SaleKey + `":"` + command.SaleMark + `"}`
+	first, second := `{"expected_version":1}`, `{"expected_version":2}`
+	authorized := inVersion("1", "authorized", append(held, marked)...)
+	plain, captured := inVersion("1", "authorized", held...), inVersion("2", "captured", append(taken, manual)...)
+	sale := append(taken, automatic)
+	sold, soldLater := inVersion("1", "captured", sale...), inVersion("2", "captured", sale...)
+	inPart := inVersion("2", "partially_captured", held...)
+	done := func(version string) answer { return answer{status: 200, body: inVersion(version, "voided", held...)} }
+	reverse, cancel := command.Reverse{Target: number}, command.CancelCapture{Target: number}
+	tests := []struct {
+		name    string
+		command command.Command
+		reads   []string
+		voids   []answer
+		want    command.Outcome
+		code    string
+		sent    []string
+	}{
+		{
+			"captured by another request", reverse,
+			[]string{plain, captured},
+			[]answer{conflicts},
+			command.Refused, command.CodeNotVoidable,
+			[]string{first},
+		},
+		{
+			"a sale whose capture was under way", reverse,
+			[]string{authorized, soldLater},
+			[]answer{conflicts, done("3")},
+			command.Done, "",
+			[]string{first, second},
+		},
+		{
+			"a sale that is held, and captured in part", cancel,
+			[]string{sold, inPart},
+			[]answer{conflicts},
+			command.Refused, command.CodeNotVoidable,
+			[]string{first},
+		},
+		{
+			"voided by this command before", reverse,
+			[]string{inVersion("2", "voided", held...)},
+			[]answer{done("2")},
+			command.Done, "",
+			[]string{first},
+		},
+		{
+			"without an end", reverse,
+			[]string{authorized},
+			[]answer{conflicts},
+			command.Refused, command.CodeOperationInProgress, slices.Repeat([]string{first}, 8),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var reads []answer
+			for _, body := range tt.reads {
+				reads = append(reads, answer{status: 200, body: body})
+			}
+			x, f := setup(t, map[string][]answer{read: reads, void: tt.voids, readCaps: listed()})
+			r := run(t, x, tt.command)
+			if r.Outcome != tt.want || r.Code != tt.code {
+				t.Errorf("got %s %s, want %s %s", r.Outcome, r.Code, tt.want, tt.code)
+			}
+			sent, keys := bodies(f, void)
+			if !slices.Equal(sent, tt.sent) || len(slices.Compact(slices.Sorted(slices.Values(keys)))) != len(keys) {
+				t.Errorf("voids: got %v under %v, want %v, each under its own key", sent, keys, tt.sent)
+			}
+		})
+	}
+}
+
+// TestNameAfterAVersionConflict tests that a conflict takes up no name, also of a command whose
+// refusals are final: its retry finds the void that followed.
+func TestNameAfterAVersionConflict(t *testing.T) {
+	t.Parallel()
+	reused := answer{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	voided := inVersion("3", "voided", held...)
+	for _, final := range []bool{false, true} {
+		asked := command.Named{Command: command.Reverse{Target: number}, Name: "n", Final: final}
+		reads := slices.Concat(ok(inVersion("1", "authorized", held...)), ok(inVersion("2", "authorized", held...)), ok(voided))
+		voids := []answer{conflicts, {status: 200, body: voided}, reused, {status: 200, body: voided}}
+		learn, f := setup(t, map[string][]answer{read: reads, void: voids})
+		run(t, learn, asked)
+		_, keys := bodies(f, void)
+		record := `{"status":"completed","http_status":409,"error_code":"version_conflict","created_at":"2999-01-01T00:00:00.000Z"}` // young by any clock
+		answers := map[string][]answer{
+			read: reads, void: voids, readCaps: listed(), "GET /v1/idempotency_keys/" + keys[0]: ok(record),
+		}
+		x, f := setup(t, answers)
+		for range 2 {
+			if r := run(t, x, asked); r.Outcome != command.Done {
+				t.Fatalf("final %t: got %s %s, want done", final, r.Outcome, r.Code)
+			}
+		}
+		sent, under := bodies(f, void)
+		want := []string{`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`, `{"expected_version":2}`}
+		if !slices.Equal(sent, want) || under[0] != under[2] || under[1] != under[3] || under[0] == under[1] {
+			t.Errorf("final %t: got %v under %v, want %v", final, sent, under, want)
+		}
+	}
+}
+
+// TestVoidOfAnExpectedVersion tests that a caller that decided itself gets the conflict as a refusal.
+func TestVoidOfAnExpectedVersion(t *testing.T) {
+	t.Parallel()
+	version := int64(1)
+	x, f := setup(t, map[string][]answer{void: {{
+		status: http.StatusConflict, body: refusalWith(command.CodeVersionConflict, inVersion("2", "captured", taken...)),
+	}}})
+	r := run(t, x, command.Named{Command: command.Void{Target: number, Expected: &version}, Name: "n", Final: true})
+	if r.Outcome != command.Refused || r.Code != command.CodeNotVoidable || r.Transaction == nil || f.count(void) != 1 {
+		t.Errorf("got %s %s after %d voids, want one refusal with the payment", r.Outcome, r.Code, f.count(void))
+	}
+}
+
+// TestNotFoundByNameReservesTheName has a payment arrive after its reversal found none.
+func TestNotFoundByNameReservesTheName(t *testing.T) {
+	t.Parallel()
+	for name, undo := range map[string]command.Command{
+		"reversal": command.Reverse{Name: "n"}, "void": command.CancelCapture{Name: "n"},
+	} {
+		b := setupOnce(t, noon)
+		before := b.proxy(t, otherSecret, goldentest.Secret())
+		for range 2 {
+			if r := b.result(t, 0, undo); r.Outcome != command.NotFound {
+				t.Errorf("%s: got %s, want not found", name, r.Outcome)
+			}
+		}
+		for i, x := range []*command.Executor{b.proxies[1], before} {
+			r := x.Execute(t.Context(), key, []command.Command{named(100)})[0]
+			if r.Outcome != command.Refused || r.Code != command.CodeKeyReused {
+				t.Errorf("%s: the late payment at proxy %d: got %s %s, want refused", name, i, r.Outcome, r.Code)
+			}
+		}
+		late := b.result(t, 1, command.Named{Command: command.Capture{Target: number, Seen: true}, Name: "n"})
+		if (late.Outcome == command.Done) != (name == "reversal") {
+			t.Errorf("%s: the late capture: got %s", name, late.Outcome)
+		}
+	}
+}
+
+// TestNotFoundAfterARefusalReservesTheNextKey tests that a name whose first key has a refusal is used
+// up too, also at a proxy with the next deduplication secret.
+func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
+	t.Parallel()
+	for _, secrets := range [][2]secret.String{{goldentest.Secret(), otherSecret}, {otherSecret, goldentest.Secret()}} {
+		b := refusedFirst(t)
+		if r := b.at(t, b.proxy(t, secrets[0], secrets[1]), key, command.Reverse{Name: "n"}); r.Outcome != command.NotFound {
+			t.Errorf("got %s, want not found", r.Outcome)
+		}
+		if r := b.result(t, 1, named(100)); r.Outcome != command.Refused || b.v1.paid() != 0 {
+			t.Errorf("the late payment: got %s %s, %d paid, want it refused", r.Outcome, r.Code, b.v1.paid())
+		}
+	}
+}
+
+// TestReversalLosesTheNameToItsPayment has the payment arrive between the search and the reservation.
+func TestReversalLosesTheNameToItsPayment(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	between := &meanwhile{method: http.MethodPost, RoundTripper: b.server.Client().Transport}
+	between.run = func() { b.result(t, 1, named(100)) }
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: between, Clock: b.clock,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := x.Execute(t.Context(), key, []command.Command{command.Reverse{Name: "n"}})[0]; r.Transaction == nil {
+		t.Errorf("got %s %s, want the payment", r.Outcome, r.Code)
+	}
+}
