@@ -3667,8 +3667,11 @@ type ClientInterface interface {
 	// DeleteCustomer Delete a customer, and detach all its payment methods
 	//
 	// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-	// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
-	// recorded, the customer's id included.
+	// accounts, and both in the events that told of them, which then show no more than the object's id.
+	//
+	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
+	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
+	// day.
 	//
 	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
 	DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4432,8 +4435,11 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 // DeleteCustomer Delete a customer, and detach all its payment methods
 //
 // It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
-// recorded, the customer's id included.
+// accounts, and both in the events that told of them, which then show no more than the object's id.
+//
+// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
+// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
+// day.
 //
 // Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
 func (c *Client) DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8900,8 +8906,11 @@ type ClientWithResponsesInterface interface {
 	// DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 	//
 	// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-	// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
-	// recorded, the customer's id included.
+	// accounts, and both in the events that told of them, which then show no more than the object's id.
+	//
+	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
+	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
+	// day.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12431,8 +12440,11 @@ func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, pa
 // DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 //
 // It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-// accounts, and both in the events that told of them, which then show no more than the object's id. Transactions keep what they
-// recorded, the customer's id included.
+// accounts, and both in the events that told of them, which then show no more than the object's id.
+//
+// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
+// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
+// day.
 //
 // Returns a wrapper object for the known response body format(s).
 //
