@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -11,18 +12,20 @@ import (
 type DueErasure struct {
 	Merchant string // mer_…
 	Mode     string // test or live
-	Kind     string // transactions, refunds, events, delayed_transactions, deleted_customers, customers
-	Rows     int64  // 1000 at most
-	More     bool   // there are more rows
-	Oldest   time.Time
+	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period;
+	// delayed_transactions, deleted_customers or inactive_customers.
+	Kind   string
+	Rows   int64
+	Oldest time.Time
 }
 
 // PersonalDataDue lists the personal data that is to be erased and is not yet. keep and customers are
-// the periods of the service, 0 for no end; merchants with their own periods keep these. Of
-// customers it counts those that were not changed within their period; those that have paid since
-// are not deleted.
+// the periods of the service, 0 for no end; merchants with their own periods keep these. Inactive
+// customers are those that were not changed within their period. Those that have paid since are
+// counted, and not deleted.
 func (a *Admin) PersonalDataDue(ctx context.Context, keep, customers time.Duration) ([]DueErasure, error) {
-	found, err := a.db.DueErasures(ctx, a.cfg.Clock.Now(), int(keep/day), int(customers/day))
+	found, err := a.db.DueErasures(ctx, a.cfg.Clock.Now(),
+		store.Retention{Personal: int(keep / day), Customers: int(customers / day)})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +36,7 @@ func (a *Admin) PersonalDataDue(ctx context.Context, keep, customers time.Durati
 			mode = "live"
 		}
 		out = append(out, DueErasure{
-			Merchant: id.Format(id.Merchant, d.Tenant.Merchant), Mode: mode, Kind: d.Kind, Rows: d.Rows, More: d.More, Oldest: d.Oldest,
+			Merchant: id.Format(id.Merchant, d.Tenant.Merchant), Mode: mode, Kind: d.Kind, Rows: d.Rows, Oldest: d.Oldest,
 		})
 	}
 	return out, nil

@@ -69,7 +69,7 @@ Usage:
                                                end one that the acquirer cannot decide: approved, declined or no_effect, by its statement;
                                                a pending reversal: released
   core personal-data due                       personal data that is past its period and not yet erased, per merchant and kind: rows
-                                               (1000 at most are counted) and the oldest
+                                               and the oldest
                  [--keep-personal-data DAYS] [--keep-customers DAYS]
                                                the periods of serve
   core vault rotate [--drop-old]               encrypt the card vault anew by a fresh key; progress on stderr

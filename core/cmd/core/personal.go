@@ -38,11 +38,7 @@ func (m *Main) personalData(ctx context.Context, args []string) error {
 			return err
 		}
 		for _, d := range found {
-			rows := fmt.Sprint(d.Rows)
-			if d.More {
-				rows += "+"
-			}
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.Merchant, d.Mode, d.Kind, rows, d.Oldest.Format(time.RFC3339)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Merchant, d.Mode, d.Kind, d.Rows, d.Oldest.Format(time.RFC3339)); err != nil {
 				return err
 			}
 		}

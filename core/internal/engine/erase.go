@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -69,23 +70,41 @@ func (e *Engine) deleteCustomer(
 // errActive reports a customer that has paid or was changed meanwhile.
 var errActive = errors.New("engine: the customer is active again")
 
-// inactivePage is how many customers one statement reads.
-const inactivePage = 100
-
 // DeleteInactiveCustomers deletes the customers without a payment or a change for the period of
 // their merchant, and returns how many. days is the period of merchants without one of their own, 0
-// for no end. It reads all customers of these merchants, page by page.
-func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (int64, error) {
-	deleted := int64(0)
-	for after := int64(0); ; {
-		page, err := e.Store.AgedCustomers(ctx, e.Store.Confirmed(), days, after, inactivePage)
-		if err != nil {
-			return deleted, fmt.Errorf("look for inactive customers: %w", err)
+// for no end. It reads all customers of the merchants with a period, page by page.
+func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted int64, err error) {
+	merchants, err := e.Store.Merchants(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("look for inactive customers: %w", err)
+	}
+	for _, m := range merchants {
+		kept := m.Retention.Or(store.Retention{Customers: days}).Customers
+		if kept == 0 {
+			continue
 		}
-		for _, c := range page {
-			after = c.ID
-			_, err := e.deleteCustomer(ctx, Request{Tenant: c.Tenant}, c.ID, func(tx *store.Tx, _ *payment.Customer) error {
-				active, err := tx.ActiveCustomer(c)
+		since := e.Store.Confirmed().AddDate(0, 0, -kept)
+		for _, live := range []bool{false, true} {
+			n, err := e.deleteInactive(ctx, payment.Tenant{Merchant: m.ID, Live: live}, since)
+			deleted += n
+			if err != nil {
+				return deleted, fmt.Errorf("delete inactive customers: %w", err)
+			}
+		}
+	}
+	return deleted, nil
+}
+
+// deleteInactive deletes the tenant's customers without a payment or a change since a time.
+func (e *Engine) deleteInactive(ctx context.Context, tenant payment.Tenant, since time.Time) (deleted int64, err error) {
+	for after, more := int64(0), true; more; more = after > 0 {
+		var aged []int64
+		if aged, after, err = e.Store.AgedCustomers(ctx, tenant, since, after); err != nil {
+			return deleted, err
+		}
+		for _, customer := range aged {
+			_, err := e.deleteCustomer(ctx, Request{Tenant: tenant}, customer, func(tx *store.Tx, _ *payment.Customer) error {
+				active, err := tx.ActiveCustomer(tenant, customer, since)
 				if err == nil && active {
 					err = errActive
 				}
@@ -95,14 +114,12 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (int64, 
 				continue
 			}
 			if err != nil {
-				return deleted, fmt.Errorf("delete an inactive customer: %w", err)
+				return deleted, err
 			}
 			deleted++
 		}
-		if len(page) < inactivePage {
-			return deleted, nil
-		}
 	}
+	return deleted, nil
 }
 
 // erase deletes a customer, and erases its events so far.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (
@@ -189,10 +191,13 @@ func TestErasureAfterClockJumps(t *testing.T) {
 func TestOpenPaymentIsErasedLater(t *testing.T) {
 	t.Parallel()
 	for open, ended := range map[string]string{
-		"operation = 'void', operation_id = 1": "operation = '', operation_id = 0",
-		"status = 'requires_confirmation'":     "status = 'captured'",
-		"status = 'unknown'":                   "status = 'captured'",
-		"amount_refund_pending = 1":            "amount_refund_pending = 0",
+		"operation = 'void', operation_id = 1":                                "operation = '', operation_id = 0",
+		"status = 'requires_confirmation'":                                    "status = 'captured'",
+		"status = 'unknown'":                                                  "status = 'captured'",
+		"status = 'requires_action'":                                          "status = 'captured'",
+		"status = 'pending_review'":                                           "status = 'captured'",
+		"amount_refund_pending = 1":                                           "amount_refund_pending = 0",
+		"amount_captured = amount_captured - 20, amount_capture_pending = 20": "amount_captured = amount_captured + 20, amount_capture_pending = 0",
 	} {
 		t.Run(open, func(t *testing.T) {
 			t.Parallel()
@@ -248,5 +253,92 @@ func TestStepsAfterErasure(t *testing.T) {
 				t.Error("no row names the API key")
 			}
 		})
+	}
+}
+
+// TestInactiveCustomersArePaged puts more young customers than one statement reads before an
+// inactive one. The statement stops at its page, and the pass deletes the inactive one.
+func TestInactiveCustomersArePaged(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	s.Clock.Advance(keptAge)
+	now, first := s.Clock.Now(), s.IDs.Next()
+	s.Database.MustExec(t, `INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
+		SELECT ? + i, ?, 0, '{}', 1, ?, CASE WHEN i = 1100 THEN 1 ELSE ? END FROM n`,
+		first, s.Tenant.Merchant, now.UnixMilli(), now.Add(keptAge).UnixMilli())
+	s.Clock.Advance(keptAge)
+	aged, next, err := s.DB.AgedCustomers(t.Context(), s.Tenant, now.Add(time.Hour), 0)
+	if err != nil || len(aged) != 0 || next == 0 || next > first+1000 {
+		t.Errorf("got %d customers, and %d to go on after, %v: want none and an id", len(aged), next-first, err)
+	}
+	if n, err := s.Engine.DeleteInactiveCustomers(t.Context(), 0); err != nil || n != 0 {
+		t.Errorf("without a period: got %d deleted, %v", n, err)
+	}
+	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), store.Retention{Customers: keptDays})
+	if err != nil || len(due) != 1 || due[0].Kind != "inactive_customers" || due[0].Rows != 1 {
+		t.Errorf("got %+v, %v: want one inactive customer", due, err)
+	}
+	if n, err := s.Engine.DeleteInactiveCustomers(t.Context(), keptDays); err != nil || n != 1 {
+		t.Errorf("got %d deleted, %v, want 1", n, err)
+	}
+	if got := s.Number(t, "SELECT id FROM customers WHERE deleted_at > 0"); got != first+1100 {
+		t.Errorf("deleted number %d, want the last", got-first)
+	}
+}
+
+// TestRecentRefundKeepsItsPayment leaves a payment as it is for 60 days after a refund, and erases it
+// then.
+func TestRecentRefundKeepsItsPayment(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	s := coretest.Open(t)
+	MustPayPersonal(t, s, 1)
+	s.Clock.Advance(30 * day)
+	txn := s.Number(t, "SELECT id FROM transactions")
+	if a, err := s.Engine.Refund(t.Context(), s.Request("late"), txn, 10, []byte("{}")); err != nil || a.Status != 201 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+	for after, want := range []int64{0, 0, 1} { // 61, 89 and 91 days after the payment
+		s.Clock.Advance([]time.Duration{31 * day, 28 * day, 2 * day}[after])
+		if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, impersonal); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE erased_at > 0"); got != want {
+			t.Errorf("pass %d: got %d erased payments, want %d", after, got, want)
+		}
+	}
+}
+
+// TestLateEventsFollowTheirPayment erases a payment that was changed days after its creation. Its
+// events are erased with it, the young ones too, and its link to the customer goes.
+func TestLateEventsFollowTheirPayment(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	s := coretest.Open(t)
+	MustPayPersonal(t, s, 1)
+	s.Database.MustExec(t, `UPDATE transactions SET details = '{"customer":"cus_1","billing":{"first_name":"Erika"}}',
+		waiting_details = '{"customer":"cus_2"}', updated_at = created_at + ?`, (5 * day).Milliseconds())
+	s.Database.MustExec(t, `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
+		SELECT merchant_id, live, 1, 'cus_1', id FROM transactions UNION ALL SELECT merchant_id, live, 1, 'cus_2', id FROM transactions
+		UNION ALL SELECT merchant_id, live, 1, 'cus_3', id + 1 FROM transactions`)
+	late := id.At(s.Clock.Now().Add(5 * day))
+	s.Database.MustExec(t, `INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
+		SELECT ?, merchant_id, live, 'transaction.captured', id, 9, '{"id":"x","billing":{"first_name":"Erika"}}', created_at FROM transactions`, late)
+	s.Clock.Advance(61 * day)
+	if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, impersonal); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1"); got != 1 {
+		t.Errorf("got %d links to customers, want that of another payment", got)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'"); got != 1 {
+		t.Fatalf("got %d events with the name, want the young one before its pass", got)
+	}
+	if _, err := s.DB.ErasePersonalEvents(t.Context(), s.Clock.Now(), impersonal); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'"); got != 0 {
+		t.Errorf("got %d events with the name", got)
 	}
 }

@@ -9,39 +9,39 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// AgedCustomer is a customer that was last changed before the period of its merchant.
-type AgedCustomer struct {
-	ID     int64
-	Tenant payment.Tenant
-	Since  time.Time // the begin of the period
-}
+// agedPageRows is how many customers one statement reads to find those that are inactive.
+const agedPageRows = 500
 
-// AgedCustomers returns a page of the customers of all tenants that were last changed before the
-// period of their merchant, by id. The page begins after the id after. days is the period of
-// merchants without one of their own, 0 for no end.
-func (db *DB) AgedCustomers(ctx context.Context, now time.Time, days int, after int64, limit int) ([]AgedCustomer, error) {
-	const period = `COALESCE((SELECT keep_customers FROM merchants WHERE merchants.id = merchant_id), ?1)`
-	return collect(ctx, db, `SELECT id, merchant_id, live, `+period+` FROM customers
-		WHERE id > ?2 AND deleted_at = 0 AND `+period+` > 0 AND updated_at < ?3 - `+period+` * 86400000 ORDER BY id LIMIT ?4`,
-		func(row Scanner) (c AgedCustomer, err error) {
-			var kept int64
-			if err := row.Scan(&c.ID, &c.Tenant.Merchant, &c.Tenant.Live, &kept); err != nil {
-				return c, fmt.Errorf("read customer: %w", err)
+// AgedCustomers reads a page of the tenant's customers by id, beginning after the id after. It
+// returns those that were last changed before since, and the id to go on after, 0 at the end.
+func (db *DB) AgedCustomers(ctx context.Context, tenant payment.Tenant, since time.Time, after int64) (aged []int64, next int64, err error) {
+	rows := 0
+	_, err = collect(ctx, db, `SELECT id, CASE WHEN updated_at < ?4 THEN 1 ELSE 0 END FROM customers
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND id > ?3 AND id < ?5 ORDER BY id LIMIT ?6`,
+		func(row Scanner) (n int64, err error) {
+			var old bool
+			if err := row.Scan(&n, &old); err != nil {
+				return 0, fmt.Errorf("read customer: %w", err)
 			}
-			c.Since = now.Add(-time.Duration(kept) * day)
-			return c, nil
-		}, days, after, toMillis(now), limit)
+			if rows, next = rows+1, n; old {
+				aged = append(aged, n)
+			}
+			return n, nil
+		}, tenant.Merchant, tenant.Live, after, toMillis(since), id.At(since), agedPageRows)
+	if err != nil || rows < agedPageRows {
+		return aged, 0, err
+	}
+	return aged, next, nil
 }
 
-// ActiveCustomer reports whether a customer was changed, got a payment method or had a transaction
-// since the begin of the period.
-func (tx *Tx) ActiveCustomer(c AgedCustomer) (bool, error) {
-	since := toMillis(c.Since)
+// ActiveCustomer reports whether a customer was changed, got or lost a payment method or had a
+// transaction since a time.
+func (tx *Tx) ActiveCustomer(tenant payment.Tenant, customer int64, since time.Time) (bool, error) {
 	row, err := tx.row(`SELECT (SELECT COUNT(*) FROM customers WHERE id = ?1 AND updated_at >= ?2)
 		+ (SELECT COUNT(*) FROM (SELECT 1 FROM payment_methods WHERE customer_id = ?1 AND (created_at >= ?2 OR detached_at >= ?2) LIMIT 1) AS methods)
 		+ (SELECT COUNT(*) FROM (SELECT 1 FROM transaction_terms WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6
 			AND transaction_id >= ?7 LIMIT 1) AS paid)`,
-		c.ID, since, c.Tenant.Merchant, c.Tenant.Live, termCustomer, id.Format(id.Customer, c.ID), id.At(c.Since))
+		customer, toMillis(since), tenant.Merchant, tenant.Live, termCustomer, id.Format(id.Customer, customer), id.At(since))
 	if err != nil {
 		return false, err
 	}

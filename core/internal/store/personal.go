@@ -156,21 +156,11 @@ func (e *eraser) pages(ctx context.Context, name string, page func(*Tx) (erased 
 		if err != nil || !more {
 			return err
 		}
-		if err := wait(ctx); err != nil {
+		if err := pause(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// wait leaves the writer to payments for a moment.
-func wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(purgePause):
-		return nil
-	}
 }
 
 // aged erases the rows of the merchants with one period that are past it.

@@ -64,7 +64,7 @@ func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 		if err != nil || next == 0 {
 			return err
 		}
-		if err := wait(ctx); err != nil {
+		if err := pause(ctx); err != nil {
 			return err
 		}
 		after = next
@@ -226,7 +226,7 @@ func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 			return err
 		}
 	}
-	return wait(ctx)
+	return pause(ctx)
 }
 
 const sweepColumns = `CASE WHEN EXISTS (SELECT 1 FROM erased_objects o

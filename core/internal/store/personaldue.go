@@ -1,100 +1,180 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// dueCount is how many rows of one merchant, mode and kind are counted at most.
-const dueCount = 1000
+// duePage is how many rows one statement reads to count personal data.
+const duePage = 2000
 
 // DueErasure is personal data of one tenant that is past its period, or that of deleted customers.
 type DueErasure struct {
 	Tenant payment.Tenant
-	Kind   string // transactions, refunds, events, delayed_transactions, deleted_customers, customers
+	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period;
+	// delayed_transactions, deleted_customers or inactive_customers.
+	Kind   string
 	Rows   int64
-	More   bool // there are more rows than were counted
 	Oldest time.Time
 }
 
-// DueErasures lists the personal data that is to be erased and is not yet, by tenant and kind. keep
-// and customers are the periods in days of merchants without one of their own, 0 for no end. It
-// counts no more than dueCount rows of each, beginning after the rows that were erased.
-func (db *DB) DueErasures(ctx context.Context, now time.Time, keep, customers int) ([]DueErasure, error) {
+// DueErasures lists the personal data that is to be erased and is not yet, by tenant and kind.
+// service has the periods of merchants without their own. It reads all rows past a period that no
+// erasure has passed, and all customers of merchants with a period, page by page.
+func (db *DB) DueErasures(ctx context.Context, now time.Time, service Retention) ([]DueErasure, error) {
 	merchants, err := db.Merchants(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []DueErasure
+	c := dueCount{db: db, now: now, periods: map[int64]Retention{}, found: map[dueKind]*DueErasure{}}
 	for _, m := range merchants {
-		for _, live := range []bool{false, true} {
-			found, err := db.dueOf(ctx, now, payment.Tenant{Merchant: m.ID, Live: live}, orElse(m.Retention.Personal, keep),
-				orElse(m.Retention.Customers, customers))
-			if err != nil {
-				return nil, fmt.Errorf("count personal data: %w", err)
-			}
-			out = append(out, found...)
-		}
+		c.periods[m.ID] = m.Retention.Or(service)
 	}
-	return out, nil
-}
-
-func orElse(own, service int) int {
-	if own > 0 {
-		return own
+	periods, err := db.periods(ctx, service.Personal)
+	if err != nil {
+		return nil, err
 	}
-	return service
-}
-
-// dueQuery selects rows of a tenant, ?1 and ?2, with their ids, that are due by ?3 or by the id ?4.
-type dueQuery struct {
-	kind, rows string
-	days       int // the period; 0 if it has none
-	always     bool
-}
-
-func dueQueries(keep, customers int) []dueQuery {
-	aged := func(table, name, more string) dueQuery {
-		return dueQuery{kind: name, days: keep, rows: `SELECT id FROM ` + table + ` WHERE merchant_id = ?1 AND live = ?2 AND id < ?4 AND ?3 = ?3
-			AND id > COALESCE((SELECT through FROM erasures WHERE name = '` + name + `' AND days = ?5), 0)` + more}
-	}
-	return []dueQuery{
-		aged("transactions", "transactions", ""),
-		aged("refunds", "refunds", " AND transaction_id IS NULL"),
-		aged("events", "events", ""),
-		{kind: "delayed_transactions", always: true, rows: `SELECT transaction_id AS id FROM delayed_erasures
-			WHERE merchant_id = ?1 AND live = ?2 AND due_at <= ?3 AND ?4 = ?4 AND ?5 = ?5`},
-		{kind: "deleted_customers", always: true, rows: `SELECT customer_id AS id FROM customer_erasures
-			WHERE merchant_id = ?1 AND live = ?2 AND due_at <= ?3 AND ?4 = ?4 AND ?5 = ?5`},
-		{kind: "customers", days: customers, rows: `SELECT id FROM customers
-			WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND updated_at < ?3 AND ?4 = ?4 AND ?5 = ?5`},
-	}
-}
-
-func (db *DB) dueOf(ctx context.Context, now time.Time, tenant payment.Tenant, keep, customers int) ([]DueErasure, error) {
-	var out []DueErasure
-	for _, q := range dueQueries(keep, customers) {
-		if q.days == 0 && !q.always {
-			continue
-		}
-		by := now.Add(-time.Duration(q.days) * day)
-		s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(MIN(id), 0) FROM (`+q.rows+` ORDER BY id LIMIT ?6) AS due`)
-		if err != nil {
+	for _, days := range periods {
+		if err := c.aged(ctx, days); err != nil {
 			return nil, err
 		}
-		d, oldest := DueErasure{Tenant: tenant, Kind: q.kind}, int64(0)
-		if err := s.Row(ctx, tenant.Merchant, tenant.Live, toMillis(by), id.At(by), q.days, dueCount+1).Scan(&d.Rows, &oldest); err != nil {
-			return nil, fmt.Errorf("%s: %w", q.kind, err)
-		}
-		if d.Rows == 0 {
-			continue
-		}
-		d.More, d.Rows, d.Oldest = d.Rows > dueCount, min(d.Rows, dueCount), id.TimeOf(oldest).UTC()
-		out = append(out, d)
 	}
-	return out, nil
+	for kind, rows := range dueQueues() {
+		if err := c.pages(ctx, kind, rows, 0, math.MaxInt64, nil, toMillis(now)); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range merchants {
+		if err := c.inactive(ctx, m.ID); err != nil {
+			return nil, err
+		}
+	}
+	return c.list(), nil
+}
+
+// dueKind is one line of the list.
+type dueKind struct {
+	tenant payment.Tenant
+	kind   string
+}
+
+// dueCount counts personal data.
+type dueCount struct {
+	db      *DB
+	now     time.Time
+	periods map[int64]Retention // by merchant
+	found   map[dueKind]*DueErasure
+}
+
+func (c *dueCount) add(tenant payment.Tenant, kind string, n int64) {
+	at := dueKind{tenant, kind}
+	if c.found[at] == nil {
+		c.found[at] = &DueErasure{Tenant: tenant, Kind: kind, Oldest: id.TimeOf(n).UTC()}
+	}
+	c.found[at].Rows++
+}
+
+func (c *dueCount) list() []DueErasure {
+	out := make([]DueErasure, 0, len(c.found))
+	for _, d := range c.found {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b DueErasure) int {
+		live := 0
+		if a.Tenant.Live != b.Tenant.Live {
+			live = 1
+			if b.Tenant.Live {
+				live = -1
+			}
+		}
+		return cmp.Or(cmp.Compare(a.Tenant.Merchant, b.Tenant.Merchant), live, strings.Compare(a.Kind, b.Kind))
+	})
+	return out
+}
+
+// dueQueues are the rows that wait for an erasure, by kind, as pages reads them.
+func dueQueues() map[string]string {
+	return map[string]string{
+		"delayed_transactions": `SELECT transaction_id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM delayed_erasures
+			WHERE transaction_id > ?1 AND transaction_id < ?2 ORDER BY transaction_id LIMIT ?3`,
+		"deleted_customers": `SELECT customer_id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM customer_erasures
+			WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
+	}
+}
+
+// aged counts the rows of the merchants with one period that are past it.
+func (c *dueCount) aged(ctx context.Context, days int) error {
+	for _, p := range append(personals(), personal{name: "transactions", table: "transactions"}) {
+		through, err := collect(ctx, c.db, `SELECT through FROM erasures WHERE name = ? AND days = ?`, scanNumber, p.name, days)
+		if err != nil {
+			return fmt.Errorf("read erasure: %w", err)
+		}
+		rows := `SELECT id, merchant_id, live, CASE WHEN 1 = 1` + p.more + ` THEN 1 ELSE 0 END FROM ` + p.table + `
+			WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`
+		mine := func(merchant int64) bool { return c.periods[merchant].Personal == days }
+		before := id.At(c.now.Add(-time.Duration(days) * day))
+		if err := c.pages(ctx, p.name, rows, slices.Max(append(through, 0)), before, mine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages counts the rows of a table between two ids of the merchants that mine, unless nil, selects.
+// rows is a query for the id, tenant and whether a row counts: ?1 and ?2 are the ids, ?3 is the size
+// of the page, and more the further arguments.
+func (c *dueCount) pages(ctx context.Context, kind, rows string, after, before int64,
+	mine func(merchant int64) bool, more ...any,
+) error {
+	for n := duePage; n == duePage; {
+		n = 0
+		_, err := collect(ctx, c.db, rows, func(row Scanner) (unused struct{}, err error) {
+			var (
+				tenant payment.Tenant
+				due    bool
+			)
+			if err := row.Scan(&after, &tenant.Merchant, &tenant.Live, &due); err != nil {
+				return unused, fmt.Errorf("count personal data: %w", err)
+			}
+			if n++; due && (mine == nil || mine(tenant.Merchant)) {
+				c.add(tenant, kind, after)
+			}
+			return unused, nil
+		}, append([]any{after, before, duePage}, more...)...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+// inactive counts the customers of a merchant that were last changed before its period.
+func (c *dueCount) inactive(ctx context.Context, merchant int64) error {
+	kept := c.periods[merchant].Customers
+	if kept == 0 {
+		return nil
+	}
+	since := c.now.AddDate(0, 0, -kept)
+	for _, live := range []bool{false, true} {
+		tenant := payment.Tenant{Merchant: merchant, Live: live}
+		for after, more := int64(0), true; more; more = after > 0 {
+			aged, next, err := c.db.AgedCustomers(ctx, tenant, since, after)
+			if err != nil {
+				return fmt.Errorf("count inactive customers: %w", err)
+			}
+			for _, n := range aged {
+				c.add(tenant, "inactive_customers", n)
+			}
+			after = next
+		}
+	}
+	return nil
 }

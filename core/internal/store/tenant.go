@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -27,6 +28,11 @@ type Merchant struct {
 type Retention struct {
 	Personal  int // personal data of payments
 	Customers int // customers without a payment or a change
+}
+
+// Or returns the periods that apply to a merchant: its own, else those of the service.
+func (r Retention) Or(service Retention) Retention {
+	return Retention{Personal: cmp.Or(r.Personal, service.Personal), Customers: cmp.Or(r.Customers, service.Customers)}
 }
 
 // mostKeepDays are a hundred years.
