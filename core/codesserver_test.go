@@ -50,7 +50,8 @@ func openReplicated(t *testing.T) *replicatedServer {
 	archive := s.folders["the archive"]
 	s.on = coretest.OnServer(s.URL(nil))
 	s.on.MustExec(t, "ALTER SYSTEM SET archive_mode = on")
-	s.on.MustExec(t, fmt.Sprintf("ALTER SYSTEM SET archive_command = 'test ! -f %s/%%f && cp %%p %s/%%f'", archive, archive))
+	const command = "ALTER SYSTEM SET archive_command = 'test ! -f %s/%%f && cp %%p %s/%%f'"
+	s.on.MustExec(t, fmt.Sprintf(command, archive, archive))
 	s.Halt(t)
 	s.Again(t)
 	s.startStandby(t)
@@ -77,7 +78,10 @@ func (s *replicatedServer) run(ctx context.Context, t *testing.T, name string, a
 
 func (s *replicatedServer) backUp(t *testing.T, folder string, more ...string) {
 	t.Helper()
-	args := []string{"-h", s.Folder(), "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync", "--pgdata", s.folders[folder]}
+	args := []string{
+		"-h", s.Folder(), "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync",
+		"--pgdata", s.folders[folder],
+	}
 	s.run(t.Context(), t, "pg_basebackup", append(args, more...)...)
 }
 
@@ -86,8 +90,10 @@ func (s *replicatedServer) startStandby(t *testing.T) {
 	t.Helper()
 	s.backUp(t, "the standby", "--write-recovery-conf")
 	folder := s.folders["the standby"]
-	log := filepath.Join(s.Folder(), standbyLog)                                                          // a server that inherited the output would keep the command from ending
-	options := "-k " + s.Folder() + " -p " + standbyPort + " -c listen_addresses= -c max_connections=300" // at least as many as the primary
+	// A server that inherited the output would keep the command from ending.
+	log := filepath.Join(s.Folder(), standbyLog)
+	// At least as many connections as the primary.
+	options := "-k " + s.Folder() + " -p " + standbyPort + " -c listen_addresses= -c max_connections=300"
 	s.run(t.Context(), t, "pg_ctl", "start", "-w", "-D", folder, "-l", log, "-o", options)
 	t.Cleanup(func() {
 		s.run(context.Background(), t, "pg_ctl", "stop", "-w", "-m", "immediate", "-D", folder)
@@ -99,7 +105,8 @@ func (s *replicatedServer) flush(t *testing.T, c *codes) {
 	t.Helper()
 	s.on.MustExec(t, "CHECKPOINT")
 	var position string
-	if err := c.inspect.QueryRowContext(t.Context(), "SELECT pg_current_wal_flush_lsn()::text").Scan(&position); err != nil {
+	row := c.inspect.QueryRowContext(t.Context(), "SELECT pg_current_wal_flush_lsn()::text")
+	if err := row.Scan(&position); err != nil {
 		t.Fatal(err)
 	}
 	for c.number(t, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= '"+position+"'") == 0 {
@@ -144,7 +151,8 @@ func (heldRoots) String() string                         { return "in a test" }
 func (c *codes) stolenSecret(t *testing.T, name string, kek []byte) []byte {
 	t.Helper()
 	var sealed []byte
-	if err := c.inspect.QueryRowContext(t.Context(), "SELECT sealed FROM secrets WHERE name = ?", name).Scan(&sealed); err != nil {
+	row := c.inspect.QueryRowContext(t.Context(), "SELECT sealed FROM secrets WHERE name = ?", name)
+	if err := row.Scan(&sealed); err != nil {
 		t.Fatal(err)
 	}
 	if strings.HasPrefix(name, "vault") {
@@ -157,7 +165,8 @@ func (c *codes) stolenSecret(t *testing.T, name string, kek []byte) []byte {
 	return out
 }
 
-// TestNoSecurityCodeOpensPostgreSQL does the same on a server with an archive, a standby, a base backup, a dump and a crash.
+// TestNoSecurityCodeOpensPostgreSQL does the same on a server with an archive, a standby, a base
+// backup, a dump and a crash.
 func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := openReplicated(t)

@@ -110,7 +110,8 @@ func (s *planter) waysOfProviderA() []way {
 		func(t *testing.T, code string, n int) {
 			t.Helper()
 			members := fmt.Sprintf(`"profile":{"email":"ana%d@example.org","paymentProfiles":{`+
-				`"billTo":{"firstName":"Ana","address":"1 Elm St","zip":"98004"},%s}},"validationMode":"liveMode"`, n, withCode(legacyCard, code))
+				`"billTo":{"firstName":"Ana","address":"1 Elm St","zip":"98004"},%s}},"validationMode":"liveMode"`,
+				n, withCode(legacyCard, code))
 			got := mustAsk(t, s.process, s.Keys.SKTest, "createCustomerProfileRequest", members).body
 			s.sent(t, "profile", members, got, `"customerProfileId"`, "I00001")
 		},
@@ -209,7 +210,8 @@ func (s *planter) signedGuess(t *testing.T, n int) guess {
 	secret := deduplicationSecret(t, s.dir)
 	return guess{"signature", func(code string) string {
 		content := "host: apitest.cybersource.com\ndate: " + s.at.UTC().Format(http.TimeFormat) +
-			"\nrequest-target: post " + restPayments + "\ndigest: SHA-256=" + base64SHA256(restCode(code, n)) + "\nv-c-merchant-id: " + s.ProviderB.MerchantID
+			"\nrequest-target: post " + restPayments + "\ndigest: SHA-256=" + base64SHA256(restCode(code, n)) +
+			"\nv-c-merchant-id: " + s.ProviderB.MerchantID
 		var text []byte
 		for _, part := range []string{
 			"name", key.Merchant, string(key.Mode), "payment.authorize",
@@ -302,7 +304,8 @@ func (s *planter) wantAbsent(t *testing.T, where, text string) {
 	}
 	for _, body := range s.bodies {
 		sum := sha256.Sum256([]byte(body))
-		for _, digest := range []string{string(sum[:]), hex.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(sum[:])} {
+		encoded := base64.StdEncoding.EncodeToString(sum[:])
+		for _, digest := range []string{string(sum[:]), hex.EncodeToString(sum[:]), encoded} {
 			if strings.Contains(text, digest) {
 				t.Errorf("%s holds the digest of a body", where)
 			}
@@ -311,7 +314,8 @@ func (s *planter) wantAbsent(t *testing.T, where, text string) {
 }
 
 // TestNoSecurityCodeIsLeft sends 30 codes by every way into the service: both dialects, encrypted, and
-// in requests that are refused. After authorization no file, log, trace or response holds one, and nothing that is stored confirms a guess of one.
+// in requests that are refused. After authorization no file, log, trace or response holds one, and
+// nothing that is stored confirms a guess of one.
 func TestNoSecurityCodeIsLeft(t *testing.T) {
 	t.Parallel()
 	to, dir := telemetrytest.New(t), t.TempDir()
@@ -364,8 +368,10 @@ func (s *planter) makeProfile(t *testing.T) string {
 		Customer string   `json:"customerProfileId"`
 		Methods  []string `json:"customerPaymentProfileIdList"`
 	}
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(made.body, "\xef\xbb\xbf")), &ids); err != nil || len(ids.Methods) != 1 {
+	document := []byte(strings.TrimPrefix(made.body, "\xef\xbb\xbf"))
+	if err := json.Unmarshal(document, &ids); err != nil || len(ids.Methods) != 1 {
 		t.Fatalf("got %s, error %v", made.body, err)
 	}
-	return `"profile":{"customerProfileId":"` + ids.Customer + `","paymentProfile":{"paymentProfileId":"` + ids.Methods[0] + `"}}`
+	return `"profile":{"customerProfileId":"` + ids.Customer +
+		`","paymentProfile":{"paymentProfileId":"` + ids.Methods[0] + `"}}`
 }
