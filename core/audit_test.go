@@ -243,6 +243,7 @@ func TestAuditPurge(t *testing.T) {
 		t.Fatal(err)
 	}
 	now.Advance(2 * time.Minute)
+	(&coretest.Database{Path: filepath.Join(dir, "causeway.db")}).MustConfirm(t, now)
 	c = open()
 	defer func() { _ = c.Close() }()
 	until(t, "the head is logged", func() bool { return strings.Contains(logs.String(), `"msg":"audit head","head":"3:`) })

@@ -12,7 +12,8 @@ import (
 // settleEvery is how often the service looks for days that ended and authorizations that lapsed.
 const settleEvery = 15 * time.Second
 
-// keepSettling settles and expires what is due and checks the clock, at once and every settleEvery. A pass that fails is repeated.
+// keepSettling settles and expires the transactions that are due, keeps the confirmed time and checks
+// the clock, at once and every settleEvery. A pass that fails is repeated.
 func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -20,6 +21,9 @@ func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 		if eng.Peers.Leads() {
 			sweep(ctx, cfg.Log, "settled", eng.SettleDue)
 			sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
+			sweep(ctx, cfg.Log, "confirmed time", func(ctx context.Context) (int, error) {
+				return 0, eng.Store.KeepConfirmed(ctx)
+			})
 		}
 		sweep(ctx, cfg.Log, "clock", func(ctx context.Context) (int, error) { return 0, eng.CheckClock(ctx) })
 		select {

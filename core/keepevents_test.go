@@ -57,6 +57,7 @@ func TestKeepEvents(t *testing.T) {
 	}
 	stop(c)
 	now.Advance(core.LeastKeepEvents + time.Second)
+	(&coretest.Database{Path: filepath.Join(dir, "causeway.db")}).MustConfirm(t, now)
 	c = open(core.LeastKeepEvents)
 	for over := time.After(30 * time.Second); events() > 0; {
 		select {

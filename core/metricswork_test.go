@@ -94,6 +94,7 @@ func TestMetricsOfPasses(t *testing.T) {
 		`pass_last_success_timestamp_seconds\{pass="settlement"\} 1.7952534e\+09`, `purged_rows_total\{kind="token"\} 0`)
 	b.stop(t) // else it may find some of it due itself
 	b.clock.Advance(45 * 24 * time.Hour)
+	b.database.MustConfirm(t, b.clock)
 	b.start(t)
 	now := `1.7991414e\+09`
 	b.wantSeries(t,

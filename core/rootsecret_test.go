@@ -61,8 +61,7 @@ func (b *bundle) wantAudited(t *testing.T, want ...string) {
 // again stops the service and starts it, which writes what it kept of its keys.
 func (b *bundle) again(t *testing.T) {
 	t.Helper()
-	b.stop(t)
-	b.start(t)
+	b.restart(t)
 }
 
 // kept are requests whose responses must be the same bytes after a rotation: each shows a secret.

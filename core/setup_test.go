@@ -130,10 +130,12 @@ func (b *bundle) stop(t *testing.T) {
 	}
 }
 
-// restart closes the service and opens it again on the same folder.
+// restart closes the service, which has run for as long as the clock has, and opens it again on the
+// same folder.
 func (b *bundle) restart(t *testing.T) {
 	t.Helper()
 	b.stop(t)
+	b.database.MustConfirm(t, b.clock)
 	b.start(t)
 }
 

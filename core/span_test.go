@@ -78,6 +78,7 @@ func TestPassesHaveSpans(t *testing.T) {
 	b.MustCreate(t, 100, manual)
 	lost := b.stopWithALostPayment(t)
 	b.clock.Advance(8 * 24 * time.Hour)
+	b.database.MustConfirm(t, b.clock)
 	first := b.trace(t)
 	b.start(t)
 	b.resolved(t, lost)

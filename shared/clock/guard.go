@@ -8,6 +8,8 @@ import (
 const (
 	// stepTolerance is how far a clock may step ahead and be believed at once.
 	stepTolerance = time.Minute
+	// restartTolerance is that of a program that was restarted, for it has not run meanwhile.
+	restartTolerance = time.Hour
 	// confirmAfter is after how much monotonic time a step ahead that stays is believed: long enough
 	// to set a clock right that was wrong.
 	confirmAfter = time.Hour
@@ -32,6 +34,16 @@ type Guard struct {
 // NewGuard returns the guard of a clock, which it believes now.
 func NewGuard(c Clock) *Guard {
 	return &Guard{clock: c, confirmed: c.Now().Round(0), at: monotonicOf(c)}
+}
+
+// Resume sets the confirmed time back to that of an earlier run of the program, if the clock is more
+// than an hour ahead of it. Call it once, before the confirmed time is used.
+func (g *Guard) Resume(confirmed time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.confirmed.Sub(confirmed) > restartTolerance {
+		g.confirmed = confirmed.Round(0)
+	}
 }
 
 // Confirmed returns the time by which rows may end for ever. It is never later than the clock.

@@ -73,3 +73,23 @@ func TestGuardBeginsAnewWithEachStep(t *testing.T) {
 	c.Advance(59 * time.Minute)
 	wantConfirmed(t, g, c, 2*day)
 }
+
+// TestGuardResumes: a program that was restarted believes a clock that is less than an hour ahead of
+// the last confirmed time.
+func TestGuardResumes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ ahead, want time.Duration }{
+		{-day, 0}, {0, 0}, {time.Hour, 0}, {time.Hour + 1, time.Hour + 1}, {day, day},
+	} {
+		now := clock.NewFake(time.Unix(0, 0))
+		g := clock.NewGuard(now)
+		g.Resume(now.Now().Add(-c.ahead))
+		wantConfirmed(t, g, now, c.want)
+		now.Advance(time.Hour - 1)
+		wantConfirmed(t, g, now, c.want)
+		now.Advance(1)
+		wantConfirmed(t, g, now, 0)
+		now.Step(time.Hour)
+		wantConfirmed(t, g, now, time.Hour)
+	}
+}

@@ -24,7 +24,8 @@ func (e *Engine) CheckClock(ctx context.Context) error {
 	ahead := e.Store.ClockAhead()
 	e.Observer.ClockUnconfirmed(ahead)
 	if ahead > 0 {
-		e.Log.ErrorContext(ctx, "the clock was set ahead: no key expires and no row is purged until it is set right or has stayed for an hour",
+		e.Log.ErrorContext(ctx, "the clock was set ahead, or core was down for so long: "+
+			"no key expires and no row is purged until it is set right or has stayed for an hour",
 			slog.Duration("ahead", ahead), slog.Time("clock", e.Clock.Now().UTC()), slog.Time("confirmed", e.Store.Confirmed().UTC()))
 	}
 	newest, err := e.Store.Newest(ctx)

@@ -24,6 +24,9 @@ func mustPass(t *testing.T, s *coretest.Service) int64 {
 		}
 		ended += n
 	}
+	if err := s.DB.KeepConfirmed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	count(s.DB.PurgeIdempotencyKeys(t.Context(), now))
 	count(s.DB.PurgeEvents(t.Context(), now, 60*24*time.Hour))
 	count(s.DB.ErasePersonal(t.Context(), now, 60, api.Presenter{}.Impersonal))
@@ -96,4 +99,45 @@ func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 		t.Errorf("after an hour: %d rows ended, want %d: two keys and the authorization", got, want)
 	}
 	wantReplayed(t, s, false)
+}
+
+// TestARestartByAWrongClockEndsNothing: a process that starts by a clock a day ahead of the last one
+// holds each key for an hour, whether the clock was set before that one ended or after. A process
+// that was down for less than an hour holds no key for longer than it is kept.
+func TestARestartByAWrongClockEndsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after time.Duration
+		holds         bool
+	}{
+		"set while it was down": {after: 25 * time.Hour, holds: true},
+		"set while it ran":      {before: 25 * time.Hour, holds: true},
+		"down for 59 minutes":   {after: 59 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := coretest.Open(t)
+			mustPayments(t, first)
+			first.Clock.Advance(24*time.Hour - 30*time.Minute)
+			if got := mustPass(t, first); got != 0 {
+				t.Fatalf("%d rows ended", got)
+			}
+			first.Clock.Step(c.before)
+			first.Clock.Advance(time.Minute)
+			if got := mustPass(t, first); got != 0 {
+				t.Fatalf("%d rows ended", got)
+			}
+			dir := first.Snapshot(t)
+			first.Clock.Step(c.after)
+			s := first.Revive(t, dir)
+			if got := mustPass(t, s); got == 0 != c.holds {
+				t.Errorf("at the start: %d rows ended, want none: %t", got, c.holds)
+			}
+			wantReplayed(t, s, c.holds)
+			s.Clock.Advance(time.Hour)
+			if got := mustPass(t, s); got == 0 == c.holds {
+				t.Errorf("an hour later: %d rows ended, want some: %t", got, c.holds)
+			}
+		})
+	}
 }

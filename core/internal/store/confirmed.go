@@ -1,13 +1,22 @@
 package store
 
-import "time"
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// keepConfirmedEvery is how much the confirmed time changes before it is written again.
+const keepConfirmedEvery = time.Minute
 
 // Confirmed returns the time by which rows end for ever: see clock.Guard.
 func (db *DB) Confirmed() time.Time { return db.guard.Confirmed() }
 
 // ClockAhead returns how far the clock is ahead of the confirmed time: 0 unless it was set ahead by
-// more than a minute within the last hour. Call it regularly, so that a step is found when it is
-// made.
+// more than a minute within the last hour, or was an hour ahead when the store was opened. Call it
+// regularly, so that a step is found when it is made.
 func (db *DB) ClockAhead() time.Duration {
 	_, ahead := db.guard.Read()
 	return ahead
@@ -23,4 +32,40 @@ func (db *DB) confirmed(at time.Time) time.Time {
 		return c
 	}
 	return at
+}
+
+// KeepConfirmed writes the confirmed time for the next process that opens the store, if it has
+// changed by a minute. Call it from time to time, never twice at the same time.
+func (db *DB) KeepConfirmed(ctx context.Context) error {
+	confirmed := db.Confirmed()
+	if confirmed.Sub(db.kept).Abs() < keepConfirmedEvery {
+		return nil
+	}
+	err := db.Update(ctx, func(tx *Tx) error {
+		return tx.exec(`INSERT INTO confirmed_clock (id, at) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET at = ?1`,
+			toMillis(confirmed))
+	})
+	if err != nil {
+		return fmt.Errorf("write the confirmed time: %w", err)
+	}
+	db.kept = confirmed
+	return nil
+}
+
+// resume continues with the confirmed time of an earlier process, if there was one.
+func (db *DB) resume(ctx context.Context) error {
+	s, err := db.query(ctx, `SELECT at FROM confirmed_clock WHERE id = 1`)
+	if err != nil {
+		return fmt.Errorf("read the confirmed time: %w", err)
+	}
+	at, err := scanNumber(s.Row(ctx))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the confirmed time: %w", err)
+	}
+	db.kept = fromMillis(at)
+	db.guard.Resume(db.kept)
+	return nil
 }

@@ -40,7 +40,7 @@ func Open(ctx context.Context, path string, c clock.Clock) (*DB, error) {
 
 // open is Open for a file on a VFS of SQLite, "" for that of the system.
 func open(ctx context.Context, path, vfs string, c clock.Clock) (*DB, error) {
-	db, err := New(c, func(db *DB) (Engine, error) {
+	db, err := New(ctx, c, func(db *DB) (Engine, error) {
 		db.targets = newTargetCache()
 		return openEngine(ctx, path, vfs, db)
 	})

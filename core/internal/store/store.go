@@ -36,6 +36,7 @@ var (
 type DB struct {
 	clock   clock.Clock
 	guard   *clock.Guard // of clock
+	kept    time.Time    // the confirmed time as it is stored, the zero time for none
 	engine  Engine
 	health  health
 	targets *targetCache            // nil where others change endpoints too
@@ -51,13 +52,17 @@ type DB struct {
 }
 
 // New returns a store on an engine that opening makes of it: SQLite by Open, another by its own package.
-func New(c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
+// A clock that is more than an hour ahead of the confirmed time in the store is not believed at once.
+func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	db := &DB{clock: c, guard: clock.NewGuard(c), ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
 	_, db.shared = db.engine.(holder)
+	if err := db.resume(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return db, nil
 }
 

@@ -80,7 +80,7 @@ func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) 
 
 // OpenRotating is Open where the user and the password may change: each new connection asks again what the source is now, unless again is nil.
 func OpenRotating(ctx context.Context, source string, again func() (string, error), c clock.Clock) (*store.DB, error) {
-	return store.New(c, func(db *store.DB) (store.Engine, error) {
+	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c, again: again}
 		t := new(turns)
 		e.openings, e.closings, e.notes = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings), newGroups(t, e.writeNotes)

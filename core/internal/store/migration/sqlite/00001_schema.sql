@@ -410,6 +410,12 @@ CREATE TABLE store_probes (
     filler BLOB NOT NULL
 ) STRICT;
 
+-- The time by which rows end for ever, so that a clock that is wrong after a restart ends none.
+CREATE TABLE confirmed_clock (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    at INTEGER NOT NULL -- milliseconds
+) STRICT;
+
 -- The tokens by which operators log in. The hash is of 32 random bytes, which are stored nowhere.
 CREATE TABLE operators (
     id         INTEGER PRIMARY KEY,

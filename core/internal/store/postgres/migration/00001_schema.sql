@@ -392,6 +392,12 @@ CREATE TABLE store_probes (
     filler BYTEA   NOT NULL
 );
 
+-- The time by which rows end for ever, so that a clock that is wrong after a restart ends none.
+CREATE TABLE confirmed_clock (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    at BIGINT  NOT NULL -- milliseconds
+);
+
 CREATE TABLE broadcasts (
     type        TEXT   COLLATE "C" NOT NULL,
     name        TEXT   COLLATE "C" NOT NULL,
