@@ -6,7 +6,9 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // mustPass makes each background pass that ends or removes rows for ever once, and returns how many
@@ -49,6 +51,21 @@ func mustPayments(t *testing.T, s *coretest.Service) int64 {
 	return s.Number(t, "SELECT id FROM transactions WHERE status = ?", string(payment.Authorized))
 }
 
+// mustPersonal makes a customer and a payment with personal data.
+func mustPersonal(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	_, err := s.Engine.CreateCustomer(t.Context(), s.Request(""), []byte(`{"email":"ann@example.com"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Engine.Authorize(t.Context(), s.Request(""), engine.Payment{
+		Amount: 100, Currency: "usd", AutoCapture: true, PaymentMethod: "pm_card_visa",
+		Details: []byte(`{"billing":{"first_name":"Ann"}}`),
+	}); err != nil || a.Status != 201 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+}
+
 // wantReplayed sends the payment under the key k again.
 func wantReplayed(t *testing.T, s *coretest.Service, want bool) {
 	t.Helper()
@@ -63,6 +80,14 @@ func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	open := mustPayments(t, s)
+	mustPersonal(t, s)
+	err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.AdvanceTestClock(s.Tenant.Merchant, time.Hour)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	const by = 400 * 24 * time.Hour
 	s.Clock.Step(by)
 	for range 59 {
