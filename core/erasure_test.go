@@ -132,8 +132,8 @@ func TestPeriodOfAMerchant(t *testing.T) {
 		}
 	}
 	update(other)
-	b.wantDue(t, other, "transactions", 1)
-	b.wantDue(t, b.merchant, "transactions", 0)
+	b.wantDue(t, other, 1)
+	b.wantDue(t, b.merchant, 0)
 	b.again(t)
 	shown := func() string { return string(b.get(t, "/v1/transactions/"+theirs.ID, as(key)).body) }
 	soon(t, func() bool { return !strings.Contains(shown(), "Erika") })
@@ -143,15 +143,15 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	if got := b.transaction(t, mine.ID); got.Billing == nil {
 		t.Error("the payment of a merchant without a period was erased")
 	}
-	b.wantDue(t, other, "transactions", 0)
+	b.wantDue(t, other, 0)
 	update(b.merchant) // its payment is older than the one that was erased
-	b.wantDue(t, b.merchant, "transactions", 1)
+	b.wantDue(t, b.merchant, 1)
 	b.again(t)
 	soon(t, func() bool { return b.transaction(t, mine.ID).Billing == nil })
 }
 
-// wantDue checks how many rows of a kind are due for a merchant.
-func (b *bundle) wantDue(t *testing.T, merchant, kind string, want int64) {
+// wantDue checks how many transactions are due for a merchant.
+func (b *bundle) wantDue(t *testing.T, merchant string, want int64) {
 	t.Helper()
 	due, err := b.core.PersonalDataDue(t.Context(), 0, 0)
 	if err != nil {
@@ -159,7 +159,7 @@ func (b *bundle) wantDue(t *testing.T, merchant, kind string, want int64) {
 	}
 	got := int64(0)
 	for _, d := range due {
-		if d.Merchant == merchant && d.Kind == kind {
+		if d.Merchant == merchant && d.Kind == "transactions" {
 			got += d.Rows
 			if d.Mode != "test" || d.Oldest.Before(birth.Add(-time.Minute)) || d.Oldest.After(birth.Add(time.Minute)) {
 				t.Errorf("got %+v", d)
@@ -167,7 +167,7 @@ func (b *bundle) wantDue(t *testing.T, merchant, kind string, want int64) {
 		}
 	}
 	if got != want {
-		t.Errorf("%s: got %d %s due, want %d: %+v", merchant, got, kind, want, due)
+		t.Errorf("%s: got %d transactions due, want %d: %+v", merchant, got, want, due)
 	}
 }
 

@@ -51,13 +51,13 @@ func keepErasing(ctx context.Context, eng *engine.Engine, peers *engine.Peers, s
 			long := passes%int(daily/eraseEvery) == 0
 			if long {
 				n, err := eng.DeleteInactiveCustomers(ctx, int(cfg.KeepCustomers/day))
-				cfg.logErased(ctx, series, "inactive customers deleted", "customers", n, err)
+				cfg.logErased(ctx, series, "customers", n, err)
 			}
 			n, err := eng.Store.ErasePersonal(ctx, cfg.Clock.Now(), int(cfg.KeepPersonal/day), api.Presenter{}.Impersonal)
-			cfg.logErased(ctx, series, "personal data erased", "rows", n, err)
+			cfg.logErased(ctx, series, "payments", n, err)
 			if long {
 				n, err := eng.Store.ErasePersonalEvents(ctx, cfg.Clock.Now(), api.Presenter{}.Impersonal)
-				cfg.logErased(ctx, series, "personal data of events erased", "rows", n, err)
+				cfg.logErased(ctx, series, "events", n, err)
 			}
 			passes++
 		}
@@ -69,12 +69,12 @@ func keepErasing(ctx context.Context, eng *engine.Engine, peers *engine.Peers, s
 	}
 }
 
-func (cfg Config) logErased(ctx context.Context, series *metrics.Metrics, done, unit string, n int64, err error) {
+func (cfg Config) logErased(ctx context.Context, series *metrics.Metrics, of string, n int64, err error) {
 	series.PersonalErased(n, err)
 	if err != nil && ctx.Err() == nil {
 		cfg.Log.ErrorContext(ctx, "personal data not erased", slog.Any("error", err))
 	}
 	if n > 0 {
-		cfg.Log.InfoContext(ctx, done, slog.Int64(unit, n))
+		cfg.Log.InfoContext(ctx, "personal data erased", slog.String("of", of), slog.Int64("rows", n))
 	}
 }

@@ -129,7 +129,7 @@ func (s *planter) waysOfProviderB() []way {
 		func(t *testing.T, code string, n int) {
 			t.Helper()
 			body := restCode(code, n)
-			s.sent(t, "signature", body, s.process.signed(t, s.http, s.HTTP, restPayments, body, s.at), approvedREST)
+			s.sent(t, "signature", body, s.signed(t, s.http, s.HTTP, restPayments, body, s.at), approvedREST)
 			s.guesses = append(s.guesses, s.signedGuess(t, n))
 		},
 		func(t *testing.T, code string, n int) {
@@ -143,7 +143,7 @@ func (s *planter) waysOfProviderB() []way {
 		func(t *testing.T, code string, n int) {
 			t.Helper()
 			body := called("createPayment", "", restCode(code, n))
-			s.sent(t, "RPC", body, s.process.signed(t, s.http, s.HTTP, "/compat/rpc", body, s.at), approvedREST)
+			s.sent(t, "RPC", body, s.signed(t, s.http, s.HTTP, "/compat/rpc", body, s.at), approvedREST)
 		},
 	}
 }
@@ -194,7 +194,7 @@ func (s *planter) refused(t *testing.T, code string, n int) {
 	}
 	rest := restCode(code, n)
 	for _, broken := range []string{rest[:len(rest)-1], strings.Replace(rest, `"USD"`, `"XXX"`, 1)} {
-		s.sent(t, "refused", broken, s.process.signed(t, s.http, s.HTTP, restPayments, broken, s.at), "INVALID")
+		s.sent(t, "refused", broken, s.signed(t, s.http, s.HTTP, restPayments, broken, s.at), "INVALID")
 	}
 }
 

@@ -162,8 +162,10 @@ func (s *texter) providerBTexts(t *testing.T) {
 	t.Helper()
 	at := clock.System().Now()
 	for i, change := range [][2]string{
-		{`"code":"follow"`, `"code":"%s"`}, {`"code":"follow"`, `"comments":"pays with %s"`},
-		{`"transactionId":""`, `"transactionId":"%s"`}, {`"transactionId":""`, `"reconciliationId":"%s"`},
+		{`"code":"follow"`, `"code":"%s"`},
+		{`"code":"follow"`, `"comments":"pays with %s"`},
+		{`"transactionId":""`, `"transactionId":"%s"`},
+		{`"transactionId":""`, `"reconciliationId":"%s"`},
 		{`"orderInformation":{`, `"buyerInformation":{"merchantCustomerID":"%s"},"orderInformation":{`},
 		{`"orderInformation":{`, `"merchantDefinedInformation":[{"key":"%[1]s","value":"%[1]s"}],"orderInformation":{`},
 		{`"orderInformation":{`, `"merchantInformation":{"merchantDescriptor":{"name":"My shop %s"}},"orderInformation":{`},
@@ -175,7 +177,7 @@ func (s *texter) providerBTexts(t *testing.T) {
 			n := s.number("provider-b " + change[1])
 			text := fmt.Sprintf(change[1], form(n))
 			body := strings.Replace(restPayment(fmt.Sprintf("%d.%02d", 200+i, j), "USD", true, ""), change[0], text, 1)
-			got := s.process.signed(t, s.http, s.HTTP, restPayments, body, at)
+			got := s.signed(t, s.http, s.HTTP, restPayments, body, at)
 			if !strings.Contains(got, approvedREST) {
 				t.Errorf("%s: got %s", text, got)
 			}

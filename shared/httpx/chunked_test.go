@@ -28,7 +28,7 @@ func TestServerClosesAfterAChunkedRequest(t *testing.T) {
 		"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n2\r\nab\r\n0\r\n\r\n":  false,
 		"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n":                       false,
 	} {
-		first, second := exchange(t, at, "POST / HTTP/1.1\r\nHost: x\r\n"+head+next)
+		first, second := exchange(t, at, "POST / HTTP/1.1\r\nHost: x\r\n"+head+next) //nolint:bodyclose // exchange does
 		if first.StatusCode != http.StatusOK || first.Close == kept || second != kept {
 			t.Errorf("%q: got %d, close %t, a second response %t; kept: want %t", head, first.StatusCode, first.Close, second, kept)
 		}

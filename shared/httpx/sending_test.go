@@ -39,11 +39,11 @@ func TestSending(t *testing.T) {
 				return s, err
 			}
 			for i := range 2 { // over a new connection, and over a kept one
-				if s, err := sent(http.MethodGet); err != nil || s.NeverSent(dialError) || s.Repeated() {
-					t.Errorf("GET %d: got %v, never sent %t, repeated %t", i, err, s.NeverSent(dialError), s.Repeated())
+				if s, err := sent(http.MethodGet); err != nil || s.NeverSent(errDial) || s.Repeated() {
+					t.Errorf("GET %d: got %v, never sent %t, repeated %t", i, err, s.NeverSent(errDial), s.Repeated())
 				}
 			}
-			if s, err := sent(http.MethodPost); err == nil || s.NeverSent(err) || s.NeverSent(dialError) {
+			if s, err := sent(http.MethodPost); err == nil || s.NeverSent(err) || s.NeverSent(errDial) {
 				t.Errorf("a request that reached its server: got %v, never sent %t", err, s.NeverSent(err))
 			}
 			server.Close()
@@ -54,7 +54,7 @@ func TestSending(t *testing.T) {
 	}
 }
 
-var dialError = &net.OpError{Op: "dial", Err: errors.New("refused")}
+var errDial = &net.OpError{Op: "dial", Err: errors.New("refused")}
 
 // TestSendingRepeated: http.Transport repeats a request with an Idempotency-Key whose kept connection
 // broke.

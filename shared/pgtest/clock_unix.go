@@ -26,7 +26,7 @@ func Steered(tb testing.TB) *Server {
 	if err := os.WriteFile(source, steeredClock, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	compiler := exec.CommandContext(tb.Context(), "cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source)
+	compiler := exec.CommandContext(tb.Context(), "cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source) //nolint:gosec // our own paths
 	if out, err := compiler.CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %v\n%s", compiler.Args, err, out)
 	}
@@ -47,7 +47,8 @@ func (s *Server) SetClock(tb testing.TB, offset time.Duration) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	_, err = file.Write(binary.NativeEndian.AppendUint64(nil, uint64(offset/time.Second))) // in place: it is mapped
+	// In place: it is mapped.
+	err = binary.Write(file, binary.NativeEndian, int64(offset/time.Second))
 	if closed := file.Close(); err == nil {
 		err = closed
 	}

@@ -43,13 +43,13 @@ type answer struct {
 type send func(ctx context.Context) (*http.Response, error)
 
 // call sends a call and repeats it while the same Idempotency-Key makes that safe: without a response,
-// after a 502, 503 or 504, after a 409 while an earlier attempt runs, and after the code again, if it
-// is not empty.
-func (x *Executor) call(ctx context.Context, again string, send send) answer {
-	return x.callAfter(ctx, &earlier{}, again, send)
+// after a 502, 503 or 504, and after a 409 while an earlier attempt runs.
+func (x *Executor) call(ctx context.Context, send send) answer {
+	return x.callAfter(ctx, &earlier{}, "", send)
 }
 
 // callAfter is call after earlier attempts under the same Idempotency-Key. It adds its own to them.
+// It also repeats after the code again, if that is not empty.
 func (x *Executor) callAfter(ctx context.Context, before *earlier, again string, send send) answer {
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)

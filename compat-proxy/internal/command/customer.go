@@ -163,7 +163,7 @@ func (s session) sweep(ctx context.Context, same []seenCustomer, r Result) {
 
 // customer reads one customer; nil with a result when it can not.
 func (s session) customer(ctx context.Context, customer string) (*seenCustomer, Result) {
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCustomer(ctx, customer, s.authorized)
 	})
 	var c v1.Customer
@@ -177,7 +177,7 @@ func (s session) customer(ctx context.Context, customer string) (*seenCustomer, 
 // is gone.
 func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	params := &v1.DeleteCustomerParams{ExpectedVersion: &c.Version}
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.DeleteCustomer(ctx, c.ID, params, s.authorized)
 	})
 	return a.status/100 == 2 || a.status == http.StatusNotFound
@@ -196,7 +196,7 @@ func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]seen
 	}
 	var same []seenCustomer
 	for {
-		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.ListCustomers(ctx, params, s.authorized)
 		})
 		var page v1.CustomerList

@@ -29,11 +29,11 @@ func (x *Executor) MayBegin(ctx context.Context) bool {
 // lasting returns a context with the deadline of ctx, at most TotalTimeout from now, that ends
 // neither when ctx is canceled nor when its client hangs up.
 func (x *Executor) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline := time.Now().Add(x.cfg.TotalTimeout)
-	if earlier, bounded := ctx.Deadline(); bounded && earlier.Before(deadline) {
-		deadline = earlier
+	left := x.cfg.TotalTimeout
+	if deadline, bounded := ctx.Deadline(); bounded {
+		left = min(left, time.Until(deadline))
 	}
-	return context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	return context.WithTimeout(context.WithoutCancel(ctx), left)
 }
 
 // notBegun is the result of a command that had too little time left.

@@ -69,7 +69,7 @@ func TestTooLateToBegin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(left))
+		ctx, cancel := context.WithTimeout(t.Context(), left)
 		t.Cleanup(cancel)
 		if got := x.Execute(ctx, key, []command.Command{charge})[0].Outcome; got != want {
 			t.Errorf("with %s left: got %s, want %s", left, got, want)
@@ -84,7 +84,7 @@ func TestTooLateToBegin(t *testing.T) {
 func TestInspectKeepsTheDeadline(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]answer{current: {{status: http.StatusOK, body: `{"merchant":"mer_1","mode":"test"}`}}})
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
 	if _, r := x.Inspect(ctx, key); r.Outcome != command.Unavailable || len(f.seen()) != 0 {
 		t.Errorf("got %s after %d requests, want %s after none", r.Outcome, len(f.seen()), command.Unavailable)

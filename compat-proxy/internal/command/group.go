@@ -41,7 +41,7 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	reference, limit := string(n), 100
 	params := &v1.ListTransactionsParams{Reference: &reference, Limit: &limit}
 	for range maxGroupPages {
-		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.ListTransactions(ctx, params, s.authorized)
 		})
 		var page v1.TransactionList

@@ -45,7 +45,7 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	s := session{x: x, key: key}
-	a := x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return x.client.GetCurrentAPIKey(ctx, s.authorized)
 	})
 	var info v1.APIKey

@@ -208,7 +208,7 @@ func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name st
 // ended reads what v1 knows of a key once what is done under it has ended. Else it reports false, with the result to give.
 func (s session) ended(ctx context.Context, key string) (v1.IdempotencyKeyRecord, Result, bool) {
 	for i := 0; ; i++ {
-		a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 		})
 		var found v1.IdempotencyKeyRecord

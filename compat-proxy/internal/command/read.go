@@ -72,7 +72,7 @@ func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result
 
 // captureOf reads one capture by its id; nil with a result when it can not.
 func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, Result) {
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCapture(ctx, captured, s.authorized)
 	})
 	var c v1.Capture
@@ -84,7 +84,7 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, R
 
 // read reads one transaction by its id; nil with a result when it can not.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetTransaction(ctx, txn, s.authorized)
 	})
 	var t v1.Transaction
@@ -101,7 +101,7 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 	if err != nil {
 		return r
 	}
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetRefund(ctx, re, s.authorized)
 	})
 	var found v1.Refund

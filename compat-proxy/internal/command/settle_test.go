@@ -74,7 +74,7 @@ func TestLateFirstAttempt(t *testing.T) {
 			t.Parallel()
 			var requests atomic.Int32
 			decided, paid := make(chan struct{}), make(chan struct{})
-			server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if requests.Add(1) == 1 {
 					<-decided
 					close(paid)

@@ -64,7 +64,7 @@ func barred(r Result) *Result {
 
 // method reads one payment method of a customer; nil with a result when it can not.
 func (s session) method(ctx context.Context, customer, method string) (*v1.PaymentMethod, Result) {
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetPaymentMethod(ctx, customer, method, s.authorized)
 	})
 	var m v1.PaymentMethod

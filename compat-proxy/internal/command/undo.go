@@ -154,7 +154,7 @@ func (s session) told(ctx context.Context, r Result) Result {
 // captures lists those of a payment, newest first, as far as one page goes; nil with a result when it can not.
 func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture, Result) {
 	limit := 100
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.ListTransactionCaptures(ctx, t.ID, &v1.ListTransactionCapturesParams{Limit: &limit}, s.authorized)
 	})
 	var page v1.CaptureList

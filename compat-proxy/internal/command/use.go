@@ -77,7 +77,7 @@ func (s session) look(ctx context.Context, key string) (use, *Result) {
 // peek asks v1 what it knows of a key. A caller who may not ask learns that there was a use whose time it is not told, if it knows of one,
 // and else of none; see DIVERGENCES.md.
 func (s session) peek(ctx context.Context, key string) (use, *Result) {
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 	})
 	var found v1.IdempotencyKeyRecord

@@ -68,7 +68,7 @@ func (s session) now(ctx context.Context) (time.Time, *Result) {
 	if now, ok := s.x.v1Clock.now(); ok {
 		return now, nil
 	}
-	a := s.x.call(ctx, "", func(ctx context.Context) (*http.Response, error) {
+	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCurrentAPIKey(ctx, s.authorized)
 	})
 	if a.status/100 != 2 {

@@ -42,7 +42,7 @@ const (
 	codeTooManyLogins         = "too_many_logins"
 	codeInsufficientScope     = "insufficient_scope"
 	codePublishableKey        = "publishable_key_not_allowed"
-	codeSecretKeyInBrowser    = "secret_key_in_browser"
+	codeSecretKeyInBrowser    = "secret_key_in_browser" //nolint:gosec // the name of an error
 	codeTestModeOnly          = "test_mode_only"
 	codeInvalidClientSecret   = "invalid_client_secret"
 	codeInvalidJSON           = "invalid_json"

@@ -25,9 +25,9 @@ func TestNoPaymentIsLostByAClockStep(t *testing.T) {
 			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 				if c.Verb == coretest.Authorize {
 					s.Clock.Set(s.Clock.Now().Add(by))
-					pass(t, r, 0)
+					pass(t, r, 0) //nolint:contextcheck // the test's
 					s.Clock.Advance(time.Second)
-					pass(t, r, 0)
+					pass(t, r, 0) //nolint:contextcheck // the test's
 				}
 				return nil
 			}
@@ -81,8 +81,8 @@ func TestOwnStepsOfALeaderAreLeftAlonePostgreSQL(t *testing.T) {
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Authorize {
 			s.Clock.Advance(24 * time.Hour)
-			MustBeat(t, s)
-			pass(t, r, 0)
+			MustBeat(t, s) //nolint:contextcheck // the test's
+			pass(t, r, 0)  //nolint:contextcheck // the test's
 		}
 		return nil
 	}

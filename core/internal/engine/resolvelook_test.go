@@ -249,8 +249,8 @@ func TestStalledUnlinkedRefundIsNotDropped(t *testing.T) {
 			return acquirer.ErrUnavailable
 		case c.Verb == coretest.Credit && first:
 			first = false
-			s.Recover(t) //nolint:contextcheck // it is the test's
-			if got := s.Number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 0"); got != 1 {
+			s.Recover(t)                                                                        //nolint:contextcheck // it is the test's
+			if got := s.Number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 0"); got != 1 { //nolint:contextcheck // the test's
 				t.Errorf("reversals: got %d, want one that is not acknowledged", got)
 			}
 		}

@@ -60,9 +60,13 @@ func TestFingerprintWithoutSecurityCodes(t *testing.T) {
 		}
 	}
 	for _, pair := range [][2]string{
-		{`{"metadata":{"cvc":"1"}}`, `{"metadata":{"cvc":"2"}}`}, {`{"metadata":{"card_cvc":"1"}}`, `{"metadata":{}}`},
-		{`{"a":1,"card":{"cvc":"1"}}`, `{"a":2,"card":{"cvc":"1"}}`}, {`{"card":{"number":"4","cvc":"1"}}`, `{"card":{"number":"5","cvc":"1"}}`},
-		{`{"card":{"cvc":"1"}}`, `{}`}, {`{"cvc":"1"}`, `{}`}, {`{`, `{}`},
+		{`{"metadata":{"cvc":"1"}}`, `{"metadata":{"cvc":"2"}}`},
+		{`{"metadata":{"card_cvc":"1"}}`, `{"metadata":{}}`},
+		{`{"a":1,"card":{"cvc":"1"}}`, `{"a":2,"card":{"cvc":"1"}}`},
+		{`{"card":{"number":"4","cvc":"1"}}`, `{"card":{"number":"5","cvc":"1"}}`},
+		{`{"card":{"cvc":"1"}}`, `{}`},
+		{`{"cvc":"1"}`, `{}`},
+		{`{`, `{}`},
 	} {
 		if of(pair[0]) == of(pair[1]) {
 			t.Errorf("%s and %s count as one request", pair[0], pair[1])

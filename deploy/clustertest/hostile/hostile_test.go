@@ -155,7 +155,7 @@ func (r *round) load(t *testing.T, n int) {
 			time.AfterFunc(survivors, over)
 		})
 	})
-	r.arrangement.kill()
+	r.kill()
 }
 
 // suffer has cores killed under load, while clients retry, and while the others recover. Until the last retry the
@@ -169,14 +169,14 @@ func (r *round) suffer(t *testing.T, loads int) {
 			r.jump(t, r.rng, 3*time.Hour)
 			r.start(t, r.hostile)
 			r.beside(t, func() { r.h.Retry(t.Context()) })
-			r.arrangement.kill()
+			r.kill()
 		}
 		r.h.Keep()
 		r.jump(t, r.rng, 23*time.Hour)
 		for r.rng.IntN(2) == 0 {
 			r.start(t, r.hostile)
 			pause(upTo(r.rng, r.idle))
-			r.arrangement.kill()
+			r.kill()
 			r.jump(t, r.rng, 23*time.Hour)
 		}
 	}
@@ -233,7 +233,7 @@ func (r *round) complete(t *testing.T, seed uint64) {
 	if err := r.h.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.arrangement.kill()
+	r.kill()
 	r.suffer(t, 1+r.rng.IntN(3))
 	r.settle(t)
 	faults, err := r.h.JudgeBooks(t.Context(), r.store)
