@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -23,7 +24,8 @@ const maxLineItems = 30
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
 	body.Description = given(d.txn.Get("order", "description"))
-	body.StatementDescriptor = given(cut(card.MaskText(chars.Printable(d.txn.Get("merchantDescriptor"))), maxDescriptor))
+	descriptor := card.MaskText(chars.Printable(d.txn.Get("merchantDescriptor")), ownNumber(body))
+	body.StatementDescriptor = given(cut(descriptor, maxDescriptor))
 	body.Billing = contact(d.txn.Child("billTo"))
 	if email := d.txn.Get("customer", "email"); email != "" {
 		if body.Billing == nil {
@@ -234,6 +236,17 @@ func given(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// ownNumber returns the card number or network token that a payment charges; zero if it has none.
+func ownNumber(body *v1.TransactionCreate) secret.String {
+	switch {
+	case body.Card != nil:
+		return body.Card.Number
+	case body.NetworkToken != nil:
+		return body.NetworkToken.Number
+	}
+	return secret.String{}
 }
 
 // cut shortens s to at most n UTF-16 units, in which the dialect measures texts, between characters.

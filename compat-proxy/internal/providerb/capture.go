@@ -51,7 +51,7 @@ func decodeCapture(number string, req *wire.Request) (command.Capture, problem) 
 	}
 	return command.Capture{
 		Target: command.Number(number), Amount: amount, Final: bool(options.IsFinal) || total != 0 && sequence == total,
-		Reference: text(given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
+		Reference: text(textsOf(req).given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
 	}, problem{}
 }
 

@@ -73,7 +73,7 @@ func decodeCredit(req *wire.Request, set setting) (v1.RefundCreate, problem) {
 	}
 	return v1.RefundCreate{
 		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,
-		Reference: given(req.ClientReference.Code, maxCode),
+		Reference: textsOf(req).given(req.ClientReference.Code, maxCode),
 	}, problem{}
 }
 

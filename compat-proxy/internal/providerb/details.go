@@ -3,11 +3,8 @@ package providerb
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
-	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -30,11 +27,12 @@ const (
 
 // details puts everything of the request that is not the payment itself into body.
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
-	body.Reference = given(d.req.ClientReference.Code, maxCode)
-	body.Description = given(d.req.ClientReference.Comments, maxDescription)
-	body.StatementDescriptor = descriptor(d.req.Merchant.Descriptor.Name)
-	body.Billing = contact(&d.req.Order.BillTo)
-	body.Shipping = contact(&d.req.Order.ShipTo)
+	texts := textsOf(d.req)
+	body.Reference = texts.given(d.req.ClientReference.Code, maxCode)
+	body.Description = texts.given(d.req.ClientReference.Comments, maxDescription)
+	body.StatementDescriptor = texts.descriptor(d.req.Merchant.Descriptor.Name)
+	body.Billing = texts.contact(&d.req.Order.BillTo)
+	body.Shipping = texts.contact(&d.req.Order.ShipTo)
 	if m := d.metadata(); len(m) > 0 {
 		metadata := v1.Metadata(m)
 		body.Metadata = &metadata
@@ -68,14 +66,15 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 		}
 		*a.into, found = &n, true
 	}
-	if number := given(in.InvoiceDetails.PurchaseOrderNumber, maxOrderNumber); number != nil {
+	texts := textsOf(d.req)
+	if number := texts.given(in.InvoiceDetails.PurchaseOrderNumber, maxOrderNumber); number != nil {
 		o.PurchaseOrderNumber, found = number, true
 	}
 	if taxable := in.InvoiceDetails.Taxable; taxable != "" {
 		exempt := strings.EqualFold(string(taxable), "false") || taxable == "0"
 		o.TaxExempt, found = &exempt, true
 	}
-	items, p := lineItems(in.LineItems)
+	items, p := texts.lineItems(in.LineItems)
 	if !p.none() {
 		return nil, p
 	}
@@ -104,7 +103,8 @@ func unitPrice(text wire.Text) (string, bool) {
 	return whole + rest, len(whole) <= digits
 }
 
-func lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
+// lineItems returns the line items of an order, at most maxLineItems, or the problem of the first bad one.
+func (t texts) lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 	items := make([]v1.LineItem, 0, len(in))
 	for i := range min(len(in), maxLineItems) {
 		item := &in[i]
@@ -126,8 +126,8 @@ func lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 			}
 		}
 		items = append(items, v1.LineItem{
-			ID: given(item.ProductSKU, maxOrderNumber), Name: cut(string(name), maxLine), Description: given(item.ProductDescription, maxLine),
-			Quantity: strconv.FormatInt(count, 10), UnitPrice: price,
+			ID: t.given(item.ProductSKU, maxOrderNumber), Name: t.cut(string(name), maxLine),
+			Description: t.given(item.ProductDescription, maxLine), Quantity: strconv.FormatInt(count, 10), UnitPrice: price,
 		})
 	}
 	return items, problem{}
@@ -149,7 +149,7 @@ func itemField(i int, name string) string {
 
 // metadata is what later answers give back, or reports look for, and v1 has no field for, under names that say nothing of the dialect.
 func (d *decoder) metadata() map[string]string {
-	m := map[string]string{}
+	m, texts := map[string]string{}, textsOf(d.req)
 	for _, e := range []struct {
 		name  string
 		value wire.Text
@@ -164,12 +164,12 @@ func (d *decoder) metadata() map[string]string {
 		{"bank_entry_class", d.req.Processing.BankTransferOptions.SECCode},
 	} {
 		if e.value != "" {
-			m[e.name] = cut(string(e.value), maxValue)
+			m[e.name] = texts.cut(string(e.value), maxValue)
 		}
 	}
 	for _, e := range d.req.Defined[:min(len(d.req.Defined), maxDefined)] {
 		if e.Key != "" && e.Value != "" {
-			m[cut("field_"+string(e.Key), maxKey)] = cut(string(e.Value), maxValue)
+			m[texts.cut("field_"+string(e.Key), maxKey)] = texts.cut(string(e.Value), maxValue)
 		}
 	}
 	return m
@@ -182,54 +182,4 @@ func (d *decoder) channel() wire.Text {
 		return wire.Text(c)
 	}
 	return ""
-}
-
-// contact is a billTo or shipTo; nil when it says nothing.
-func contact(in *wire.Person) *v1.Contact {
-	address := v1.Address{
-		Line1: given(in.Address1, maxLine), Line2: given(in.Address2, maxLine), City: given(in.Locality, maxName),
-		State: given(in.AdministrativeArea, maxName), PostalCode: given(in.PostalCode, maxPostalCode), Country: given(in.Country, maxCountry),
-	}
-	c := v1.Contact{
-		FirstName: given(in.FirstName, maxName), LastName: given(in.LastName, maxName), Company: given(wire.Text(in.Company), maxName),
-		Email: given(in.Email, maxLine), Phone: given(in.PhoneNumber, maxPhone),
-	}
-	if address != (v1.Address{}) {
-		c.Address = &address
-	}
-	if c == (v1.Contact{}) {
-		return nil
-	}
-	return &c
-}
-
-// given is nil for an empty text, and else its first n characters.
-func given(text wire.Text, n int) *string {
-	if text == "" {
-		return nil
-	}
-	s := cut(string(text), n)
-	return &s
-}
-
-// descriptor is what the cardholder reads of the merchant; nil for nothing.
-func descriptor(name wire.Text) *string {
-	s := strings.TrimSpace(cut(strings.TrimSpace(chars.Printable(string(name))), maxDescriptor))
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// cut shortens s to at most n bytes, between characters. It masks card numbers first: the rest of one
-// that was cut off is not recognized any more.
-func cut(s string, n int) string {
-	s = card.MaskText(s)
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -34,7 +34,7 @@ func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
 		return command.Refund{}, f
 	}
 	return command.Refund{
-		Target: command.Number(number), Captures: true, Amount: amount, Reference: text(given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
+		Target: command.Number(number), Captures: true, Amount: amount, Reference: text(textsOf(req).given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
 	}, problem{}
 }
 

@@ -37,7 +37,7 @@ func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 	number := numberOf(t)
 	description := "Stored with payment " + number
 	in := v1.CustomerInput{Reference: &number, Description: &description, Billing: p.Body.Billing, Shipping: p.Body.Shipping}
-	if id := given(c.req.Buyer.MerchantCustomerID, maxLine); id != nil {
+	if id := textsOf(c.req).given(c.req.Buyer.MerchantCustomerID, maxLine); id != nil {
 		in.Reference = id
 	}
 	if b := p.Body.Billing; b != nil {
