@@ -189,7 +189,7 @@ func TestInactiveCustomersAreDeleted(t *testing.T) {
 	if got := b.number(t, "SELECT COUNT(*) FROM payment_methods WHERE number IS NOT NULL"); got != 1 {
 		t.Errorf("got %d stored cards, want the one of an active customer", got)
 	}
-	soon(t, func() bool { return strings.Contains(b.logs.String(), "inactive customers deleted") })
+	soon(t, func() bool { return strings.Contains(b.logs.String(), `"of":"customers"`) })
 	for _, active := range []string{payer, changed, attached} {
 		if got := b.get(t, "/v1/customers/"+active); got.status != 200 {
 			t.Errorf("%s: got %d %s", active, got.status, got.body)
