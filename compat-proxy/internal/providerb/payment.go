@@ -53,7 +53,8 @@ func (h *Handler) one(c call, do command.Command) command.Result {
 }
 
 // take captures an authorized payment that no check holds. If v1 refuses the capture, take releases
-// the authorization, because the client requested a sale; another capture in between stands.
+// the authorization, because the client requested a sale. Another capture in between stands: of the
+// whole amount it is the sale, of a part it makes the outcome of the sale uncertain.
 func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	number := command.Number(numberOf(t))
 	c.name.final = true // two at once must not see the one capture refused, and so take back what the other has captured
@@ -83,8 +84,9 @@ func (h *Handler) finish(c call, p plan, t *v1.Transaction) answer {
 	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
 }
 
+// captured reports whether all that was authorized is captured. A capture of a part is not the sale.
 func captured(t *v1.Transaction) bool {
-	return t != nil && (t.Status == v1.TransactionStatusCaptured || t.Status == v1.TransactionStatusPartiallyCaptured)
+	return t != nil && t.Status == v1.TransactionStatusCaptured && t.AmountCaptured == t.AmountAuthorized
 }
 
 // refuse answers what never reached v1. A decline has a number too, though nothing is behind it.
