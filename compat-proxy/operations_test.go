@@ -77,7 +77,7 @@ func (f *faltering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	o := mustOperate(t, &faltering{}, nil)
-	o.wantSeries(t, `causeway_compat_deduplication_secret_info\{fingerprint="[0-9a-f]{16}"\} 1`)
+	o.wantSeries(t, `causeway_compat_deduplication_secret_info\{fingerprint="fp[0-9a-f]{16}"\} 1`)
 	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total 0`,
 		`causeway_compat_credentials_reloads_total\{outcome="ok"\} 0`, `go_goroutines \d+`)
 	for _, body := range []string{sale, "nonsense", strings.Replace(sale, "createTransactionRequest", "somethingElseRequest", 1), strings.Replace(sale, "24.50", "x", 1)} {

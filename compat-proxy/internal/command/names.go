@@ -35,12 +35,13 @@ func checkSecrets(current, other secret.String) error {
 	return nil
 }
 
-// SecretFingerprint shows whether proxies have the same deduplication secret: 16 hexadecimal digits
-// that reveal nothing of it.
+// SecretFingerprint returns "fp" and 16 hexadecimal digits, the same at all proxies with the same
+// deduplication secret. They reveal nothing of it. Without the letters, 16 decimal digits could pass
+// for a card number, which v1 rejects in the purpose of a reservation.
 func SecretFingerprint(s secret.String) string {
 	mac := hmac.New(sha256.New, []byte(s.Reveal()))
 	mac.Write([]byte("fingerprint"))
-	return hex.EncodeToString(mac.Sum(nil)[:8])
+	return "fp" + hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 // tenant is the merchant and the mode of an API key. Both outlive the key: every key that replaces

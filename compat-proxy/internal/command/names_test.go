@@ -225,7 +225,21 @@ func TestDeduplicationSecretIsChecked(t *testing.T) {
 			t.Errorf("%d and %d characters: got %v, want %q", len(tt.current), len(tt.other), err, tt.fault)
 		}
 	}
-	if a, b := command.SecretFingerprint(goldentest.Secret()), command.SecretFingerprint(otherSecret); a == b || len(a) != 16 {
-		t.Errorf("fingerprints %q and %q, want two of 16 digits", a, b)
+	if a, b := command.SecretFingerprint(goldentest.Secret()), command.SecretFingerprint(otherSecret); a == b || len(a) != len("fp")+16 {
+		t.Errorf("fingerprints %q and %q, want two of 16 digits after fp", a, b)
+	}
+}
+
+// TestFingerprintIsNoCardNumber: v1 rejects a reservation with a card number in its purpose. The
+// digits of this secret's fingerprint alone would be one.
+func TestFingerprintIsNoCardNumber(t *testing.T) {
+	t.Parallel()
+	const digits = "2671908434409601"
+	fingerprint := command.SecretFingerprint(secret.New("00000000000000000000000000060704"))
+	if !strings.HasSuffix(fingerprint, digits) {
+		t.Fatalf("got %s, want one that ends in %s", fingerprint, digits)
+	}
+	if _, found := v1.CardNumberInText([]byte(`{"purpose":"` + fingerprint + `"}`)); found {
+		t.Errorf("v1 rejects %s as a purpose", fingerprint)
 	}
 }
