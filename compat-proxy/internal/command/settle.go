@@ -55,5 +55,5 @@ var settling = map[string]bool{
 
 	"card_declined": true, "acquirer_declined": true,
 	CodeNotCapturable: true, CodeNotVoidable: true, CodeNotRefundable: true,
-	CodeExceedsCapturable: true, CodeExceedsRefundable: true,
+	CodeExceedsCapturable: true, CodeExceedsRefundable: true, CodeVersionConflict: true,
 }

@@ -28,6 +28,7 @@ func TestWhatSettlesALostAttempt(t *testing.T) {
 		{403, command.CodeUnlinkedRefunds, command.Refused},
 		{404, "not_found", command.NotFound},
 		{409, command.CodeNotCapturable, command.Refused},
+		{409, command.CodeVersionConflict, command.Refused},
 		{422, command.CodeKeyReused, command.Refused},
 		{402, "card_declined", command.Declined},
 		{409, command.CodeOperationInProgress, command.Uncertain},
@@ -62,6 +63,21 @@ func TestWhatSettlesALostAttempt(t *testing.T) {
 		if got := run(t, x, charge).Outcome; got != c.want {
 			t.Errorf("%d %q after a lost response: got %s, want %s", c.status, c.code, got, c.want)
 		}
+	}
+}
+
+// TestVersionConflictSettlesALostAttempt: v1 stores the conflict under the key, so the lost attempt
+// did nothing and never will. The void is rejected for good, whatever becomes of the payment.
+func TestVersionConflictSettlesALostAttempt(t *testing.T) {
+	t.Parallel()
+	conflict := refusalWith(command.CodeVersionConflict, transaction("captured"))
+	x, f := setup(t, map[string][]answer{void: {{}, {status: http.StatusConflict, body: conflict}}})
+	r := run(t, x, command.Void{Target: number, Expected: new(int64(1))})
+	if r.Outcome != command.Refused || r.Code != command.CodeNotVoidable || r.Transaction == nil {
+		t.Errorf("got %s %q %v, want a refusal with the payment", r.Outcome, r.Code, r.Transaction)
+	}
+	if keys := f.posts(); len(keys) != 2 || keys[0].key != keys[1].key {
+		t.Errorf("got %+v, want two attempts under one key", keys)
 	}
 }
 
