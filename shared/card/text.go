@@ -1,13 +1,11 @@
 package card
 
-import (
-	"strings"
+import "github.com/causeway-pay/causeway/shared/secret"
 
-	"github.com/causeway-pay/causeway/shared/secret"
+const (
+	shown        = 4 // digits of a card number that MaskText keeps
+	printedFirst = 4 // digits of the first group of a printed card
 )
-
-// shown is how many digits of a card number MaskText leaves.
-const shown = 4
 
 // InText returns where a free text contains its first card number, as text[from:to]. Two things are one:
 //
@@ -19,70 +17,104 @@ const shown = 4
 // with Visa's leading digit are telephone numbers and article numbers (such cards are no longer issued),
 // and 19 digits that begin with 3 or 4 are ids of ours in decimal form (of the years 2015 to 2045).
 func InText(text string, own ...secret.String) (from, to int, found bool) {
-	if len(text) < MinDigits {
-		return 0, 0, false
-	}
-	for _, number := range own {
-		if from, to, found = find(text, number); found {
+	for _, s := range searches(text, own) {
+		if from, to, found = s.next(0); found {
 			return from, to, true
-		}
-	}
-	words := digitWords(text)
-	for i := range words {
-		if to, found = numberFrom(text, words[i:]); found {
-			return words[i].from, to, true
 		}
 	}
 	return 0, 0, false
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. InText finds
-// nothing in the result, which is as long as the text.
+// nothing in the result, which is as long as the text. The time is proportional to the text's length
+// and to the number of own.
 func MaskText(text string, own ...secret.String) string {
-	for {
-		from, to, found := InText(text, own...)
-		if !found {
-			return text
-		}
-		text = text[:from] + masked(text[from:to]) + text[to:]
+	for _, s := range searches(text, own) {
+		s.text = text
+		text = s.masked()
 	}
+	return text
 }
 
-func masked(number string) string {
-	out := []byte(number)
-	left := shown
-	for i := len(out) - 1; i >= 0; i-- {
-		if !isDigit(out[i]) {
-			continue
+// search reads a text once, from its first byte to its last, for one number or for those of all brands.
+type search struct {
+	text   string
+	number string // "" for a number of any brand
+	read   int    // bytes of text that were read, with repetitions; tests limit it
+}
+
+// searches returns the searches for each of own and, last, for the numbers of all brands. What is not
+// 12 to 19 digits is no card number.
+func searches(text string, own []secret.String) []search {
+	if len(text) < MinDigits {
+		return nil
+	}
+	out := make([]search, 0, len(own)+1)
+	for _, number := range own {
+		if n := number.Len(); n >= MinDigits && n <= MaxDigits && digits(number.Reveal()) {
+			out = append(out, search{text: text, number: number.Reveal()})
 		}
-		if left--; left < 0 {
-			out[i] = 'X'
-		}
+	}
+	return append(out, search{text: text})
+}
+
+// masked returns the text with all numbers that the search finds masked. Each next one begins at the
+// digits that the one before it keeps, or after them: no number begins in a masked part.
+func (s *search) masked() string {
+	from, to, found := s.next(0)
+	if !found {
+		return s.text
+	}
+	out := []byte(s.text)
+	for found {
+		from, to, found = s.next(mask(out, from, to))
 	}
 	return string(out)
 }
 
-// find returns where a text contains a number, with or without spaces and hyphens between its digits.
-func find(text string, number secret.String) (from, to int, found bool) {
-	want := number.Reveal()
-	if len(want) < MinDigits {
-		return 0, 0, false
+// mask writes an X for each digit of text[from:to] but the last four, and returns where these begin.
+func mask(text []byte, from, to int) (kept int) {
+	kept = to
+	for left := shown; left > 0; {
+		if kept--; isDigit(text[kept]) {
+			left--
+		}
 	}
-	for from = range len(text) {
-		if to, found = matches(text, from, want); found {
+	for i := from; i < kept; i++ {
+		if isDigit(text[i]) {
+			text[i] = 'X'
+		}
+	}
+	return kept
+}
+
+// next returns the first number that begins at text[at] or later.
+func (s *search) next(at int) (from, to int, found bool) {
+	if s.number == "" {
+		return s.nextOfBrand(at)
+	}
+	for from = at; from < len(s.text); from++ {
+		if to, found = s.matches(from); found {
 			return from, to, true
 		}
 	}
 	return 0, 0, false
 }
 
-// matches reports whether the digits of want begin at text[from], and where they end.
-func matches(text string, from int, want string) (to int, found bool) {
+// at returns a byte of the text.
+func (s *search) at(i int) byte {
+	s.read++
+	return s.text[i]
+}
+
+// matches reports whether the number begins at text[from], with or without spaces and hyphens between
+// its digits, and where it ends.
+func (s *search) matches(from int) (to int, found bool) {
 	n := 0
-	for to = from; to < len(text); to++ {
-		switch c := text[to]; {
-		case c == want[n]:
-			if n++; n == len(want) {
+	for to = from; to < len(s.text); to++ {
+		switch c := s.at(to); {
+		case c == s.number[n]:
+			if n++; n == len(s.number) {
 				return to + 1, true
 			}
 		case n == 0 || c != ' ' && c != '-':
@@ -92,58 +124,78 @@ func matches(text string, from int, want string) (to int, found bool) {
 	return 0, false
 }
 
-// word is a part of a text.
-type word struct{ from, to int }
-
-// digitWords returns the words of a text that are digits alone.
-func digitWords(text string) (out []word) {
-	from, pure := 0, true
-	for i := range len(text) + 1 {
-		if i < len(text) && (isDigit(text[i]) || isLetter(text[i])) {
-			pure = pure && isDigit(text[i])
-			continue
+// nextOfBrand returns the first number of any brand that begins at text[at] or later.
+func (s *search) nextOfBrand(at int) (from, to int, found bool) {
+	for {
+		if from, at, found = s.digitWord(at); !found {
+			return 0, 0, false
 		}
-		if pure && i > from {
-			out = append(out, word{from, i})
+		if to, found = s.numberFrom(from, at); found {
+			return from, to, true
 		}
-		from, pure = i+1, true
 	}
-	return out
 }
 
-// numberFrom reports whether a card number begins with the first word, and where it ends.
-func numberFrom(text string, words []word) (to int, found bool) {
-	first := words[0]
-	if likely(text[first.from:first.to]) {
-		return first.to, true
+// digitWord returns the first word of digits alone that begins at text[at] or later.
+func (s *search) digitWord(at int) (from, to int, found bool) {
+	pure := at == 0 || !isWordByte(s.at(at-1))
+	for from, to = at, at; to < len(s.text); to++ {
+		if c := s.at(to); isWordByte(c) {
+			pure = pure && isDigit(c)
+			continue
+		}
+		if pure && to > from {
+			return from, to, true
+		}
+		from, pure = to+1, true
 	}
-	var digits strings.Builder
-	var sizes []int
-	for i, w := range words {
-		if i > 0 && !joined(text, words[:i+1]) || digits.Len()+w.to-w.from > MaxDigits {
+	return from, to, pure && to > from
+}
+
+// numberFrom reports whether a card number begins with the word of digits text[from:to], and where it
+// ends.
+func (s *search) numberFrom(from, to int) (end int, found bool) {
+	if s.read += min(to-from, MaxDigits); likely(s.text[from:to]) {
+		return to, true
+	}
+	if to-from != printedFirst || to == len(s.text) {
+		return 0, false
+	}
+	separator := s.at(to)
+	if separator != ' ' && separator != '-' {
+		return 0, false
+	}
+	number, sizes := s.text[from:to], []int{to - from}
+	for to < len(s.text) && s.at(to) == separator {
+		group := s.group(to + 1)
+		if group == "" || len(number)+len(group) > MaxDigits {
 			return 0, false
 		}
-		digits.WriteString(text[w.from:w.to])
-		if sizes = append(sizes, w.to-w.from); printed(sizes) && likely(digits.String()) {
-			return w.to, true
+		number, to = number+group, to+1+len(group)
+		if sizes = append(sizes, len(group)); printed(sizes) && likely(number) {
+			return to, true
 		}
 	}
 	return 0, false
 }
 
-// joined reports whether the last word follows on the one before it after one space or hyphen, the
-// same as between the first two.
-func joined(text string, words []word) bool {
-	before, last := words[len(words)-2], words[len(words)-1]
-	separator := text[words[0].to]
-	return last.from == before.to+1 && text[before.to] == separator && (separator == ' ' || separator == '-')
+// group returns the word of digits that begins at text[from], or "" if none does.
+func (s *search) group(from int) string {
+	for to := from; ; to++ {
+		if to == len(s.text) || !isWordByte(s.at(to)) {
+			return s.text[from:to]
+		}
+		if !isDigit(s.text[to]) {
+			return ""
+		}
+	}
 }
 
 // printed reports whether the digits of a card are printed in groups of these sizes: 4-6-4, 4-6-5, or
 // fours with a last group of one to four.
 func printed(sizes []int) bool {
 	n := len(sizes)
-	if n < 3 || sizes[0] != 4 {
+	if n < 3 || sizes[0] != printedFirst {
 		return false
 	}
 	if n == 3 && sizes[1] == 6 {
@@ -173,6 +225,9 @@ func known(number secret.String) bool {
 	brand := BrandOf(number)
 	return brand != Unknown && brand.FitsNumber(number) && Valid(number)
 }
+
+// isWordByte reports whether words consist of such bytes.
+func isWordByte(c byte) bool { return isDigit(c) || isLetter(c) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 

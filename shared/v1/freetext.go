@@ -98,21 +98,34 @@ func ownNumbers(texts []bodyText) (out []secret.String) {
 	return out
 }
 
-// contains reports whether the text contains a card number that must not be there.
+// contains reports whether the text contains a card number that must not be there. It reads the text
+// up to the first one.
 func (t bodyText) contains(own []secret.String) bool {
-	return t.masked(own) != t.text
+	if !t.isFree(own) {
+		return false
+	}
+	_, _, found := card.InText(t.text, own...)
+	return found
 }
 
 // masked returns the text without card numbers.
 func (t bodyText) masked(own []secret.String) string {
-	switch {
-	case t.name:
-	case cardNumberMembers[t.at], accountNumberMembers[t.at]:
-		return t.text
-	case networkIDMembers[t.at] && len(t.text) == networkIDDigits && !equalsOne(own, t.text):
+	if !t.isFree(own) {
 		return t.text
 	}
 	return card.MaskText(t.text, own...)
+}
+
+// isFree reports whether the text must not contain a card number.
+func (t bodyText) isFree(own []secret.String) bool {
+	switch {
+	case t.name:
+		return true
+	case networkIDMembers[t.at]:
+		return len(t.text) != networkIDDigits || equalsOne(own, t.text)
+	default:
+		return !cardNumberMembers[t.at] && !accountNumberMembers[t.at]
+	}
 }
 
 func equalsOne(own []secret.String, text string) bool {

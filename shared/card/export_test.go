@@ -1,0 +1,30 @@
+package card
+
+import "github.com/causeway-pay/causeway/shared/secret"
+
+// What a definition of MaskText needs of the rules for a number.
+var (
+	Likely  = likely
+	Printed = printed
+)
+
+// BytesToMask returns how many bytes MaskText reads of a text, with repetitions.
+func BytesToMask(text string, own ...secret.String) (n int) {
+	for _, s := range searches(text, own) {
+		s.text = text
+		text = s.masked()
+		n += s.read
+	}
+	return n
+}
+
+// BytesToFind returns how many bytes InText reads of a text, with repetitions, until it finds a number.
+func BytesToFind(text string, own ...secret.String) (n int, found bool) {
+	for _, s := range searches(text, own) {
+		_, _, found = s.next(0)
+		if n += s.read; found {
+			return n, true
+		}
+	}
+	return n, false
+}
