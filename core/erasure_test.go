@@ -196,3 +196,34 @@ func TestInactiveCustomersAreDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestPayerStaysAfterItsPaymentIsErased erases the payment of a customer long before the customer's
+// period ends. The erasure removes the link between them, and the customer stays with its card.
+func TestPayerStaysAfterItsPaymentIsErased(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	b := setup(t)
+	payer := b.MustCustomer(t, "{}").ID
+	b.MustAttach(t, payer, visa)
+	b.clock.Advance(5*day + 12*time.Hour)
+	inactive := b.MustCustomer(t, "{}").ID // the pass that deletes it has decided about the payer before
+	b.clock.Advance(195 * day)
+	old := b.MustCreate(t, 500, `,"customer":"`+payer+`"`)
+	b.settle(t, old.ID)
+	b.clock.Advance(170 * day)
+	b.keepPersonal, b.keepCustomers = core.LeastKeepPersonal, 365*day
+	b.again(t)
+	soon(t, func() bool { return b.number(t, "SELECT COUNT(*) FROM transactions WHERE erased_at > 0") == 1 })
+	if got := b.get(t, "/v1/customers/"+inactive); got.status != 200 {
+		t.Fatalf("after the first pass: got %d %s", got.status, got.body)
+	}
+	b.clock.Advance(day)
+	b.again(t)
+	soon(t, func() bool { return b.get(t, "/v1/customers/"+inactive).status == 404 })
+	if got := b.get(t, "/v1/customers/"+payer); got.status != 200 {
+		t.Errorf("the customer paid 171 days ago, and the period is 365 days: got %d %s", got.status, got.body)
+	}
+	if got := b.number(t, "SELECT COUNT(*) FROM payment_methods WHERE number IS NOT NULL"); got != 1 {
+		t.Errorf("got %d stored cards, want 1", got)
+	}
+}

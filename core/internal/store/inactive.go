@@ -34,13 +34,20 @@ func (db *DB) AgedCustomers(ctx context.Context, tenant payment.Tenant, since ti
 	return aged, next, nil
 }
 
-// ActiveCustomer reports whether a customer was changed, got or lost a payment method or had a
-// transaction since a time.
+// paymentsOf selects from the transactions of a customer that no erasure has unlinked from it.
+const paymentsOf = `SELECT 1 FROM transaction_terms CROSS JOIN transactions ON id = transaction_id
+	WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6 AND `
+
+// ActiveCustomer reports whether a customer was changed, got or lost a payment method, or had a
+// transaction or a refund since a time, or has a transaction that is unfinished.
 func (tx *Tx) ActiveCustomer(tenant payment.Tenant, customer int64, since time.Time) (bool, error) {
-	row, err := tx.row(`SELECT (SELECT COUNT(*) FROM customers WHERE id = ?1 AND updated_at >= ?2)
-		+ (SELECT COUNT(*) FROM (SELECT 1 FROM payment_methods WHERE customer_id = ?1 AND (created_at >= ?2 OR detached_at >= ?2) LIMIT 1) AS methods)
-		+ (SELECT COUNT(*) FROM (SELECT 1 FROM transaction_terms WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6
-			AND transaction_id >= ?7 LIMIT 1) AS paid)`,
+	row, err := tx.row(`SELECT CASE WHEN EXISTS (SELECT 1 FROM customers WHERE id = ?1 AND (updated_at >= ?2 OR last_paid_at >= ?2))
+			OR EXISTS (SELECT 1 FROM payment_methods WHERE customer_id = ?1 AND (created_at >= ?2 OR detached_at >= ?2))
+			OR EXISTS (SELECT 1 FROM transaction_terms WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6
+				AND transaction_id >= ?7)
+			OR EXISTS (`+paymentsOf+unfinishedPayment+`)
+			OR EXISTS (`+paymentsOf+`EXISTS (SELECT 1 FROM refunds WHERE refunds.transaction_id = transactions.id AND refunds.id >= ?7))
+		THEN 1 ELSE 0 END`,
 		customer, toMillis(since), tenant.Merchant, tenant.Live, termCustomer, id.Format(id.Customer, customer), id.At(since))
 	if err != nil {
 		return false, err

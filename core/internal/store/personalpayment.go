@@ -26,17 +26,22 @@ func paymentParts() map[string][]personal {
 	}
 }
 
-// openPayment reads a transaction for its erasure. It is open if a step of it has no outcome, a
-// reversal is pending, a payer can still confirm it, or a refund is younger than ?2.
+// unfinishedPayment is the condition of a transaction that has a step without an outcome or a pending
+// reversal, or that a payer can still confirm.
+const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action', 'pending_review') OR operation <> ''
+	OR amount_capture_pending > 0 OR amount_refund_pending > 0
+	OR EXISTS (SELECT 1 FROM reversals WHERE reversals.transaction_id = transactions.id))`
+
+// openPayment reads a transaction for its erasure. It is open if it is unfinished, or a refund is
+// younger than ?2.
 const openPayment = `SELECT merchant_id, live, payment_method,
 		CASE WHEN details ->> '$.bank_account' IS NULL THEN 'card' ELSE 'bank_account' END,
 		COALESCE(details ->> '$.customer', ''), COALESCE(waiting_details ->> '$.customer', ''),
-		CASE WHEN status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action', 'pending_review') OR operation <> ''
-			OR amount_capture_pending > 0 OR amount_refund_pending > 0
-			OR EXISTS (SELECT 1 FROM reversals WHERE reversals.transaction_id = transactions.id)
+		CASE WHEN ` + unfinishedPayment + `
 			OR EXISTS (SELECT 1 FROM refunds WHERE refunds.transaction_id = transactions.id AND refunds.id >= ?2)
 		THEN 1 ELSE 0 END,
-		CASE WHEN updated_at > created_at + ?3 THEN 1 ELSE 0 END
+		CASE WHEN updated_at > created_at + ?3 THEN 1 ELSE 0 END,
+		MAX(created_at, COALESCE((SELECT MAX(refunds.created_at) FROM refunds WHERE refunds.transaction_id = transactions.id), 0))
 	FROM transactions WHERE id = ?1`
 
 // lateChange is how long after a transaction its events can follow its erasure by their own age. The
@@ -48,18 +53,20 @@ type paymentErasure struct {
 	tenant              payment.Tenant
 	method, kind        string
 	customer, waitingOf string
-	open, changed       bool // changed: later than its events are erased by their own age
+	open, changed       bool  // changed: later than its events are erased by their own age
+	paid                int64 // when it was created or last refunded, in milliseconds
 }
 
 // erasePayment erases the personal data of a transaction and of its captures and refunds, and its
-// link to a customer, in the command's commit. It reports a transaction that is open, which stays as
-// it is, and ErrNotFound if there is none.
+// link to a customer, in the command's commit. The customer keeps the time of the payment. It reports
+// a transaction that is open, which stays as it is, and ErrNotFound if there is none.
 func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, was paymentErasure, err error) {
 	row, err := tx.locked(openPayment, n, id.At(now.Add(-LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {
 		return 0, was, err
 	}
-	err = row.Scan(&was.tenant.Merchant, &was.tenant.Live, &was.method, &was.kind, &was.customer, &was.waitingOf, &was.open, &was.changed)
+	err = row.Scan(&was.tenant.Merchant, &was.tenant.Live, &was.method, &was.kind, &was.customer, &was.waitingOf,
+		&was.open, &was.changed, &was.paid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, was, ErrNotFound
 	}
@@ -77,9 +84,7 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, w
 			erased += changed
 		}
 	}
-	err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term IN (?, ?) AND transaction_id = ?`,
-		was.tenant.Merchant, was.tenant.Live, termCustomer, was.customer, was.waitingOf, n)
-	if err != nil {
+	if err := tx.unlinkPayment(n, was); err != nil {
 		return 0, was, err
 	}
 	if _, stored := id.Parse(id.PaymentMethod, was.method); stored != nil {
@@ -87,6 +92,25 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, w
 	}
 	err = tx.change(`UPDATE transactions SET erased_at = ?, payment_method = ?, waiting_method = NULL, waiting_details = NULL WHERE id = ?`, toMillis(tx.Now), was.kind, n)
 	return erased, was, err
+}
+
+// unlinkPayment deletes the links of a transaction to its customers. A link is all by which a
+// customer without another change counts as active, so the time of the payment moves to the customer.
+func (tx *Tx) unlinkPayment(n int64, was paymentErasure) error {
+	for _, name := range []string{was.customer, was.waitingOf} {
+		customer, err := id.Parse(id.Customer, name)
+		if err != nil {
+			continue // it names none
+		}
+		err = tx.exec(`UPDATE customers SET last_paid_at = ?1
+			WHERE id = ?2 AND merchant_id = ?3 AND live = ?4 AND deleted_at = 0 AND last_paid_at < ?1`,
+			was.paid, customer, was.tenant.Merchant, was.tenant.Live)
+		if err != nil {
+			return err
+		}
+	}
+	return tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term IN (?, ?) AND transaction_id = ?`,
+		was.tenant.Merchant, was.tenant.Live, termCustomer, was.customer, was.waitingOf, n)
 }
 
 // agedTransactions erases the next page of transactions past the period of their merchants.

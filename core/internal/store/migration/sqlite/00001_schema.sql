@@ -369,6 +369,8 @@ CREATE TABLE customers (
     version           INTEGER NOT NULL,
     created_at        INTEGER NOT NULL,
     updated_at        INTEGER NOT NULL,
+    -- The last payment or refund of the transactions that an erasure has unlinked from the customer; 0 for none.
+    last_paid_at      INTEGER NOT NULL DEFAULT 0,
     deleted_at        INTEGER NOT NULL DEFAULT 0,
     api_key_id        INTEGER NOT NULL DEFAULT 0,
     client_address    TEXT    NOT NULL DEFAULT '' -- emptied when the customer is deleted, as of its payment methods

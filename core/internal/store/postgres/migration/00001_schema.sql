@@ -353,6 +353,7 @@ CREATE TABLE customers (
     version           BIGINT   NOT NULL,
     created_at        BIGINT   NOT NULL,
     updated_at        BIGINT   NOT NULL,
+    last_paid_at      BIGINT   NOT NULL DEFAULT 0,
     deleted_at        BIGINT   NOT NULL DEFAULT 0,
     default_method_id BIGINT   NOT NULL DEFAULT 0,
     api_key_id        BIGINT   NOT NULL DEFAULT 0,
