@@ -67,11 +67,12 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 		}
 		return m, m.Sealed, nil
 	}, vault.Object{Tenant: t, ID: name})
-	if err != nil {
+	wiped := errors.Is(err, vault.ErrWiped)
+	if err != nil && !wiped {
 		return Stored{}, err
 	}
 	out := Stored{Kind: m.Kind, Details: m.Details, Secrets: secrets, Drawn: Drawn{Method: m.ID, Customer: m.Customer}}
-	if !m.DetachedAt.IsZero() {
+	if wiped || !m.DetachedAt.IsZero() {
 		out.Drawn.refusal = ErrNoSource
 	}
 	return out, nil
@@ -105,7 +106,7 @@ func (e *Engine) storedToken(ctx context.Context, tenant payment.Tenant, n int64
 		}
 		return t, t.Sealed, nil
 	}, o)
-	if err != nil {
+	if err != nil && !errors.Is(err, vault.ErrWiped) { // whyNotToken refuses a token without its number
 		return Stored{}, err
 	}
 	secrets.Token = value
@@ -142,8 +143,9 @@ func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.St
 	return code, err
 }
 
-// opened reads and opens a row. It reads a second time when the row's key is not known: a rotation has then resealed the row, and dropped
-// the key, between the two.
+// opened reads and opens a row. It reads a second time when the row's key is not known: a rotation
+// has then resealed the row, and dropped the key, between the two. It returns the row also with
+// vault.ErrWiped.
 func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Object) (T, vault.Secrets, error) {
 	for again := false; ; again = true {
 		row, sealed, err := read()
@@ -160,12 +162,13 @@ func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Ob
 	}
 }
 
-// whyNotToken is why a token cannot be used, nil when it can.
+// whyNotToken returns the reason for which a token cannot be used, nil if it can. A token without its
+// number has expired, also by a clock that was set back after it was wiped.
 func (e *Engine) whyNotToken(t *payment.Token) error {
 	switch {
 	case t.UsedBy != 0:
 		return ErrTokenUsed
-	case !t.ExpiresAt.After(e.Clock.Now()):
+	case len(t.Sealed.Number) == 0, !t.ExpiresAt.After(e.Clock.Now()):
 		return ErrTokenExpired
 	}
 	return nil

@@ -63,7 +63,9 @@ func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	return tx.insertCode(id, sealed.Code)
 }
 
-// WipeTokens takes the secrets from at most limit tokens that have expired, and returns from how many.
+// WipeTokens removes the secrets of at most limit tokens that have expired, and returns of how many.
+// A token that expired only by a clock that was set ahead expires by the confirmed time too, so that
+// it stays expired after the clock is set right.
 func (tx *Tx) WipeTokens(limit int) (int64, error) {
 	const expired = ` IN (SELECT id FROM tokens INDEXED BY tokens_sealed
 		WHERE number IS NOT NULL AND expires_at <= ? ORDER BY expires_at, id LIMIT ?)`
@@ -74,7 +76,8 @@ func (tx *Tx) WipeTokens(limit int) (int64, error) {
 	if err := tx.overwrite(`UPDATE tokens SET number = zeroblob(length(number)) WHERE id`+expired, toMillis(tx.Now), limit); err != nil {
 		return 0, err
 	}
-	return tx.changed(`UPDATE tokens SET number = NULL WHERE id`+expired, toMillis(tx.Now), limit)
+	return tx.changed(`UPDATE tokens SET number = NULL, expires_at = MIN(expires_at, ?) WHERE id`+expired,
+		toMillis(tx.Confirmed()), toMillis(tx.Now), limit)
 }
 
 // DeleteTokens removes at most limit tokens that expired at least so long ago, and returns how many.

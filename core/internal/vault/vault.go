@@ -20,6 +20,8 @@ var (
 	ErrUnknownKey = errors.New("vault: sealed by an unknown key")
 	// ErrNotHere: the text was not sealed for this tenant, object and field, or was changed since.
 	ErrNotHere = errors.New("vault: does not open here")
+	// ErrWiped: the number was removed. Its key may have been dropped since.
+	ErrWiped = errors.New("vault: the number was removed")
 )
 
 // Object is whose secrets these are.
@@ -66,11 +68,11 @@ func (v *Vault) Seal(o Object, s Secrets) (payment.Sealed, error) {
 	return payment.Sealed{Key: k.primary, Number: number}, err
 }
 
-// Open decrypts the number that was sealed for the object. It reads the keyset again for a key that it does not have: another process
-// may have added one.
+// Open decrypts the number that was sealed for the object. It returns ErrWiped if the number was
+// removed. It reads the keyset again for an unknown key, because another process may have added it.
 func (v *Vault) Open(o Object, s payment.Sealed) (Secrets, error) {
 	if len(s.Number) == 0 {
-		return Secrets{}, nil // wiped, perhaps before its key was dropped
+		return Secrets{}, ErrWiped
 	}
 	k, err := v.keysWith(s.Key)
 	if err != nil {
@@ -153,9 +155,6 @@ func (k *keys) seal(o Object, field string, s secret.String) ([]byte, error) {
 }
 
 func (k *keys) open(o Object, field string, sealed []byte) (secret.String, error) {
-	if len(sealed) == 0 {
-		return secret.String{}, nil
-	}
 	plain, err := k.aead.Decrypt(sealed, place(o, field))
 	if err != nil {
 		return secret.String{}, fmt.Errorf("%w: %s of %s", ErrNotHere, field, o.ID)
