@@ -13,6 +13,9 @@ const (
 	// confirmAfter is after how much monotonic time a step ahead that stays is believed: long enough
 	// to set a clock right that was wrong.
 	confirmAfter = time.Hour
+	// forgetAfter is after how much monotonic time a clock that was set back is believed to have been
+	// ahead before, so that Highest follows it.
+	forgetAfter = 7 * 24 * time.Hour
 )
 
 // Guard keeps a clock that is set ahead by mistake from ending rows early. What is removed or ended
@@ -20,7 +23,8 @@ const (
 //
 // The confirmed time advances with the monotonic clock. It follows a clock that was set back at
 // once, because a row that ends late does no harm. It follows a clock that stepped ahead after an
-// hour in which the step stayed. A Guard is safe for concurrent use; make it with NewGuard.
+// hour in which the step stayed. What is kept for a time from now on is kept from Highest, because a
+// clock that was set back may be wrong, too. A Guard is safe for concurrent use; make it with NewGuard.
 type Guard struct {
 	clock Clock
 
@@ -29,21 +33,37 @@ type Guard struct {
 	at        time.Duration // guarded by mu
 	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is believed
 	since     time.Duration // guarded by mu: the monotonic reading at which the step was found
+	highest   time.Time     // guarded by mu: at the monotonic reading at
+	low       bool          // guarded by mu: the confirmed time is behind highest
+	lowSince  time.Duration // guarded by mu: the monotonic reading at which that was found
 }
 
 // NewGuard returns the guard of a clock, which it believes now.
 func NewGuard(c Clock) *Guard {
-	return &Guard{clock: c, confirmed: c.Now().Round(0), at: monotonicOf(c)}
+	now := c.Now().Round(0)
+	return &Guard{clock: c, confirmed: now, highest: now, at: monotonicOf(c)}
 }
 
-// Resume sets the confirmed time back to that of an earlier run of the program, if the clock is more
-// than an hour ahead of it. Call it once, before the confirmed time is used.
-func (g *Guard) Resume(confirmed time.Time) {
+// Resume continues from the Highest of an earlier run of the program. It sets the confirmed time back
+// to that if the clock is more than an hour ahead of it. Call it once, before another method.
+func (g *Guard) Resume(highest time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.confirmed.Sub(confirmed) > restartTolerance {
-		g.confirmed = confirmed.Round(0)
+	if g.confirmed.Sub(highest) > restartTolerance {
+		g.confirmed = highest.Round(0)
 	}
+	g.highest = highest.Round(0)
+	g.raise(0)
+}
+
+// Highest returns the highest time that was confirmed, and the time that has passed since by the
+// monotonic clock. It is later than Confirmed by more than a minute only if the clock was set back,
+// for a week at most.
+func (g *Guard) Highest() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.read()
+	return g.highest
 }
 
 // Confirmed returns the time by which rows may end for ever. It is never later than the clock.
@@ -57,19 +77,38 @@ func (g *Guard) Confirmed() time.Time {
 func (g *Guard) Read() (confirmed time.Time, ahead time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.read()
+	return g.confirmed, g.step
+}
+
+// read advances the guard to the present.
+func (g *Guard) read() {
 	wall, monotonic := g.clock.Now().Round(0), monotonicOf(g.clock)
-	expected := g.confirmed.Add(monotonic - g.at)
+	passed := monotonic - g.at
+	expected := g.confirmed.Add(passed)
 	step := wall.Sub(expected)
 	waits := g.step != 0 && (step-g.step).Abs() <= stepTolerance
-	if step <= stepTolerance || waits && monotonic-g.since >= confirmAfter {
-		g.confirmed, g.at, g.step = wall, monotonic, 0
-		return wall, 0
+	switch {
+	case step <= stepTolerance || waits && monotonic-g.since >= confirmAfter:
+		g.confirmed, g.step = wall, 0
+	case waits:
+		g.confirmed, g.step = expected, step
+	default:
+		g.confirmed, g.step, g.since = expected, step, monotonic
 	}
-	if !waits {
-		g.since = monotonic
+	g.at = monotonic
+	g.raise(passed)
+}
+
+// raise advances the highest confirmed time by the time that has passed.
+func (g *Guard) raise(passed time.Duration) {
+	g.highest = g.highest.Add(passed)
+	switch {
+	case g.highest.Sub(g.confirmed) <= stepTolerance, g.low && g.at-g.lowSince >= forgetAfter:
+		g.highest, g.low = g.confirmed, false
+	case !g.low:
+		g.low, g.lowSince = true, g.at
 	}
-	g.confirmed, g.at, g.step = expected, monotonic, step
-	return expected, step
 }
 
 // monotonicOf returns the monotonic reading of a fake clock, or the machine's for other clocks.

@@ -93,3 +93,64 @@ func TestGuardResumes(t *testing.T) {
 		wantConfirmed(t, g, now, time.Hour)
 	}
 }
+
+// wantHighest compares the highest confirmed time with the clock.
+func wantHighest(t *testing.T, g *clock.Guard, c *clock.Fake, ahead time.Duration) {
+	t.Helper()
+	if got := g.Highest().Sub(c.Now()); got != ahead {
+		t.Errorf("the highest confirmed time: got %s ahead of the clock, want %s", got, ahead)
+	}
+}
+
+// TestGuardKeepsTheHighest: the highest confirmed time advances under a clock that was set back, and
+// follows no step that was not confirmed.
+func TestGuardKeepsTheHighest(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(time.Unix(0, 0))
+	g := clock.NewGuard(c)
+	wantHighest(t, g, c, 0)
+	c.Step(-time.Minute)
+	wantHighest(t, g, c, 0)
+	c.Step(-day)
+	wantHighest(t, g, c, day)
+	c.Advance(30 * time.Hour)
+	wantHighest(t, g, c, day)
+	c.Step(3 * day)
+	wantHighest(t, g, c, -2*day)
+	c.Advance(time.Hour - 1)
+	wantHighest(t, g, c, -2*day)
+	c.Advance(1)
+	wantHighest(t, g, c, 0)
+}
+
+// TestGuardForgetsTheHighest: a clock that stays behind for a week is believed.
+func TestGuardForgetsTheHighest(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(time.Unix(0, 0))
+	g := clock.NewGuard(c)
+	for range 2 {
+		c.Advance(30 * day)
+		c.Step(-day)
+		wantHighest(t, g, c, day)
+		c.Advance(7*day - 1)
+		wantHighest(t, g, c, day)
+		c.Advance(1)
+		wantHighest(t, g, c, 0)
+	}
+}
+
+// TestGuardResumesTheHighest: a program that was restarted under a clock that is behind keeps the
+// highest confirmed time.
+func TestGuardResumesTheHighest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ resumed, want time.Duration }{
+		{day, day}, {time.Minute + 1, time.Minute + 1}, {time.Minute, 0}, {0, 0}, {-time.Hour, 0}, {-day, -day},
+	} {
+		now := clock.NewFake(time.Unix(0, 0))
+		g := clock.NewGuard(now)
+		g.Resume(now.Now().Add(c.resumed))
+		wantHighest(t, g, now, c.want)
+		now.Advance(time.Minute)
+		wantHighest(t, g, now, c.want)
+	}
+}

@@ -77,7 +77,7 @@ func (a *API) refusal(c *call, why error) (engine.Answer, error) {
 	case c.counted != nil:
 		return a.Engine.RefuseConfirmation(c.Context(), c.request, c.counted, f.answer(c))
 	case f.revocable():
-		return a.Engine.ReserveKey(c.Context(), c.request, func(time.Time) engine.Answer { return f.answer(c) })
+		return a.Engine.ReserveKey(c.Context(), c.request, func(_, _ time.Time) engine.Answer { return f.answer(c) })
 	}
 	kept, err := a.Engine.Kept(c.Context(), c.request)
 	if errors.Is(err, store.ErrNotFound) {

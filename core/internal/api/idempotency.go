@@ -66,10 +66,10 @@ func (a *API) reserveKey(c *call) (engine.Answer, error) {
 	if f := lengthFault(field{"purpose", &in.Purpose, 255}); f != nil {
 		return engine.Answer{}, f
 	}
-	return a.Engine.ReserveKey(c.Context(), c.request, func(now time.Time) engine.Answer {
+	return a.Engine.ReserveKey(c.Context(), c.request, func(created, expires time.Time) engine.Answer {
 		return engine.Answer{Status: http.StatusCreated, Body: encode(&v1.IdempotencyKeyReservation{
 			Object: v1.IdempotencyKeyReservationObjectIdempotencyKeyReservation, Purpose: in.Purpose,
-			CreatedAt: v1.Time{Time: now}, ExpiresAt: v1.Time{Time: now.Add(store.KeyLifetime)},
+			CreatedAt: v1.Time{Time: created}, ExpiresAt: v1.Time{Time: expires},
 		})}
 	})
 }

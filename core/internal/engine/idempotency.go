@@ -91,12 +91,12 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 	return out, nil
 }
 
-// ReserveKey stores the request's key with the response that show returns, and does nothing else. A repeated request gets the same
-// response; ErrKeyReused if another request has the key.
-func (e *Engine) ReserveKey(ctx context.Context, r Request, show func(now time.Time) Answer) (Answer, error) {
+// ReserveKey stores the request's key with the response that show returns, and does nothing else. A
+// repeated request gets the same response; ErrKeyReused if another request has the key.
+func (e *Engine) ReserveKey(ctx context.Context, r Request, show func(created, expires time.Time) Answer) (Answer, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		answer := show(tx.Now)
+		answer := show(tx.Now, tx.KeyExpiry())
 		return &answer, nil
 	})
 	return value(out), err

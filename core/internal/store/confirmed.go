@@ -34,25 +34,25 @@ func (db *DB) confirmed(at time.Time) time.Time {
 	return at
 }
 
-// KeepConfirmed writes the confirmed time for the next process that opens the store, if it has
-// changed by a minute. Call it from time to time, never twice at the same time.
+// KeepConfirmed writes the highest confirmed time for the next process that opens the store, if it
+// has changed by a minute. Call it from time to time, never twice at the same time.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
-	confirmed := db.Confirmed()
-	if confirmed.Sub(db.kept).Abs() < keepConfirmedEvery {
+	highest := db.guard.Highest()
+	if highest.Sub(db.kept).Abs() < keepConfirmedEvery {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
 		return tx.exec(`INSERT INTO confirmed_clock (id, at) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET at = ?1`,
-			toMillis(confirmed))
+			toMillis(highest))
 	})
 	if err != nil {
 		return fmt.Errorf("write the confirmed time: %w", err)
 	}
-	db.kept = confirmed
+	db.kept = highest
 	return nil
 }
 
-// resume continues with the confirmed time of an earlier process, if there was one.
+// resume continues with the highest confirmed time of an earlier process, if there was one.
 func (db *DB) resume(ctx context.Context) error {
 	s, err := db.query(ctx, `SELECT at FROM confirmed_clock WHERE id = 1`)
 	if err != nil {

@@ -15,6 +15,23 @@ import (
 // KeyLifetime is how long an idempotency key is remembered, by the stored time.
 const KeyLifetime = 24 * time.Hour
 
+// behindTolerance is how far the time of a command may be behind the highest confirmed time without
+// counting as that of a clock that was set back: a command waits for its commit.
+const behindTolerance = time.Minute
+
+// KeyExpiry returns until when an idempotency key is remembered that is written at a time. Its
+// lifetime begins at the highest confirmed time if that is later. A key that a clock a day behind
+// wrote would otherwise have expired once the clock is right, and the retry would be a second payment.
+func (db *DB) KeyExpiry(at time.Time) time.Time {
+	if highest := db.guard.Highest(); highest.Sub(at) > behindTolerance {
+		at = highest
+	}
+	return at.Add(KeyLifetime)
+}
+
+// KeyExpiry is until when a key is remembered that the command writes.
+func (tx *Tx) KeyExpiry() time.Time { return tx.db.KeyExpiry(tx.Now) }
+
 // Claim is what became of a request's idempotency key. Exactly one of the cases holds: it was free and is now this request's (ID > 0
 // and Held), another request with another body has it (!SameRequest), an equal request is running (SameRequest, Status 0), or an
 // equal request was answered (SameRequest, Status and Answer).
@@ -146,7 +163,8 @@ func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint [
 }
 
 func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
-	text, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.Now.Add(KeyLifetime))}
+	expires := toMillis(tx.KeyExpiry())
+	text, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), expires}
 	if apiKey != 0 && tx.s.Dialect().Shared {
 		text, args = claimKeyUnder, append(args, apiKey)
 	}
@@ -162,7 +180,8 @@ func (tx *Tx) CompleteKey(claim int64, status int, answer []byte) error {
 	if claim == 0 {
 		return nil
 	}
-	return tx.change(completeKey, status, answer, toMillis(tx.Now.Add(KeyLeft)), toMillis(tx.Now.Add(KeyLifetime)), claim)
+	expires := tx.KeyExpiry()
+	return tx.change(completeKey, status, answer, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
 }
 
 // ReleaseKey gives a claimed key back when the request had no effect after all. A claim of 0 is none.

@@ -22,17 +22,15 @@ const lockEndpoints = `SELECT pg_advisory_xact_lock_shared(hashtextextended(name
 var closeAll = closeText(`, delivered AS (
 	INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 	SELECT d.id, d.endpoint_id, d.event_id, $19::bigint, $19::bigint, $19::bigint
-	FROM unnest($24::bigint[], $25::bigint[], $26::bigint[]) AS d (id, endpoint_id, event_id) WHERE d.event_id IN (SELECT event_id FROM resolved)
+	FROM unnest($25::bigint[], $26::bigint[], $27::bigint[]) AS d (id, endpoint_id, event_id) WHERE d.event_id IN (SELECT event_id FROM resolved)
 )`)
 
 // closePlain is closeAll for payments of which nobody is to be told: what a statement might touch costs even when it does not.
 var closePlain = closeText("")
 
-// The lifetimes of idempotency keys, in milliseconds.
-var (
-	keyLeft     = strconv.FormatInt(store.KeyLeft.Milliseconds(), 10)
-	keyLifetime = strconv.FormatInt(store.KeyLifetime.Milliseconds(), 10)
-)
+// keySpent is how much of its lifetime an idempotency key may have spent before its response is
+// stored and still keep its expiry, in milliseconds.
+var keySpent = strconv.FormatInt((store.KeyLifetime - store.KeyLeft).Milliseconds(), 10)
 
 func closeText(delivered string) string {
 	return `WITH agreed AS (
@@ -61,7 +59,7 @@ func closeText(delivered string) string {
 	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint, CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) FROM resolved
 )` + delivered + `, answered AS (
 	UPDATE idempotency_keys k SET status = r.answer_status, answer = COALESCE(r.answer, convert_to(r.data, 'UTF8')),
-		expires_at = CASE WHEN k.expires_at < $19::bigint + ` + keyLeft + ` THEN $19::bigint + ` + keyLifetime + ` ELSE k.expires_at END
+		expires_at = CASE WHEN k.expires_at < $24::bigint - ` + keySpent + ` THEN $24::bigint ELSE k.expires_at END
 	FROM resolved r WHERE k.id = r.claim AND k.id = ANY ($16::bigint[]) AND k.status = 0
 	RETURNING 1
 )
@@ -100,7 +98,7 @@ func (e *engine) writeClosings(ctx context.Context, now time.Time, asked []*stor
 	known := tenantsOf(all)
 	locks := column(known, func(t told) string { return store.EndpointsLock(t.tenant) })
 	slices.Sort(locks)
-	finish := &pgx.QueuedQuery{SQL: closePlain, Arguments: closingColumns(all, known, now)}
+	finish := &pgx.QueuedQuery{SQL: closePlain, Arguments: closingColumns(all, known, now, e.db.KeyExpiry(now))}
 	if deliveries := deliveryColumns(all); deliveries != nil {
 		finish = &pgx.QueuedQuery{SQL: closeAll, Arguments: append(finish.Arguments, deliveries...)}
 	}
@@ -138,7 +136,7 @@ func tenantsOf(all []*store.Closing) []told {
 	return out
 }
 
-func closingColumns(all []*store.Closing, known []told, now time.Time) []any {
+func closingColumns(all []*store.Closing, known []told, now, expires time.Time) []any {
 	return []any{
 		column(all, func(c *store.Closing) int64 { return c.Transaction.ID }),
 		column(all, func(c *store.Closing) int64 { return c.Transaction.Attempt }),
@@ -163,6 +161,7 @@ func closingColumns(all []*store.Closing, known []told, now time.Time) []any {
 		column(known, func(t told) int16 { return small(t.tenant.Live) }),
 		column(known, func(t told) string { return t.endpoints }),
 		all[0].Core,
+		expires.UnixMilli(),
 	}
 }
 

@@ -95,7 +95,7 @@ func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*stor
 		out[order[place-1]] = answer[int64]{claim, true}
 		return nil
 	}
-	open := &pgx.QueuedQuery{SQL: openPlain, Arguments: openingColumns(all, now)}
+	open := &pgx.QueuedQuery{SQL: openPlain, Arguments: openingColumns(all, now, e.db.KeyExpiry(now))}
 	if slices.ContainsFunc(all, draws) {
 		open = &pgx.QueuedQuery{SQL: openAll, Arguments: append(open.Arguments, drawnColumns(all)...)}
 	}
@@ -109,7 +109,7 @@ func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*stor
 // draws reports whether there is more to an opening than its own rows.
 func draws(o *store.Opening) bool { return o.Customer != 0 || o.Method != 0 || o.Token != 0 }
 
-func openingColumns(all []*store.Opening, now time.Time) []any {
+func openingColumns(all []*store.Opening, now, expires time.Time) []any {
 	keys := column(all, func(o *store.Opening) int64 { return o.Transaction.Client.APIKey })
 	distinct := slices.Compact(slices.Sorted(slices.Values(keys)))
 	return []any{
@@ -127,7 +127,7 @@ func openingColumns(all []*store.Opening, now time.Time) []any {
 		column(all, func(o *store.Opening) int16 { return small(o.Transaction.Partial) }),
 		column(all, func(o *store.Opening) string { return o.Terms.Customer }),
 		column(all, func(o *store.Opening) string { return o.Terms.Reference }),
-		keys, now.UnixMilli(), now.Add(store.KeyLifetime).UnixMilli(), all[0].Core, distinct,
+		keys, now.UnixMilli(), expires.UnixMilli(), all[0].Core, distinct,
 		column(all, func(o *store.Opening) string { return o.Transaction.Client.Address }),
 	}
 }

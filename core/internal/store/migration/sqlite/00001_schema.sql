@@ -412,7 +412,7 @@ CREATE TABLE store_probes (
     filler BLOB NOT NULL
 ) STRICT;
 
--- The time by which rows end for ever, so that a clock that is wrong after a restart ends none.
+-- The highest confirmed time, so that a clock that is wrong after a restart ends no row for ever.
 CREATE TABLE confirmed_clock (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     at INTEGER NOT NULL -- milliseconds
