@@ -13,25 +13,28 @@ const (
 	purgePause = 10 * time.Millisecond
 )
 
-// PurgeIdempotencyKeys removes the answered keys that have expired by a time, and returns how many. Keys whose request still runs stay.
+// PurgeIdempotencyKeys removes the completed keys that have expired by a time, and returns how many.
+// Keys whose request still runs stay. The caller reads the time from the clock.
 //
-// Ids rise with time and all keys live equally long, so the expired ones are the first: no index is kept for this, and a pass ends at the
-// first key that lives.
+// Ids rise with time and all keys live equally long, so the expired ones are the first: no index is
+// kept for this, and a pass ends at the first window in which all completed keys live. A key that
+// lives longer than two lifetimes was written by a wrong clock, and gets one lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
-	now = db.confirmed(now)
+	p := keyPurge{ended: toMillis(db.confirmed(now)), expiry: toMillis(db.KeyExpiry(now))}
+	p.latest = p.expiry + KeyLifetime.Milliseconds()
 	for after := int64(0); ; {
-		w, err := db.expiredWindow(ctx, after, now)
+		w, err := db.nextWindow(ctx, after, p)
 		if err != nil || w.rows == 0 {
 			return purged, err
 		}
-		if w.expired > 0 {
+		if w.expired > 0 || w.wrong > 0 {
 			n := int64(0)
-			if err = db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(after, w.last, now); return err }); err != nil {
+			if err = db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(after, w.last, p); return err }); err != nil {
 				return purged, fmt.Errorf("purge idempotency keys: %w", err)
 			}
 			purged += n
 		}
-		if w.alive > 0 || w.rows < purgeBatch {
+		if w.alive > 0 && w.expired == 0 && w.wrong == 0 || w.rows < purgeBatch {
 			return purged, nil
 		}
 		after = w.last
@@ -43,23 +46,34 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 	}
 }
 
-// window is what stands in the next purgeBatch rows.
-type window struct{ rows, expired, alive, last int64 }
+// keyPurge is the times of a pass in milliseconds: keys have expired by ended, and a key that expires
+// after latest expires at expiry instead.
+type keyPurge struct{ ended, expiry, latest int64 }
 
-func (db *DB) expiredWindow(ctx context.Context, after int64, now time.Time) (window, error) {
+// window counts the completed keys among the next purgeBatch rows by their expiry.
+type window struct{ rows, expired, alive, wrong, last int64 }
+
+func (db *DB) nextWindow(ctx context.Context, after int64, p keyPurge) (window, error) {
 	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1 ELSE 0 END), 0),
-			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
-		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?2 ORDER BY id LIMIT ?3) AS next`)
+			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 AND expires_at <= ?2 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?2 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
+		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?3 ORDER BY id LIMIT ?4) AS next`)
 	if err != nil {
 		return window{}, err
 	}
 	var w window
-	if err := s.Row(ctx, toMillis(now), after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.last); err != nil {
+	if err := s.Row(ctx, p.ended, p.latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil
 }
 
-func (tx *Tx) purgeKeys(after, last int64, now time.Time) (int64, error) {
-	return tx.changed(`DELETE FROM idempotency_keys WHERE id > ? AND id <= ? AND status <> 0 AND expires_at <= ?`, after, last, toMillis(now))
+func (tx *Tx) purgeKeys(after, last int64, p keyPurge) (int64, error) {
+	err := tx.exec(`UPDATE idempotency_keys SET expires_at = ? WHERE id > ? AND id <= ? AND status <> 0 AND expires_at > ?`,
+		p.expiry, after, last, p.latest)
+	if err != nil {
+		return 0, err
+	}
+	return tx.changed(`DELETE FROM idempotency_keys WHERE id > ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
+		after, last, p.ended)
 }
