@@ -21,8 +21,9 @@ type Row map[string]any
 // Snapshot says up to which rowid each table was filled, and how many rows a table without rowids had.
 type Snapshot map[string]int64
 
-// background lists the tables that core writes without a payment: the health check's probe.
-const background = `'store_probes'`
+// background lists the tables that core writes without a payment: the health check's probe and the
+// confirmed time.
+const background = `'store_probes', 'confirmed_clock'`
 
 // Look takes a snapshot of the database file at path, which a server may have open.
 func Look(ctx context.Context, path string) (Snapshot, error) {
