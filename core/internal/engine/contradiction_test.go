@@ -63,10 +63,7 @@ func (st step) metric() string { return string(st.verb) }
 // reports a decline. Then the first attempt is approved. The step is recorded as done.
 func TestApprovalOfAFailedStep(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
@@ -104,21 +101,13 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 // reports an approval.
 func TestLookAfterADecline(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		for _, contradicts := range []bool{false, true} {
 			t.Run(fmt.Sprint(st.name, " ", contradicts), func(t *testing.T) {
 				t.Parallel()
 				s := coretest.Open(t)
 				alerts := observed(s)
-				txn := st.MustPrepare(t, s)
-				lose(s, st.verb, contradicts, nil)
-				if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
-				}
-				heal(s)
+				st.mustLoseOutcome(t, s, contradicts)
 				reportsDecline(s, st.verb)
 				if !contradicts {
 					s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
@@ -227,8 +216,8 @@ func TestPendingStepKeepsItsAmount(t *testing.T) {
 // amount that was requested.
 func TestApprovalOfAnotherAmount(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() || st.verb == coretest.Void {
+	for _, st := range followUpSteps() {
+		if st.verb == coretest.Void {
 			continue
 		}
 		for _, more := range []int64{-1, 1} {

@@ -44,11 +44,7 @@ func TestRecoveryIsCounted(t *testing.T) {
 			s := coretest.Open(t)
 			series := scraped(s)
 			r := serving(t, s)
-			txn := st.MustPrepare(t, s)
-			lose(s, st.verb, true, nil)
-			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-				t.Fatalf("got %d, %v, want 504", a.Status, err)
-			}
+			st.mustLoseOutcome(t, s, true)
 			kind := `{step="` + string(st.verb) + `"} `
 			s.Clock.Advance(7 * time.Second)
 			s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnknown } // the inquiry too

@@ -55,10 +55,7 @@ func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost 
 // sent the step again. The first attempt must not fail the step.
 func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
@@ -83,10 +80,7 @@ func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 // server. The first core is taken for dead.
 func TestReclaimBetweenTwoCores(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			first := coretest.OpenShared(t)

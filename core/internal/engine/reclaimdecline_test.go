@@ -17,10 +17,7 @@ import (
 // is recorded: at once if it arrives, and by a look if it is lost or the process dies.
 func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		for _, fate := range []string{"arrives", "lost", "dies"} {
 			t.Run(st.name+" "+fate, func(t *testing.T) {
 				t.Parallel()
@@ -58,10 +55,7 @@ func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 // share a server. The first core is taken for dead.
 func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			first := coretest.OpenShared(t)
@@ -121,22 +115,14 @@ func (d *declinedInquiry) Inquire(ctx context.Context, reference string) (acquir
 // processes the first request after so many of them, and the approval is recorded.
 func TestLookAfterADeclinedInquiry(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		for _, after := range []int{1, 2, 32} {
 			t.Run(fmt.Sprint(st.name, " ", after), func(t *testing.T) {
 				t.Parallel()
 				s := coretest.Open(t)
 				d := &declinedInquiry{Acquirer: s.Acquirer}
 				s.Engine.Test = d
-				txn := st.MustPrepare(t, s)
-				lose(s, st.verb, true, nil)
-				if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
-				}
-				heal(s)
+				st.mustLoseOutcome(t, s, true)
 				reportsDecline(s, st.verb)
 				s.Recover(t)
 				heal(s)
@@ -156,19 +142,11 @@ func TestLookAfterADeclinedInquiry(t *testing.T) {
 // after LateWindow.
 func TestEndOfDeclinedInquiries(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
-			txn := st.MustPrepare(t, s)
-			lose(s, st.verb, false, nil)
-			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-				t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
-			}
-			heal(s)
+			st.mustLoseOutcome(t, s, false)
 			s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
 			s.Recover(t)
 			began := s.Clock.Now()

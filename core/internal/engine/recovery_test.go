@@ -51,12 +51,7 @@ func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
 			r := serving(t, s)
-			txn := st.MustPrepare(t, s)
-			lose(s, st.verb, true, nil)
-			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-				t.Fatalf("got %d, %v, want 504", a.Status, err)
-			}
-			heal(s)
+			st.mustLoseOutcome(t, s, true)
 			pass(t, r, 0)
 			s.Clock.Advance(200 * time.Millisecond)
 			pass(t, r, 1)

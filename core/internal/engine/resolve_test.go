@@ -55,11 +55,7 @@ func resolveOne(t *testing.T, st step, end engine.Outcome) {
 	t.Helper()
 	s := coretest.Open(t)
 	r := serving(t, s)
-	txn := st.MustPrepare(t, s)
-	lose(s, st.verb, end == engine.StepApproved, nil)
-	if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-		t.Fatalf("got %d, %v, want 504", a.Status, err)
-	}
+	st.mustLoseOutcome(t, s, end == engine.StepApproved)
 	s.Acquirer.Before = func(context.Context, coretest.Call) error { return errForGood }
 	s.Clock.Advance(time.Second)
 	pass(t, r, 1)

@@ -38,20 +38,12 @@ func (st step) wantKeyTaken(t *testing.T, s *coretest.Service) {
 // effect, and is a first request after a look that found none.
 func TestNoEffectKeepsTheKey(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		for _, effect := range []bool{false, true} {
 			t.Run(fmt.Sprint(st.name, " ", effect), func(t *testing.T) {
 				t.Parallel()
 				s := coretest.Open(t)
-				txn := st.MustPrepare(t, s)
-				lose(s, st.verb, effect, nil)
-				if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
-					t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
-				}
-				heal(s)
+				st.mustLoseOutcome(t, s, effect)
 				s.Clock.Advance(engine.Patience)
 				mustResolve(t, s, payment.StepKind(st.verb), engine.StepNoEffect)
 				st.wantKeyTaken(t, s)
@@ -79,10 +71,7 @@ func TestNoEffectKeepsTheKey(t *testing.T) {
 // response, and no look is left that could have the acquirer drop it.
 func TestApprovalAfterNoEffect(t *testing.T) {
 	t.Parallel()
-	for _, st := range steps() {
-		if st.asks() {
-			continue
-		}
+	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			first := coretest.OpenShared(t)

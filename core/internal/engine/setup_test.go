@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -62,6 +63,23 @@ func steps() []step {
 		{"confirm for a later capture", coretest.Authorize, false, false, confirm, 200, payment.Authorized, 0, 0, 1},
 		{"confirm once more", coretest.Authorize, true, false, confirm, 200, payment.Captured, 100, 0, 2},
 	}
+}
+
+// followUpSteps is the steps on a transaction that exists: captures, voids and refunds.
+func followUpSteps() []step {
+	return slices.DeleteFunc(steps(), step.asks)
+}
+
+// mustLoseOutcome makes the transaction that the step needs and takes the step under the key "k". The
+// acquirer's response is lost, before or after the effect. The acquirer works again afterwards.
+func (st step) mustLoseOutcome(t *testing.T, s *coretest.Service, effect bool) {
+	t.Helper()
+	txn := st.MustPrepare(t, s)
+	lose(s, st.verb, effect, nil)
+	if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != http.StatusGatewayTimeout {
+		t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	heal(s)
 }
 
 // moves is how much the step moves at the acquirer, in minor units.
