@@ -36,7 +36,7 @@ func TestCVCOfAStoredCard(t *testing.T) {
 	first := b.pay(t, m, typedAgain("900"), keyed("k"))
 	MustDecode[v1.Transaction](t, first, 201)
 	wantReplay(t, b.pay(t, m, typedAgain("900"), keyed("k")), first)
-	wantReplay(t, b.pay(t, m, typedAgain("901"), keyed("k")), first) // nothing is kept that tells the codes apart
+	wantReplay(t, b.pay(t, m, typedAgain("901"), keyed("k")), first) // nothing is stored that distinguishes the codes
 }
 
 // TestCVCOfAConfirmation: the payer types it on their own device.

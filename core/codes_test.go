@@ -78,7 +78,7 @@ func (c *codes) codeKeys(t *testing.T) (out []payment.CodeKey) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err reports it
 	for rows.Next() {
 		var k payment.CodeKey
 		if err := rows.Scan(&k.ID, &k.Hour, &k.Vault, &k.Sealed); err != nil {
@@ -138,7 +138,7 @@ func (c *codes) plant(t *testing.T) {
 	}
 }
 
-// mustOpenVault opens a keyset as a thief does who has the key-encryption key too.
+// mustOpenVault opens a keyset as a thief with the key-encryption key does.
 func mustOpenVault(t *testing.T, keyset, kek []byte) *vault.Vault {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keyset")
@@ -272,12 +272,13 @@ func (c *codes) unlinkedRefunds(t *testing.T) {
 	}
 }
 
-// stolen are what a thief has who copied the whole store: no value of a token, of which the store keeps a hash.
+// stolen returns the ids and values that a copy of the whole store has: no value of a token, because
+// the store keeps only its hash.
 func stolen(p *storedCode) []secret.String {
 	return []secret.String{{}, secret.New(tokenID(p.value.Reveal())), secret.New(string(payment.HashTokenValue(p.value)))}
 }
 
-// everything is what a thief has who also caught each token on its way.
+// everything is stolen plus the value of each token, caught on its way.
 func everything(p *storedCode) []secret.String { return append(stolen(p), p.value) }
 
 // TestNoSecurityCodeOpensSQLite plants 30 codes, authorizes with each, and searches the data folder and a backup of it.

@@ -17,7 +17,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// guessable is a request as a thief knows it: all of it but the security code.
+// guessable is a request of which a thief has all but the security code.
 type guessable struct{ path, format, code string }
 
 // postCode sends a body with the code in the position of its %s, and remembers it.

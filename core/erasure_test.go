@@ -111,7 +111,7 @@ func TestRefundAfterErasure(t *testing.T) {
 }
 
 // TestPeriodOfAMerchant erases the payments of the merchant with a period of its own alone, also
-// those before rows that an erasure has passed. The list of what is due has them before.
+// those before rows that an erasure has passed. The list of due erasures has them before.
 func TestPeriodOfAMerchant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -89,8 +89,8 @@ func TestTokenIDPaysForNothing(t *testing.T) {
 	}
 }
 
-// TestTokenValueIsKeptSealed: a retry of the creation gets the value again, for a day, from a stored response that shows it to nobody
-// who reads the store.
+// TestTokenValueIsKeptSealed: for a day, a retry of the creation gets the value again, from a stored
+// response. A reader of the store cannot see the value.
 func TestTokenValueIsKeptSealed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

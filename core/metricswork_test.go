@@ -148,7 +148,7 @@ func TestMetricsOfOverload(t *testing.T) {
 	}
 	wantRefusal(t, b.get(t, "/v1/transactions"), refusal{503, v1.ErrorTypeAPIError, "overloaded", ""})
 	wantRefusal(t, b.post(t, "/v1/transactions", create(5, "")), refusal{503, v1.ErrorTypeAPIError, "overloaded", ""})
-	MustDecode[v1.Health](t, b.get(t, "/v1/health"), 200) // a probe restarts what does not respond
+	MustDecode[v1.Health](t, b.get(t, "/v1/health"), 200) // a failed probe restarts the process
 	b.wantSeries(t, `refused_requests_total\{reason="overloaded"\} 2`, `refused_requests_total\{reason="rate_limited"\} 0`)
 	if _, err := io.WriteString(feed, create(5, "")[1:]); err != nil || feed.Close() != nil {
 		t.Fatal(err)

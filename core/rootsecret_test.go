@@ -58,7 +58,7 @@ func (b *bundle) wantAudited(t *testing.T, want ...string) {
 	}
 }
 
-// again stops the service and starts it, which writes what it kept of its keys.
+// again stops and starts the service. The stop writes the use of its keys to the store.
 func (b *bundle) again(t *testing.T) {
 	t.Helper()
 	b.restart(t)

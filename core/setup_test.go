@@ -43,7 +43,7 @@ type bundle struct {
 	token         string // the operator's, "" for none
 	filter        string // the secret of the filter in front, "" for none
 	hop           string // Config.HopSecret, "" for none
-	inner         bool   // what is asked needs no filter in front
+	inner         bool   // requests need no filter in front
 	clock         *clock.Fake
 	logs          *coretest.Log
 	core          *core.Core

@@ -49,7 +49,8 @@ func TestVoidOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestVoidStateBeforeVersion tests that a void that no version allows says so, not version_conflict.
+// TestVoidStateBeforeVersion tests the error of a void that no version allows: it names the state and
+// is not version_conflict.
 func TestVoidStateBeforeVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

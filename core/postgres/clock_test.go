@@ -47,7 +47,8 @@ func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 	return c, now
 }
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not well, says by how much, and only reads, until the clock is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not ready, reports
+// the offset, and only reads, until the clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, -3*time.Minute)

@@ -86,7 +86,7 @@ func (a *API) refusal(c *call, why error) (engine.Answer, error) {
 	return kept, err
 }
 
-// answer is the refusal of a request as it is stored under its key.
+// answer returns the refusal of a request as it is stored under its key.
 func (f *fault) answer(c *call) engine.Answer {
 	status, body := f.body(httpx.RequestIDFrom(c.Context()))
 	return engine.Answer{Status: status, Body: encode(body), Outcome: f.code}
@@ -122,7 +122,7 @@ func outranked(code string) bool {
 // decode reads the body into v, as the function decode does.
 func (c *call) decode(v any, optional bool) error { return parse(c.Request, c.body, v, optional) }
 
-// publishable reports whether the request came with a key that anybody can read.
+// publishable reports whether the request came with a publishable key, which is public.
 func (c *call) publishable() bool { return c.key.Kind == string(apikey.Publishable) }
 
 // testMode refuses live keys: test helpers are for test mode.

@@ -66,7 +66,7 @@ func (s shownSource) unnamed(method string) string {
 	return "card"
 }
 
-// impersonal empties what tells of a person in a source.
+// impersonal empties the personal fields of a source.
 func (s shownSource) impersonal() {
 	if s.Card != nil {
 		s.Card.Holder, s.Card.Fingerprint = nil, ""

@@ -34,7 +34,7 @@ func transactionForPayer(t *v1.Transaction) *v1.Transaction {
 	}
 }
 
-// cardForPayer leaves out the holder's name: what was stored before may be another person's.
+// cardForPayer leaves out the holder's name: a stored card may be another person's.
 func cardForPayer(c *v1.Card) *v1.Card {
 	if c == nil {
 		return nil

@@ -23,7 +23,8 @@ func (p *Peers) Offset() time.Duration {
 	return p.ahead(p.read())
 }
 
-// ahead is Offset at a reading, under p.mu. A step of the clock is what it has advanced beyond the monotonic clock.
+// ahead is Offset at a reading, under p.mu. A step of the clock is its advance beyond the monotonic
+// clock.
 // Without it a core would work for up to a second by a clock that has jumped: a day ahead each idempotency key has
 // expired, and the retry of a payment would be a second one.
 func (p *Peers) ahead(now reading) time.Duration {

@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// contradictions collects what the observer of an engine is told.
+// contradictions collects the contradictions that an engine reports to its observer.
 type contradictions struct {
 	engine.Observer
 	mu   sync.Mutex

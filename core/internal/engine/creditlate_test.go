@@ -55,8 +55,8 @@ func wantGivenOnce(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestSlowUnlinkedRefund: the acquirer processes the request after it was told to drop it, and
-// after so many looks.
+// TestSlowUnlinkedRefund: the acquirer processes the request after core requested that it drops it,
+// and after a number of looks.
 func TestSlowUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{0, 1, 2, 13, 32} {
@@ -155,8 +155,8 @@ func TestClockJumpsDuringTheLook(t *testing.T) {
 	}
 }
 
-// TestDeclinedAfterTheLookBegan: the acquirer declines the request that it was told to drop. The
-// refund has failed.
+// TestDeclinedAfterTheLookBegan: core requests that the acquirer drops a refund, and the acquirer
+// declines it. The refund has failed.
 func TestDeclinedAfterTheLookBegan(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

@@ -125,7 +125,7 @@ func (e *Engine) storedToken(ctx context.Context, tenant payment.Tenant, n int64
 	return out, nil
 }
 
-// lostCode reports whether err says that a security code cannot be opened any more.
+// lostCode reports whether err means that a security code cannot be opened any more.
 func lostCode(err error) bool {
 	return errors.Is(err, vault.ErrCodeGone) || errors.Is(err, vault.ErrUnknownKey) || errors.Is(err, vault.ErrNotHere)
 }

@@ -64,7 +64,7 @@ func payWith(ctx context.Context, s *coretest.Service, key, method string, found
 	})
 }
 
-// idOf is what a payment shows of what it is charged to: of a token its id.
+// idOf returns the payment source as a payment shows it: a token by its id.
 func idOf(method string) string {
 	if n, ok := payment.TokenOfValue(method); ok {
 		return id.Format(id.Token, n)

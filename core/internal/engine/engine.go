@@ -50,7 +50,7 @@ type Request struct {
 	ID            string // request id, shown in errors
 	Key           string // idempotency key, "" for none
 	Fingerprint   []byte // of method, path and body; only with a Key
-	Sealed        bool   // the filter in front encrypts the answer, as the client demanded
+	Sealed        bool   // the filter in front encrypts the response, as the client demanded
 	// Scopes of the API key, where they are part of what makes two requests equal: where the response
 	// shows a new key's secret. Nil elsewhere.
 	Scopes []string
@@ -132,7 +132,7 @@ type Config struct {
 	Log      *slog.Logger
 	Tracer   *telemetry.Tracer // nil for no spans
 	Roots    *root.Ring        // API keys are hashed under it
-	Sealer   *seal.Sealer      // for stored answers that show a secret
+	Sealer   *seal.Sealer      // for stored responses that show a secret
 	AuditKey []byte            // signs the audit records of operators' actions
 	Test     acquirer.Acquirer // serves test mode
 	Live     acquirer.Acquirer // serves live mode; nil refuses it

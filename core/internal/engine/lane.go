@@ -88,7 +88,7 @@ func newGate() *gate {
 	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
 }
 
-// open begins a pass: it says how many steps the acquirer may get.
+// open begins a pass and sets how many steps the acquirer may get.
 func (g *gate) open(now time.Time) (paused time.Duration) {
 	g.left, g.lanes = queueTotal, 0
 	if g.failures < gateFailures {
@@ -221,8 +221,8 @@ func (r *Recovery) noWorkers() <-chan struct{} {
 	return r.idle
 }
 
-// enqueue takes from what a lane is offered as much as there is room for: first what was never
-// tried, then what has been due for longest. The rest is offered again by a later pass.
+// enqueue queues as many of a lane's due steps as there is room for: first the steps that were never
+// tried, then those due for longest. A later pass offers the rest again.
 func (r *Recovery) enqueue(l *lane, g *gate) bool {
 	n := min(l.room(g.share()), g.left, queueTotal-r.queued, len(l.due))
 	if n <= 0 {

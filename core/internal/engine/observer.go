@@ -17,7 +17,7 @@ const (
 // Steps are all kinds.
 func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRefund, StepReversal} }
 
-// Contradiction is a response of the acquirer that does not fit what is recorded.
+// Contradiction is a response of the acquirer that does not fit the recorded outcome.
 type Contradiction string
 
 // The contradictions.
@@ -51,7 +51,7 @@ type Observer interface {
 	RecoveryLooked(open map[Step]int, oldest time.Time)
 	// RecoveryTookUp: one step was taken up, and came to its end or stays open.
 	RecoveryTookUp(step Step, finished bool)
-	// AcquirerContradicted: a response of the acquirer on a step did not fit what is recorded.
+	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
 	AcquirerContradicted(step Step, what Contradiction)
 	// TokensSwept: so many tokens were removed.
 	TokensSwept(n int64, err error)

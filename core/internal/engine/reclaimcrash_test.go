@@ -70,7 +70,7 @@ func TestReclaimedVoidThenAnother(t *testing.T) {
 }
 
 // TestKilledWhileLookedFor: the process dies at each request about an unlinked refund, before or
-// after its effect. The refund arrives after the acquirer was told to drop it.
+// after its effect. The refund arrives after core requested that the acquirer drops it.
 func TestKilledWhileLookedFor(t *testing.T) {
 	t.Parallel()
 	for _, d := range []struct {

@@ -25,8 +25,8 @@ const (
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
 // runs. It reads them a page at a time (open.go), queues them by tenant and kind (lane.go) and
-// tries several of each queue at a time; what is done to one step is in reconcile.go, and for a
-// pending reversal in reversal.go.
+// tries several of each queue at a time. One step is handled in reconcile.go, a pending reversal in
+// reversal.go.
 //
 // A step that cannot be finished keeps no other waiting. Each attempt is written before it begins,
 // with the time of the next one; the pauses of a step double up to payment.RetryAfter's longest,

@@ -155,7 +155,7 @@ func TestResolveWhileRecoveryTries(t *testing.T) {
 }
 
 // TestApprovedTooMuchIsShown: a payment that the acquirer approves for more than was requested
-// stays unfinished, says why, and can be resolved.
+// stays unfinished, shows the reason, and can be resolved.
 func TestApprovedTooMuchIsShown(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -14,10 +14,10 @@ import (
 )
 
 // A step that the acquirer does not know is closed, or waits to be closed, with a pending reversal
-// in the same commit. The store has decided before the acquirer is told to drop the request, so a
-// later approval cannot become the step's outcome unseen.
+// in the same commit. The store has decided before core requests that the acquirer drops the
+// request, so a later approval cannot become the step's outcome unseen.
 
-// reconcileReversal looks for the effect of a step, and releases or records what it finds.
+// reconcileReversal looks for the effect of a step, and releases or records an effect that it finds.
 func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) error {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -95,8 +95,8 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 	return &void{e, t}, state, nil
 }
 
-// letGo requests the release of a step that the acquirer knows, or that it drops the request of one
-// that it does not know.
+// letGo requests the release of a step that the acquirer has, or that it drops the request of a step
+// that it does not have.
 func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	ask := acq.Void
 	if known && r.ByRefund() {
@@ -120,7 +120,7 @@ func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 		e.Log.WarnContext(ctx, "reversal: late approval reversed", what...)
 		return e.endReversal(ctx, r)
 	default:
-		r.Told(e.Clock.Now())
+		r.Acknowledge(e.Clock.Now())
 	}
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 }

@@ -33,7 +33,8 @@ const (
 // Skips are all reasons.
 func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
 
-// Settlement is the result of a pass: what it settled, and what it left although its day has ended.
+// Settlement is the result of a pass: the transactions that it settled, and the captures that it left
+// unsettled although their day has ended.
 type Settlement struct {
 	Transactions int           // settled by this pass
 	Lag          time.Duration // since the end of the oldest day of which something stays unsettled, 0 for none
@@ -58,7 +59,7 @@ type endedDay struct {
 }
 
 // SettleDue settles the captures of every merchant that were taken before the last end of the
-// merchant's day, and returns how many transactions became settled. What is due follows from the
+// merchant's day, and returns how many transactions became settled. Due captures follow from the
 // unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
 // nothing behind: the next pass finds all that is due by its own clock.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {

@@ -18,7 +18,7 @@ import (
 //
 // A step is never concluded from one attempt while another may be under way. Recovery marks a step
 // before it sends anything (store.Tx.ReclaimStep). From then on, an error proves nothing: it is
-// true of one attempt only. What is closed without proof has a pending reversal in the same commit,
+// true of one attempt only. A step closed without proof gets a pending reversal in the same commit,
 // and an approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
@@ -103,7 +103,7 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound):
 		return s.missing(ctx)
-	case err != nil: // also ErrUnavailable, which says nothing of the attempts before
+	case err != nil: // also ErrUnavailable, which proves nothing about earlier attempts
 		return fmt.Errorf("%w: %w", errStillOpen, err)
 	}
 	return finished(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
@@ -144,7 +144,8 @@ func (e *Engine) check(o about, a acquirer.Answer) error {
 	return fmt.Errorf("engine: the acquirer approved %d of %s, want %d", a.Amount, o.reference, o.amount)
 }
 
-// keepOpen answers for a step whose outcome is unknown or not committed. Recovery goes on with it.
+// keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
+// continues the step.
 func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Answer, error) {
 	e.Log.ErrorContext(ctx, "step: outcome open", slog.String("reference", s.about().reference), slog.Any("error", cause))
 	shown, err := s.leave(ctx)
@@ -230,8 +231,8 @@ func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquir
 }
 
 // endLook ends the pending reversal of a step that was open until this command. Only an unlinked
-// refund can have one. An approval ends it whoever got it: recovery would else request that the
-// acquirer drops the refund. A decline ends only the look that found it.
+// refund can have one. An approval ends it whichever attempt received it: otherwise recovery would
+// request that the acquirer drops the refund. A decline ends only the look that found it.
 func endLook(tx *store.Tx, from origin, o about, approved bool) error {
 	switch {
 	case approved && o.Transaction == 0:
@@ -261,7 +262,7 @@ func contested(tx *store.Tx, from origin, o about) (bool, error) {
 func (e *Engine) declined(tx *store.Tx, requestID string, o about, refused *payment.Refusal, look bool) (Answer, error) {
 	if look {
 		r := o.reversal(tx.Now)
-		r.Told(tx.Now) // there is nothing to release
+		r.Acknowledge(tx.Now) // there is nothing to release
 		if err := tx.InsertReversal(r); err != nil {
 			return Answer{}, err
 		}

@@ -39,8 +39,8 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
 }
 
-// voidOther answers a void of what no acquirer could void: a payment that was not confirmed is
-// canceled, all else is refused.
+// voidOther returns the response to a void that no acquirer can carry out. It cancels a payment that
+// was not confirmed, and refuses all others.
 func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Answer, error) {
 	done, err := e.cancelWaiting(tx, r, transaction, expected)
 	if errors.Is(err, store.ErrConflict) {

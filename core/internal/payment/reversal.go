@@ -14,8 +14,8 @@ const (
 )
 
 // Reversal is a pending reversal: a step that was closed, or is to be closed, without proof that it
-// had no effect at the acquirer. Recovery tells the acquirer to drop the request, and then looks
-// for its effect until LateWindow has passed.
+// had no effect at the acquirer. Recovery requests that the acquirer drops it, and then looks for
+// its effect until LateWindow has passed.
 //
 // An authorization that turns out to be approved is released. A capture, void or refund that turns
 // out to be approved is recorded, and reversed only if its amount is no longer available.
@@ -45,9 +45,9 @@ func (t *Transaction) Unwanted(at time.Time) *Reversal {
 	}
 }
 
-// Told records that the acquirer acknowledged the release of a request that it does not know. The
-// looks begin.
-func (r *Reversal) Told(at time.Time) {
+// Acknowledge records that the acquirer acknowledged the release of a request that it does not have.
+// The looks begin.
+func (r *Reversal) Acknowledge(at time.Time) {
 	r.Asked, r.Refused, r.Held, r.Looks, r.Since, r.DueAt = r.Asked+1, 0, 0, 0, at, at.Add(firstLook)
 }
 

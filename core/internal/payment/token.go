@@ -43,11 +43,11 @@ type Token struct {
 	ID         int64
 	Tenant     Tenant
 	Kind       string
-	Details    []byte // what may be known of it, as the contract shows it; opaque here
+	Details    []byte // its public description, as the contract shows it; opaque here
 	Sealed     Sealed
 	SecretHash []byte // of its TokenValue
 	CVCGiven   bool   // whether a security code came with it; the code itself is gone after the first use
-	UsedBy     int64  // what it was used for: the number of a transaction or of a payment method; 0 for not yet
+	UsedBy     int64  // number of the transaction or payment method that used it; 0 for unused
 	UsedAt     time.Time
 	Client     Client // that created it; not read back
 	CreatedAt  time.Time

@@ -46,7 +46,8 @@ type Transaction struct {
 	Status      Status
 	AutoCapture bool
 	Partial     bool // the acquirer may approve less than Amount
-	// RefusedConfirmations is how many confirmations by publishable keys were refused for what they named to pay with.
+	// RefusedConfirmations counts the confirmations by publishable keys that were refused because of
+	// their payment source.
 	RefusedConfirmations int64
 	Attempt              int64 // 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next, from 1
 	Amount               int64

@@ -20,7 +20,7 @@ const missEvery = time.Second
 type Place interface {
 	// Read returns the stored form, fs.ErrNotExist when there is none.
 	Read(ctx context.Context) ([]byte, error)
-	// String says where it is.
+	// String returns where it is stored.
 	String() string
 }
 
@@ -73,7 +73,7 @@ func (r *Ring) Read(ctx context.Context) (changed bool, err error) {
 }
 
 // Missed reads the set again if a value was made by no version that this process has, and reports whether it has changed. It reads at most
-// once a second: anybody can send values that were never made.
+// once a second, because any client can send values that were never made.
 func (r *Ring) Missed(ctx context.Context) bool {
 	now := r.clock.Now()
 	r.mu.Lock()

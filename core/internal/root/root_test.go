@@ -96,7 +96,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestStored: what is stored is read as it was, nothing damaged is read, and no secret is printed.
+// TestStored: a stored set is read as it was written, a damaged one is rejected, and no secret is
+// printed.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	s := mustRotate(t, mustSet(t), birth)

@@ -42,7 +42,7 @@ func Lastings() []Lasting {
 	return []Lasting{CardFingerprints, Requests, WebhookSecrets, AuditRecords, VaultKEK}
 }
 
-// Use says what a lasting key is for.
+// Use returns the purpose of a lasting key.
 func (l Lasting) Use() string {
 	return map[Lasting]string{
 		CardFingerprints: "recognizes a card number within a merchant",
@@ -53,7 +53,7 @@ func (l Lasting) Use() string {
 	}[l]
 }
 
-// Lasts says why a lasting key never changes.
+// Lasts returns the reason why a lasting key never changes.
 func (l Lasting) Lasts() string {
 	return map[Lasting]string{
 		CardFingerprints: "merchants keep fingerprints, and the same card must have the same one",

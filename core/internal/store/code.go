@@ -12,7 +12,7 @@ import (
 // ErrCodeKeyGone reports that the key of a security code was destroyed meanwhile. Encrypt the code again.
 var ErrCodeKeyGone = errors.New("store: the key of a security code is gone")
 
-// scrubber is an engine whose files keep what was deleted until they are cleaned.
+// scrubber is an engine whose files keep deleted bytes until they are cleaned.
 type scrubber interface {
 	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy when a read is in the way.
 	Scrub(ctx context.Context) error

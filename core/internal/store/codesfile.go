@@ -14,7 +14,8 @@ import (
 // removed while no service runs: tokens that had a code are then refused.
 const codesFile = "codes.db"
 
-// codesSchema makes the tables of the codes' file. A file that lost power keeps what was checkpointed, and is never damaged by it.
+// codesSchema makes the tables of the codes' file. After a power loss the file has at least the
+// rows of its last checkpoint, and is never damaged.
 const codesSchema = `PRAGMA codes.journal_mode = WAL;
 PRAGMA codes.synchronous = NORMAL;
 PRAGMA codes.secure_delete = ON;

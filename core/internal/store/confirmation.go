@@ -49,7 +49,8 @@ func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Resul
 		result, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
-// CountRefusedConfirmation counts a confirmation of a transaction that was refused for what it named to pay with.
+// CountRefusedConfirmation counts a confirmation of a transaction that was refused because of its
+// payment source.
 func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 	return tx.exec(`UPDATE transactions SET refused_confirmations = refused_confirmations + 1 WHERE id = ? AND merchant_id = ? AND live = ?`,
 		id, tenant.Merchant, tenant.Live)

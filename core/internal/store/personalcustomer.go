@@ -88,7 +88,8 @@ const paymentsOfCustomer = `SELECT transaction_id FROM transaction_terms
 	ORDER BY transaction_id LIMIT ?`
 
 // erasePaymentsOf erases a page of the transactions of a deleted customer, and returns the one to
-// go on after, 0 at the end. What is too young or open keeps its term, by which a later pass finds it.
+// go on after, 0 at the end. A transaction that is too
+// young or open keeps its term, by which a later pass finds it.
 func (tx *Tx) erasePaymentsOf(e *eraser, c deletedCustomer, after int64) (erased, next int64, err error) {
 	term := id.Format(id.Customer, c.id)
 	ids, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, term,

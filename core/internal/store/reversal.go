@@ -55,7 +55,7 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 }
 
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
-// id. The page begins after the id after. A clock that was set back holds none up: what is due
+// id. The page begins after the id after. A clock that was set back delays none: a reversal due
 // later than two of the longest pauses is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
 	return collect(ctx, db, `SELECT `+reversalColumns+` FROM (

@@ -71,8 +71,8 @@ func scanUnsettled(row Scanner) (Unsettled, error) {
 	return u, nil
 }
 
-// SettleThrough settles what was captured of a transaction up to a cut-off. whole tells that
-// nothing captured waits any more, which is the transition that counts. ErrConflict when there is
+// SettleThrough settles a transaction's captures up to a cut-off. whole reports that no capture is
+// left unsettled, which is the transition that counts. ErrConflict when there is
 // nothing to settle, or a void is asking the acquirer.
 func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
 	if err := tx.hold(tenant, transaction); err != nil {

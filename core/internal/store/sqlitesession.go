@@ -74,7 +74,8 @@ func (w *writer) Lock(string, bool) error { return nil }
 // Exclude implements Session: no other command runs.
 func (w *writer) Exclude(string) error { return nil }
 
-// Empty implements Session. The table is one of the codes' file, which always writes over what it deletes.
+// Empty implements Session. The table is one of the codes' file, which always overwrites deleted
+// bytes.
 func (w *writer) Empty(table string) error {
 	_, err := w.Exec("DELETE FROM " + table)
 	return err

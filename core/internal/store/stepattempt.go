@@ -74,7 +74,7 @@ func (tx *Tx) FailAttempt(s payment.StepID, why string) error {
 		why, string(s.Kind), object, number)
 }
 
-// RemoveAttempt removes what is known of the attempts at a step that has ended.
+// RemoveAttempt removes the record of the attempts at a step that has ended.
 func (tx *Tx) RemoveAttempt(s payment.StepID) error {
 	object, number := s.Object()
 	return tx.exec(`DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`, string(s.Kind), object, number)

@@ -40,11 +40,11 @@ type DB struct {
 	engine  Engine
 	health  health
 	targets *targetCache            // nil where others change endpoints too
-	seen    seen                    // what it would be there
-	ids     *id.Generator           // of deliveries, which nobody else makes
+	seen    seen                    // the endpoints as last read, where targets is nil
+	ids     *id.Generator           // of deliveries, which only this process makes
 	due     chan struct{}           // deliveries were committed
 	shared  bool                    // other processes write at the same time
-	process int64                   // who works on what is begun here, 0 where nobody else could
+	process int64                   // this process's number, stored with the work that it begins; 0 if no other can do that work
 	trusts  func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
 	tracer  *telemetry.Tracer // nil for no spans

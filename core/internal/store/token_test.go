@@ -17,7 +17,7 @@ func sealed(key uint32, letter byte) payment.Sealed {
 	return payment.Sealed{Key: key, Number: bytes.Repeat([]byte{letter}, 45), Code: payment.SealedCode{Key: codeKey, Text: bytes.Repeat([]byte{letter - 'a' + 'A'}, 32)}}
 }
 
-// codeKey is the key that every code of these tests says it is sealed by.
+// codeKey is the key under which every code of these tests is sealed.
 var codeKey = payment.CodeKey{ID: 77, Hour: 495_000, Vault: 1, Sealed: []byte("WWWWWWWWWWWW")}
 
 // MustHaveCodeKey writes that key.

@@ -91,8 +91,8 @@ func (w *writer) finish(err error) {
 	}
 }
 
-// written runs what waits and commits it. A panic is an error of the whole group: a caller that is
-// never told would wait for ever.
+// written runs what waits and commits it. A panic is an error of the whole batch: a caller without
+// a result would wait for ever.
 func (w *writer) written(queue <-chan *Command) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ErrCodeGone says that a security code cannot be opened any more: it, or the key of its hour, is not there.
+// ErrCodeGone reports that a security code cannot be opened any more: it or the key of its hour no
+// longer exists.
 var ErrCodeGone = errors.New("vault: the security code is gone")
 
 // codeKeySize is the length of an hour's key in bytes.

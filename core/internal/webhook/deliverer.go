@@ -42,7 +42,7 @@ const (
 	aheadTolerance = time.Minute
 	// hastenEvery is how often deliveries of such a clock are looked for.
 	hastenEvery = time.Minute
-	// provenFor is how long an endpoint counts as known to answer after it took a delivery.
+	// provenFor is how long an endpoint counts as responsive after it took a delivery.
 	provenFor = 24 * time.Hour
 )
 

@@ -22,7 +22,7 @@ func (s Secrets) Sign(e *store.Endpoint, message string, at int64, body []byte) 
 // Proxied reports whether requests may go through a proxy.
 func (d *Deliverer) Proxied() bool { return d.client.Transport.(*http.Transport).Proxy != nil }
 
-// Proven counts the endpoints that are known to answer at a time.
+// Proven counts the endpoints that count as responsive at a time.
 func (d *Deliverer) Proven(now time.Time) int {
 	d.forget(now)
 	d.mu.Lock()

@@ -81,7 +81,8 @@ func TestDisturbedInquiry(t *testing.T) {
 	}
 }
 
-// TestDisturbanceShares: about as many requests are disturbed as the share says, and never without one.
+// TestDisturbanceShares: about the configured share of requests is disturbed, and none without a
+// share.
 func TestDisturbanceShares(t *testing.T) {
 	t.Parallel()
 	const requests = 4000

@@ -65,7 +65,7 @@ type engine struct {
 	observe  atomic.Pointer[func(store.Group)]
 	pressure pressure
 	unfit    atomic.Pointer[pgurl.UnfitError] // of the last Verify; nil if all was right
-	again    func() (string, error)           // what the source is now; nil: what it was
+	again    func() (string, error)           // the source's present value; nil if it cannot change
 
 	mu     sync.RWMutex // guards closed against a command that begins
 	closed bool
