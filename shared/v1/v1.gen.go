@@ -1873,10 +1873,10 @@ type IdempotencyKeyRecord struct {
 	Object IdempotencyKeyRecordObject `json:"object"`
 	Key    string                     `json:"key"`
 
-	// Status In progress until the outcome is known, which may take longer than the answer did.
+	// Status In progress until the outcome is known, which may take longer than the response did.
 	Status IdempotencyKeyRecordStatus `json:"status"`
 
-	// HTTPStatus The status of the stored answer.
+	// HTTPStatus The status of the stored response.
 	HTTPStatus *int `json:"http_status,omitempty"`
 
 	// ErrorCode The `code` of the error that the stored response shows.
@@ -1884,7 +1884,7 @@ type IdempotencyKeyRecord struct {
 	// Example: version_conflict
 	ErrorCode *string `json:"error_code,omitempty"`
 
-	// Resource The id of the object that the stored answer shows.
+	// Resource The id of the object that the stored response shows.
 	Resource *string `json:"resource,omitempty"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -1901,7 +1901,7 @@ type IdempotencyKeyRecord struct {
 // IdempotencyKeyRecordObject defines model for IdempotencyKeyRecord.Object.
 type IdempotencyKeyRecordObject string
 
-// IdempotencyKeyRecordStatus In progress until the outcome is known, which may take longer than the answer did.
+// IdempotencyKeyRecordStatus In progress until the outcome is known, which may take longer than the response did.
 type IdempotencyKeyRecordStatus string
 
 // IdempotencyKeyReservation defines model for IdempotencyKeyReservation.
@@ -2492,7 +2492,7 @@ type Timestamp = Time
 
 // Token defines model for Token.
 type Token struct {
-	// ID Names the token in `GET /v1/tokens/{id}` and in what is paid with it. It pays for nothing.
+	// ID Names the token in `GET /v1/tokens/{id}` and in transactions paid with it. It pays for nothing.
 	//
 	// Example: tok_01jd8m3k2q4r5
 	ID     string      `json:"id"`
@@ -2699,9 +2699,10 @@ type TransactionCreate struct {
 	// on and never stored. A card that is typed whole has it in `card.cvc`.
 	CardCvc *secret.String `json:"card_cvc,omitempty"`
 
-	// Confirm false makes a transaction that waits in `requires_confirmation`, and asks nobody for money yet. The answer has a
-	// `client_secret`, with which the payer's own device can confirm it by a publishable key. What to pay with then comes with
-	// the confirmation: here a customer's payment method may be named, as the default, but no token. What nobody confirmed within 24 hours is canceled.
+	// Confirm false makes a transaction that waits in `requires_confirmation`, and requests no money yet. The response has a
+	// `client_secret`, with which the payer's own device can confirm it by a publishable key. The payment source then comes with
+	// the confirmation: here a customer's payment method may be named, as the default, but no token. A transaction without a
+	// confirmation within 24 hours is canceled.
 	Confirm *bool `json:"confirm,omitempty"`
 
 	// Currency ISO 4217 code, lower case.
@@ -3614,8 +3615,8 @@ type ClientInterface interface {
 
 	// RevokeAPIKey Revoke an API key at once
 	//
-	// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
-	// make another one through this interface.
+	// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with
+	// `keys:write` is revoked only with `force=true`: without it, this interface could make no other key.
 	//
 	// Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
 	RevokeAPIKey(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3666,8 +3667,8 @@ type ClientInterface interface {
 
 	// DeleteCustomer Delete a customer, and detach all its payment methods
 	//
-	// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-	// accounts, and both in the events that told of them, which then show no more than the object's id.
+	// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
+	// accounts, and both in their events, which then show no more than the object's id.
 	//
 	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -4088,9 +4089,9 @@ type ClientInterface interface {
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
-	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
@@ -4104,9 +4105,9 @@ type ClientInterface interface {
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
-	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
@@ -4117,7 +4118,7 @@ type ClientInterface interface {
 
 	// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
-	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 	// an authorization without captures: a capture in between then refuses the void.
 	//
 	// Takes any type of body and a specified content type.
@@ -4127,7 +4128,7 @@ type ClientInterface interface {
 
 	// VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
-	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 	// an authorization without captures: a capture in between then refuses the void.
 	//
 	// Takes a body of the `application/json` content type.
@@ -4312,8 +4313,8 @@ func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEdit
 
 // RevokeAPIKey Revoke an API key at once
 //
-// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
-// make another one through this interface.
+// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with
+// `keys:write` is revoked only with `force=true`: without it, this interface could make no other key.
 //
 // Corresponds with DELETE /v1/api_keys/{id} (the `RevokeAPIKey` operationId).
 func (c *Client) RevokeAPIKey(ctx context.Context, id ID, params *RevokeAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4434,8 +4435,8 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 
 // DeleteCustomer Delete a customer, and detach all its payment methods
 //
-// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-// accounts, and both in the events that told of them, which then show no more than the object's id.
+// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
+// accounts, and both in their events, which then show no more than the object's id.
 //
 // Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 // erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -5346,9 +5347,9 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
-// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 // refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
@@ -5372,9 +5373,9 @@ func (c *Client) ConfirmTransactionWithBody(ctx context.Context, id ID, params *
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
-// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 // refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
@@ -5395,7 +5396,7 @@ func (c *Client) ConfirmTransaction(ctx context.Context, id ID, params *ConfirmT
 
 // VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
-// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 // an authorization without captures: a capture in between then refuses the void.
 //
 // Takes any type of body and a specified content type.
@@ -5415,7 +5416,7 @@ func (c *Client) VoidTransactionWithBody(ctx context.Context, id ID, params *Voi
 
 // VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
-// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 // an authorization without captures: a capture in between then refuses the void.
 //
 // Takes a body of the `application/json` content type.
@@ -8847,8 +8848,8 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeAPIKeyWithResponse Revoke an API key at once
 	//
-	// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
-	// make another one through this interface.
+	// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with
+	// `keys:write` is revoked only with `force=true`: without it, this interface could make no other key.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8905,8 +8906,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 	//
-	// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-	// accounts, and both in the events that told of them, which then show no more than the object's id.
+	// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
+	// accounts, and both in their events, which then show no more than the object's id.
 	//
 	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -9377,9 +9378,9 @@ type ClientWithResponsesInterface interface {
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
-	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
@@ -9393,9 +9394,9 @@ type ClientWithResponsesInterface interface {
 	// The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 	// The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 	//
-	// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-	// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-	// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+	// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 	//
@@ -9406,7 +9407,7 @@ type ClientWithResponsesInterface interface {
 
 	// VoidTransactionWithBodyWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
-	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 	// an authorization without captures: a capture in between then refuses the void.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -9416,7 +9417,7 @@ type ClientWithResponsesInterface interface {
 
 	// VoidTransactionWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 	//
-	// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 	// an authorization without captures: a capture in between then refuses the void.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -12339,8 +12340,8 @@ func (c *ClientWithResponses) GetCurrentAPIKeyWithResponse(ctx context.Context, 
 
 // RevokeAPIKeyWithResponse Revoke an API key at once
 //
-// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with `keys:write` is revoked only with `force=true`: nobody could
-// make another one through this interface.
+// Revoking a revoked key changes nothing. A key revokes only keys whose scopes it has itself. The last active key with
+// `keys:write` is revoked only with `force=true`: without it, this interface could make no other key.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12439,8 +12440,8 @@ func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, pa
 
 // DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 //
-// It can no longer be read, changed or paid for, and what was known of it is erased: its fields, its payment methods' cards and
-// accounts, and both in the events that told of them, which then show no more than the object's id.
+// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
+// accounts, and both in their events, which then show no more than the object's id.
 //
 // Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 // erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -13205,9 +13206,9 @@ func (c *ClientWithResponses) CreateCaptureWithResponse(ctx context.Context, id 
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
-// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 // refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
@@ -13227,9 +13228,9 @@ func (c *ClientWithResponses) ConfirmTransactionWithBodyWithResponse(ctx context
 // The second half of a create with `confirm: false`; the outcome is as of a create, with 200 in place of 201. A decline is final.
 // The time for it is 24 hours from the create: then the transaction is `canceled`, with the event `transaction.canceled`.
 //
-// A publishable key needs the `client_secret`, and is answered with what the payer may see of the transaction: its amounts,
-// status, outcome and what it is paid with, without the holder's name. It sees neither the merchant's own data nor what the acquirer
-// said, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
+// A publishable key needs the `client_secret`. The response then has only the fields that the payer may see: amounts, status,
+// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
+// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
 // refused with `too_many_confirmations`; a secret key can still confirm the transaction.
 //
@@ -13246,7 +13247,7 @@ func (c *ClientWithResponses) ConfirmTransactionWithResponse(ctx context.Context
 
 // VoidTransactionWithBodyWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
-// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 // an authorization without captures: a capture in between then refuses the void.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -13262,7 +13263,7 @@ func (c *ClientWithResponses) VoidTransactionWithBodyWithResponse(ctx context.Co
 
 // VoidTransactionWithResponse Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
 //
-// It takes back what was captured, too. Send `expected_version` if the void depends on the state that you have read, for example on
+// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 // an authorization without captures: a capture in between then refuses the void.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
