@@ -35,7 +35,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Config says what a Proxy speaks to. V1 and DeduplicationSecret are required.
+// Config configures a Proxy. V1 and DeduplicationSecret are required.
 type Config struct {
 	// V1 is the base URL of v1, as "https://core.internal:8443"; its paths begin with /v1.
 	V1 string

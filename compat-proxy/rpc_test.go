@@ -127,7 +127,7 @@ func TestRPC_notification(t *testing.T) {
 }
 
 // TestRPC_batchThatTakesTooLong: the first call of a batch takes all the time that there is for the
-// request. The response comes in that time, and says that the other calls were not executed.
+// request. The response comes in that time, and marks the other calls as not executed.
 func TestRPC_batchThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 64)}

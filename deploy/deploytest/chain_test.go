@@ -32,7 +32,7 @@ type machine struct {
 	dir, address string
 	from         string                 // the address of its clients
 	logs         map[string]*transcript // by unit
-	dropIns      string                 // what is changed in units, with %s for the unit's name; "" for nothing
+	dropIns      string                 // changes to units, with %s for the unit's name; "" for none
 	env          []string               // of commands; nil for ours
 	authority    *certtest.Authority
 	client       *http.Client // as clients come in from outside

@@ -94,8 +94,8 @@ func sendAndLeave(tb testing.TB, p *process, r *http.Request) {
 	}
 }
 
-// A recorded request is sent again: at once, after its response was delivered or lost, at another proxy, at one that was started since, and
-// under headers that nobody signed. It moves money once.
+// A recorded request is sent again: at once, after its response was delivered or lost, at another
+// proxy, at one that was started since, and under headers that are not signed. It moves money once.
 func TestRecordedSignedRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

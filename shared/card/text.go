@@ -43,8 +43,8 @@ type search struct {
 	read   int    // bytes of text that were read, with repetitions; tests limit it
 }
 
-// searches returns the searches for each of own and, last, for the numbers of all brands. What is not
-// 12 to 19 digits is no card number.
+// searches returns the searches for each of own and, last, for the numbers of all brands. A text
+// other than 12 to 19 digits is no card number.
 func searches(text string, own []secret.String) []search {
 	if len(text) < MinDigits {
 		return nil

@@ -18,13 +18,13 @@ const (
 	forgetAfter = 7 * 24 * time.Hour
 )
 
-// Guard keeps a clock that is set ahead by mistake from ending rows early. What is removed or ended
-// for ever, such as an idempotency key, ends by Confirmed and not by the clock.
+// Guard keeps a clock that is set ahead by mistake from ending rows early. A final removal
+// or end, such as that of an idempotency key, goes by Confirmed and not by the clock.
 //
 // The confirmed time advances with the monotonic clock. It follows a clock that was set back at
 // once, because a row that ends late does no harm. It follows a clock that stepped ahead after an
-// hour in which the step stayed. What is kept for a time from now on is kept from Highest, because a
-// clock that was set back may be wrong, too. A Guard is safe for concurrent use; make it with NewGuard.
+// hour in which the step stayed. A retention that begins now counts from Highest, because a clock
+// that was set back may be wrong, too. A Guard is safe for concurrent use; make it with NewGuard.
 type Guard struct {
 	clock Clock
 

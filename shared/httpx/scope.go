@@ -32,8 +32,9 @@ func withScope(r *http.Request, s *scope) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), scopeKey{}, s))
 }
 
-// RequestID gives every request an id: in the response's Request-Id header, and in the context. The id is random, so that it
-// tells nothing of the ids of objects. An id that the client sends is ignored, because it could be anything.
+// RequestID gives every request an id: in the response's Request-Id header, and in the context. The
+// id is random, so that it reveals nothing about the ids of objects. An id that the client sends is
+// ignored, because it could be any text.
 func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := scopeFrom(r.Context())

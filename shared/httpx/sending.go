@@ -28,6 +28,6 @@ func (s *Sending) NeverSent(err error) bool {
 	return s.conns.Load() == 0 && errors.As(err, &op) && op.Op == "dial"
 }
 
-// Repeated reports whether the transport took more than one connection: the response says nothing
-// of the attempts before the last one.
+// Repeated reports whether the transport took more than one connection: the response proves
+// nothing about the attempts before the last one.
 func (s *Sending) Repeated() bool { return s.conns.Load() > 1 }

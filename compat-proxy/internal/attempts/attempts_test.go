@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// bench is a limiter with what it counted, logged and waited for.
+// bench is a limiter with its counts, log lines and waits.
 type bench struct {
 	*attempts.Limiter
 
@@ -194,8 +194,8 @@ func TestSlowRefusalsAreFew(t *testing.T) {
 	group.Wait()
 }
 
-// However many addresses and logins there are, what is kept stays within bounds, and the last ones
-// are kept.
+// However many addresses and logins there are, the ledger stays within bounds and keeps the last
+// ones.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := attempts.NewLedger(10, time.Second)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxEntries bounds how many addresses, logins or pairs a ledger knows.
+// maxEntries bounds how many addresses, logins or pairs a ledger holds.
 const maxEntries = 1 << 16
 
 // allowance is how many refusals are allowed at once, and how long it takes until one more is.

@@ -33,7 +33,7 @@ type answer struct {
 	replayed bool
 	// stored tells that v1 had the answer before the last attempt, whoever it was for.
 	stored bool
-	// date is when v1 sent it, by its own clock; zero if it says no time.
+	// date is when v1 sent it, by v1's clock; zero if the response has no time.
 	date time.Time
 	// distrust is what to do when it turns out not to be the answer to what was asked.
 	distrust func()

@@ -78,7 +78,7 @@ func aLostAnswerIsOurs(t *testing.T, atIt int) {
 }
 
 // TestLostOnAKeptConnection_thenGone: v1 executes a payment that came over a kept connection and is
-// gone. The transport's second attempt fails to connect, which says nothing of the first.
+// gone. The transport's second attempt fails to connect, which proves nothing about the first.
 func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 	t.Parallel()
 	for name, transport := range map[string]http.RoundTripper{

@@ -78,7 +78,7 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 	}
 }
 
-// TestMaskedReferenceFits: v1's response has the masked reference, which is what was asked for.
+// TestMaskedReferenceFits: v1's response has the masked reference, as the request had.
 func TestMaskedReferenceFits(t *testing.T) {
 	t.Parallel()
 	const transaction = `{"id":"txn_0000000000001","object":"transaction","status":"captured","amount":100,"currency":"usd","reference":"` + maskedInText + `"}`

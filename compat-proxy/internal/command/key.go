@@ -56,8 +56,8 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	return info, Result{Outcome: Done, Status: a.status}
 }
 
-// tenant returns the merchant and mode of a key, which no later response changes: what was once seen needs no call. Without it, it
-// returns the result to give.
+// tenant returns the merchant and mode of a key. They never change, so a remembered key needs no
+// call. If v1 does not identify the key, it returns the result to give.
 func (x *Executor) tenant(ctx context.Context, key secret.String) (tenant, *Result) {
 	info, seen := x.keys.seen(sha256.Sum256([]byte(key.Reveal())))
 	if !seen {
@@ -72,7 +72,7 @@ func (x *Executor) tenant(ctx context.Context, key secret.String) (tenant, *Resu
 	return tenant{info.Merchant, string(info.Mode)}, nil
 }
 
-// seen returns what is remembered of a key, however old.
+// seen returns the remembered state of a key, however old.
 func (c *keyCache) seen(h keyHash) (v1.APIKey, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

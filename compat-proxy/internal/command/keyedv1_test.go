@@ -14,14 +14,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// keyedV1 remembers Idempotency-Keys as v1 does, and counts what it was really asked to do.
+// keyedV1 remembers Idempotency-Keys as v1 does, and counts the executed requests.
 type keyedV1 struct {
 	clock  *clock.Fake
 	answer int  // status of a new payment; 201 by default
 	deaf   int  // so many requests are lost before they are read
 	refuse int  // so many requests are refused, and nothing is kept of them
-	mute   int  // so many answers are lost after their effect
-	atIt   int  // so many repetitions are told that the first is still under way
+	mute   int  // so many responses are lost after their effect
+	atIt   int  // so many retries get the error that the first is still under way
 	blind  bool // the caller may not read keys
 	down   bool // API keys are not identified
 
@@ -104,7 +104,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, u.answer)
 }
 
-// identify tells the merchant and mode of an API key by its parts: sk_MODE_MERCHANT_REST.
+// identify returns the merchant and mode of an API key by its parts: sk_MODE_MERCHANT_REST.
 func (f *keyedV1) identify(w http.ResponseWriter, r *http.Request) {
 	if f.down {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -151,7 +151,7 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	return u
 }
 
-// look answers what is known of a key. The caller holds mu.
+// look sends the record of a key. The caller holds mu.
 func (f *keyedV1) look(w http.ResponseWriter, key string) {
 	f.looks++
 	u, used := f.uses[key]

@@ -119,8 +119,8 @@ func TestNamesOfAnotherTenant(t *testing.T) {
 	}
 }
 
-// While the deduplication secret is replaced, each proxy knows both: what was named under the one
-// is recognised under the other.
+// While the deduplication secret is replaced, each proxy has both: a request named under the one is
+// recognised under the other.
 func TestReplacedSecretForgetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
@@ -184,8 +184,8 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	}
 }
 
-// What is named is not attempted while v1 does not identify the API key: under another name it
-// could be done twice.
+// A named request is not attempted while v1 does not identify the API key: under another name it
+// could be executed twice.
 func TestNamedWithoutATenant(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -10,7 +10,7 @@ import (
 // and a window together.
 const MaxWindow = 8 * time.Hour
 
-// Once tells which requests are equal, and for how long after one of them an equal request is a
+// Once defines which requests are equal, and for how long after one of them an equal request is a
 // duplicate: v1 has one effect, and the duplicate is Repeated. With the zero value no request is a
 // duplicate of this one, nor this one of another.
 type Once struct {
@@ -102,7 +102,7 @@ func (s session) once(ctx context.Context, o Once, identity []string, do func(se
 	}
 }
 
-// pass looks for a recent equal request in a slot, and closes the slot's chain if it is told to.
+// pass looks for a recent equal request in a slot, and closes the slot's chain if closes is set.
 func (w windowed) pass(ctx context.Context, n int64, closes bool) (Result, bool) {
 	names := w.allNames()
 	if closes {
@@ -200,7 +200,7 @@ func (s session) isClosed(ctx context.Context, key string, u use) (bool, *Result
 	if !u.blind {
 		return u.closed, nil
 	}
-	return s.reserve(ctx, key, closedPurpose) // replayed if that is what it is
+	return s.reserve(ctx, key, closedPurpose) // replayed if it is the retry of a closing
 }
 
 // result is r, or the zero Result.

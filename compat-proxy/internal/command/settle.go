@@ -2,7 +2,7 @@ package command
 
 import "net/http"
 
-// earlier is what is known of the attempts that were sent under one Idempotency-Key.
+// earlier is the record of the attempts that were sent under one Idempotency-Key.
 type earlier struct {
 	lost bool // one may have had an effect, or may still have one
 	ours bool // one may have had the effect that a later response describes
@@ -17,7 +17,7 @@ func (e *earlier) add(a *answer) {
 }
 
 // hadNoEffect reports whether a response that is no success proves that the attempt it is the
-// response to had no effect. A gateway's 5xx says nothing of what v1 did behind it.
+// response to had no effect. A gateway's 5xx proves nothing about v1 behind it.
 func (a answer) hadNoEffect() bool {
 	switch {
 	case a.err.Code == CodeKeyInUse:

@@ -19,9 +19,11 @@ type name struct {
 	text string
 	// reused is the refusal to another request under the same name.
 	reused problem
-	// final is set when a refusal uses the name up too. What the client did not choose names one sending, whatever came of it.
+	// final is set if a refusal uses the name up too. A name that the client did not choose names one
+	// sending, whatever its outcome.
 	final bool
-	// bound ties what the request logged in with to text, where that names it by something that nobody signed.
+	// bound ties the request's evidence to text, if the login does not sign the header that gives text,
+	// or the merchant.
 	bound command.Binding
 }
 
@@ -40,8 +42,8 @@ type origin struct {
 	place string
 }
 
-// name returns the request's name, and binds what it logged in with to the name where the login signs neither the header that gives
-// the name nor the merchant: a recorded request cannot be sent again under another one.
+// name returns the request's name. It binds the evidence to the name if the login does not sign the
+// header that gives the name, or the merchant. A recorded request cannot be sent under another one.
 func (o origin) name(req *wire.Request) name {
 	n := o.chosen(req)
 	switch {
@@ -54,7 +56,7 @@ func (o origin) name(req *wire.Request) name {
 	return n
 }
 
-// chosen returns the name by the client's transaction id, else by its header, else by what it logged in with.
+// chosen returns the name by the client's transaction id, else by its header, else by its evidence.
 func (o origin) chosen(req *wire.Request) name {
 	if id := string(req.ClientReference.TransactionID); id != "" {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
@@ -90,8 +92,9 @@ func (o origin) headerName() string {
 	return ""
 }
 
-// evidence returns what the caller logged in with, for the login or merchant in of. A login that may cover no path is told apart by
-// what is asked for, since equal requests on different payments then log in alike.
+// evidence returns the nonce or signature of the caller's login, for the login or merchant in of. For
+// a login that may cover no path it includes the operation and its target, because equal requests on
+// different payments then log in alike.
 func (o origin) evidence(of string) string {
 	if !o.caller.Nonce {
 		of += "/" + o.target

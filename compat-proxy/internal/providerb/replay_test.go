@@ -99,8 +99,8 @@ func TestRecordedRequest(t *testing.T) {
 	}
 }
 
-// Nobody signs the header that names a request. What was recorded under one, or under none, is refused under every other one and moves
-// nothing, at a proxy that never saw the first one too.
+// The header that names a request is not signed. A request recorded under one header, or under none,
+// is refused under every other one and moves nothing, also at a proxy that never had the first one.
 func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
@@ -147,7 +147,8 @@ func TestRetryUnderItsHeader(t *testing.T) {
 	}
 }
 
-// A portfolio's client signs the portfolio's id, so nobody signs the merchant. A recorded request is not accepted for another merchant.
+// A portfolio's client signs the portfolio's id, so the merchant is not signed. A recorded request is
+// not accepted for another merchant.
 func TestRecordedRequestForAnotherMerchant(t *testing.T) {
 	t.Parallel()
 	for name, named := range map[string]string{"by evidence": "", "by header": "K-1", "by transaction": "T-1"} {
@@ -267,7 +268,7 @@ func TestTokenAtAnotherPath(t *testing.T) {
 }
 
 // Another security code makes no other name, and no name has the digest of a body with one in it. All
-// else of the body still tells requests apart.
+// else of the body still distinguishes requests.
 func TestNamesWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	for _, member := range []string{`"securityCode":"123"`, `"SECURITY_CODE":"123"`, `"securit\u0079Code":123`} {

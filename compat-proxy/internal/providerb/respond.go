@@ -102,7 +102,7 @@ func correlate(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(header, id)
 }
 
-// write sends an answer.
+// write sends a response.
 func write(w http.ResponseWriter, a answer) {
 	body, err := plainjson.Marshal(a.body)
 	if err != nil {
@@ -119,7 +119,7 @@ func write(w http.ResponseWriter, a answer) {
 	header.Set("Cache-Control", "no-cache, no-store")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(body) // the client is gone; what was done stays done
+	_, _ = w.Write(body) // the client is gone; the effect stays
 }
 
 // stamp is a time as the dialect writes it.

@@ -27,8 +27,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// signer sends requests with an HTTP signature, all in the same second, and keeps the names that their commands had. It executes them as v1
-// does: what is bound to a name comes with no other one.
+// signer sends requests with an HTTP signature, all in the same second, and keeps the names that
+// their commands had. It executes them as v1 does: evidence bound to a name is refused under another.
 type signer struct {
 	content
 
@@ -149,7 +149,7 @@ func (s *signer) signedAs(ctx context.Context, key, merchant, path, body string)
 const signedBody = `{"clientReferenceInformation":{"code":"A"},"paymentInformation":{"card":{"number":"4111111111111111",` +
 	`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
 
-// send sends the body; the answer must be an approval.
+// send sends the body; the response must be an approval.
 func (s *signer) send(t *testing.T, body string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -159,7 +159,8 @@ func (s *signer) send(t *testing.T, body string) {
 	}
 }
 
-// A name of the client's own goes before what it logged in with: the first, by transactionId, whatever else differs.
+// A name that the client chose has precedence over its evidence: first the transactionId, whatever
+// else differs.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	withID := strings.Replace(signedBody, `"code":"A"`, `"code":"A","transactionId":"T-1"`, 1)

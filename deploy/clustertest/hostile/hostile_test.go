@@ -107,7 +107,7 @@ func (r *round) part(t *testing.T, rng *rand.Rand) {
 	r.setClock(t, r.offset)
 }
 
-// disturb does to clocks and cores, at random moments, what may happen to them while clients pay.
+// disturb moves clocks and kills cores at random moments while clients pay.
 func (r *round) disturb(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	pause(upTo(rng, 400*time.Millisecond))

@@ -57,9 +57,9 @@ func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, err
 	return s.count(ctx, `SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
 }
 
-// JudgeBooks compares what v1 shows, what clients were told and what the acquirer did, after loads in which responses
-// were lost at both ends and clocks jumped. It judges money only: every acknowledged payment, capture, void and refund
-// is there, no request had two effects, and the acquirer did what v1 shows and nothing else. Nothing may be unfinished.
+// JudgeBooks compares v1's state, the clients' responses and the acquirer's effects, after loads in
+// which responses were lost at both ends and clocks jumped. It judges money only: every acknowledged payment, capture, void and refund
+// is there, no request had two effects, and the acquirer's effects are those that v1 shows. Nothing may be unfinished.
 func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {

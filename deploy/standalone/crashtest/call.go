@@ -138,7 +138,7 @@ func (a *Answer) id() string {
 	}](a).ID
 }
 
-// value is what pays by the token that the answer shows.
+// value returns the paying value of the token in the response.
 func (a *Answer) value() string {
 	if v := read[v1.Token](a).Value; v != nil {
 		return v.Reveal()

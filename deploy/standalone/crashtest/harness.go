@@ -60,9 +60,9 @@ type Harness struct {
 	erased map[string]bool // objects whose events tell nothing of a person any more
 
 	all    []*Call // of all rounds
-	base   marks   // what was there before the endpoints, which no delivery is of
-	since  marks   // what was there at the last look
-	before marks   // what was there at the one before
+	base   marks   // the rows before the endpoints, which have no delivery
+	since  marks   // the rows at the last look
+	before marks   // the rows at the look before
 	fig    Figures
 	main   string // id of the endpoint that gets everything
 
@@ -178,8 +178,8 @@ var errGone = errors.New("crashtest: the process is gone")
 // errOver ends a story that cannot go on, as when a payment was declined.
 var errOver = errors.New("crashtest: the story is over")
 
-// Load has every client tell stories until the process dies, and has it killed at the given request: before it is sent, or once it is
-// answered. With several processes a client whose response is lost goes on at the others until ctx ends.
+// Load has every client tell stories until the process dies, and has it killed at the given request: before it is sent, or after
+// its response. With several processes a client whose response is lost goes on at the others until ctx ends.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
 	h.calls, h.wants, h.twins = nil, nil, nil
 	var sent, answered atomic.Int64

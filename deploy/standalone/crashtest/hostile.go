@@ -22,6 +22,6 @@ var (
 // a second, and the same one with disturbances of all kinds.
 func Catalogues(catalogue string) (calm, hostile string) {
 	calm = longTimes.ReplaceAllString(catalogue, "${1}_ms: 100")
-	calm = refusedVoids.ReplaceAllString(calm, "") // what is never released ends by an operator only
+	calm = refusedVoids.ReplaceAllString(calm, "") // only an operator can end a release that is always refused
 	return calm, calm + disturbances
 }

@@ -32,7 +32,7 @@ func openShelf(ctx context.Context, place string) (*shelf, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if !s.server {
-		s.db.SetMaxOpenConns(1) // what is attached is one connection's
+		s.db.SetMaxOpenConns(1) // an attached database belongs to one connection
 		s.db.SetConnMaxLifetime(0)
 		if _, err := s.db.ExecContext(ctx, "ATTACH DATABASE ? AS codes", filepath.Join(s.folder, "codes.db")); err != nil {
 			return nil, errors.Join(fmt.Errorf("store: %w", err), s.db.Close())

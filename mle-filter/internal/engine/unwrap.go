@@ -66,7 +66,7 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 }
 
 // judgeResponse rejects a request whose demand for an encrypted response was removed or changed on
-// its way: rsp says how the client sent it.
+// its way: rsp is the client's demand.
 func (x *Exchange) judgeResponse(to string) *Problem {
 	switch {
 	case to == "":

@@ -35,8 +35,8 @@ func (d *door) raw(t *testing.T, request string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// TestMalformedChunks: a body that the client did not send as HTTP says is the client's error, and core
-// executes nothing of it.
+// TestMalformedChunks: a body that violates HTTP is the client's error, and core executes no part of
+// it.
 func TestMalformedChunks(t *testing.T) {
 	t.Parallel()
 	for kind, fields := range map[string]string{

@@ -31,8 +31,8 @@ func TestClientsThatHangUp(t *testing.T) {
 	}
 }
 
-// TestReplayWhateverChanged: a request under an Idempotency-Key is replayed after what it was about
-// has changed or ended.
+// TestReplayWhateverChanged: a request under an Idempotency-Key is replayed after its object has
+// changed or ended.
 func TestReplayWhateverChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,11 +9,11 @@ import (
 
 // Secret is one entry of the inventory. It holds nothing that is secret.
 type Secret struct {
-	Name   string    // what it is: "key-encryption key"
+	Name   string    // its kind: "key-encryption key"
 	Alg    string    // "AES-256-GCM"
 	ID     string    // its key id, "" without one
 	Tenant string    // whose it is, "" for the service's own
-	Use    string    // what it does
+	Use    string    // its purpose
 	Since  time.Time // from when on it is in use; zero if that is not recorded
 	Next   time.Time // when the schedule replaces or ends it; zero if only an operator does
 }

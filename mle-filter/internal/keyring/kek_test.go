@@ -126,7 +126,7 @@ func TestOnceSurvivesRotation(t *testing.T) {
 	}
 }
 
-// plainNames are names of an Idempotency-Key that anybody can compute who guesses it.
+// plainNames returns names of an Idempotency-Key that a correct guess of the key yields.
 func plainNames(key string) map[string]string {
 	sum := sha256.Sum256([]byte(key))
 	return map[string]string{"itself": key, "its hash": hex.EncodeToString(sum[:])}

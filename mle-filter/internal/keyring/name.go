@@ -18,7 +18,7 @@ const nameKeySize = 32
 var nameBinding = []byte("causeway/mle.names")
 
 // newNameKey makes the key of names and encrypts it. A new one would forget which requests were done, so
-// rotations of the keyset and rewraps keep it. What is named under it lives for 24 hours.
+// rotations of the keyset and rewraps keep it. A name made with it lives for 24 hours.
 func newNameKey(wrap tink.AEAD) ([]byte, error) {
 	key := make([]byte, nameKeySize)
 	_, _ = rand.Read(key) // it never fails
@@ -49,8 +49,8 @@ func rewrapNameKey(sealed []byte, from, to tink.AEAD) ([]byte, error) {
 	return sealNameKey(key, to)
 }
 
-// name is what the store keeps of a request that is done once, in place of its Idempotency-Key and
-// fingerprint: either may be guessed, or hold what must not be read in the store.
+// name returns the values that the store keeps of a request that is done once, in place of its
+// Idempotency-Key and fingerprint: either may be guessed, or hold text that must not be readable there.
 func (o *opened) name(once Once) (key string, fingerprint []byte) {
 	mac := func(what byte, value []byte) []byte {
 		h := hmac.New(sha256.New, o.nameKey)

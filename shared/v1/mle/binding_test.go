@@ -35,7 +35,7 @@ func send(t *testing.T, base string, cfg mle.Config, method, key string) {
 	}
 }
 
-// TestBinding: the protected header says everything that an intermediary must not change.
+// TestBinding: the protected header has all values that an intermediary must not change.
 func TestBinding(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)

@@ -34,7 +34,7 @@ func TestTokenOfTheFuture(t *testing.T) {
 	}
 }
 
-// A token that says neither when it was made nor when it ends would be good for ever: no login has it.
+// A token with neither a creation time nor an end would be valid for ever: every login refuses it.
 func TestTokenWithoutAnyTime(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), 0), pairs()
@@ -48,7 +48,7 @@ func TestTokenWithoutAnyTime(t *testing.T) {
 	}
 }
 
-// A portfolio's token that names no merchant is for the one in the header, which nobody signed.
+// A portfolio's token that names no merchant is for the one in the header, which is not signed.
 func TestTokenOfAPortfolioIsBound(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(certified(), "  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n", "  - merchant_id: demo_merchant_2\n", 1)

@@ -53,8 +53,8 @@ type Caller struct {
 	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it; that
 	// of a token without a nonce covers no path.
 	Nonce bool
-	// Witness is the API key under which Evidence is bound to Merchant, where nobody signed that: another merchant of the same portfolio
-	// could be put in its place. Zero where Merchant is signed.
+	// Witness is the API key under which Evidence is bound to Merchant if Merchant is not signed:
+	// another merchant of the same portfolio could be put in its place. Zero if Merchant is signed.
 	Witness secret.String
 	// MayEncrypt reports that the request may be an encrypted one: it came with a JWT.
 	MayEncrypt bool

@@ -254,8 +254,9 @@ func TestDatesOfLogins(t *testing.T) {
 	refused(t, v, m.signed(t))
 }
 
-// What a portfolio signs for itself is for itself: another merchant in the header is refused. A portfolio that has no API key of its own
-// signs for merchants that nobody signed, and then v1 binds the request to the first one.
+// A request that a portfolio signs for itself is for itself: another merchant in the header is
+// refused. A portfolio without an API key of its own does not sign the merchant, and v1 binds the
+// request to the first one.
 func TestMerchantOfAPortfolioIsBound(t *testing.T) {
 	t.Parallel()
 	v := setupWith(t, logins+`  - merchant_id: demo_group
