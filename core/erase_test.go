@@ -89,7 +89,7 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 			}
 		}
 	}
-	if want := 3 + 2*3; told != want { // created, updated, deleted; attached and detached
+	if want := 3 + 3*3 + 1; told != want { // created, updated, deleted; attached, each an update, and detached, one an update
 		t.Errorf("events: got %d, want %d", told, want)
 	}
 	b.wantForgotten(t)

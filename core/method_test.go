@@ -139,7 +139,7 @@ func TestWhosePaymentMethod(t *testing.T) {
 	if a := b.do(t, "DELETE", "/v1/customers/"+two+"/payment_methods/"+m, ""); a.status != 404 {
 		t.Errorf("detached through another customer: got %d %s", a.status, a.body)
 	}
-	if got, want := b.rows(t), strings.NewReplacer("merchants=1 api_keys=1", "merchants=2 api_keys=3", "events=4", "events=6").Replace(before); got != want {
+	if got, want := b.rows(t), strings.NewReplacer("merchants=1 api_keys=1", "merchants=2 api_keys=3", "events=5", "events=7").Replace(before); got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
 	typed := MustDecode[v1.Transaction](t, b.pay(t, "pm_card_visa", of(two)), 201)

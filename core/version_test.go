@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -89,6 +92,53 @@ func TestDeleteCustomerOfAnotherVersion(t *testing.T) {
 	}
 	MustDecode[v1.Deleted](t, remove(now.Version), 200)
 	wantRefusal(t, remove(now.Version), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+}
+
+// TestDeleteSeesChangedMethods tests that attaching and detaching a payment method are changes of its
+// customer: a deletion that expects the version before them deletes no card. Each is announced.
+func TestDeleteSeesChangedMethods(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	read := b.MustCustomer(t, "{}")
+	path := "/v1/customers/" + read.ID
+	remove := func(version int64) answer {
+		return b.do(t, http.MethodDelete, fmt.Sprintf("%s?expected_version=%d", path, version), "")
+	}
+	b.clock.Advance(time.Second)
+	method := b.MustAttach(t, read.ID, visa).ID
+	wantRefusal(t, remove(read.Version), versionConflict())
+	attached := MustDecode[v1.Customer](t, b.get(t, path), 200)
+	b.clock.Advance(time.Second)
+	b.detach(t, read.ID, method)
+	wantRefusal(t, remove(attached.Version), versionConflict())
+	detached := MustDecode[v1.Customer](t, b.get(t, path), 200)
+	if !attached.UpdatedAt.After(read.UpdatedAt.Time) || !detached.UpdatedAt.After(attached.UpdatedAt.Time) {
+		t.Errorf("updated at %v, %v and %v", read.UpdatedAt, attached.UpdatedAt, detached.UpdatedAt)
+	}
+	MustDecode[v1.Deleted](t, remove(detached.Version), 200)
+	want := []string{"customer.created 1", "customer.updated 2", "customer.updated 3", "customer.deleted 4"}
+	if got := b.events(t, numberOf(t, id.Customer, read.ID)); !slices.Equal(got, want) {
+		t.Errorf("events: got %v, want %v", got, want)
+	}
+}
+
+// TestRefusedAttachChangesNoVersion tests that an attachment that is refused leaves the customer's
+// version, and that a retry of one that succeeded raises it once.
+func TestRefusedAttachChangesNoVersion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	customer := b.MustCustomer(t, "{}").ID
+	path := "/v1/customers/" + customer
+	body := `{"token":"` + b.MustToken(t, visa).Value.Reveal() + `"}`
+	first := b.post(t, path+"/payment_methods", body, keyed("k"))
+	MustDecode[v1.PaymentMethod](t, first, 201)
+	wantReplay(t, b.post(t, path+"/payment_methods", body, keyed("k")), first)
+	if got := b.post(t, path+"/payment_methods", body, keyed("l")); got.status/100 != 4 {
+		t.Errorf("a used token: got %d %s", got.status, got.body)
+	}
+	if got := MustDecode[v1.Customer](t, b.get(t, path), 200); got.Version != 2 {
+		t.Errorf("got version %d, want 2", got.Version)
+	}
 }
 
 func TestExpectedVersionBounds(t *testing.T) {

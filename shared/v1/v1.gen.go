@@ -1692,7 +1692,7 @@ type Customer struct {
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
 	Metadata Metadata `json:"metadata"`
 
-	// Version Counts this object's announced changes, from 1.
+	// Version Counts this object's announced changes, from 1. Attaching or detaching a payment method is one, announced by `customer.updated`.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.

@@ -169,6 +169,7 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 		f.tokens[in.Token] = ""
 		m := v1.PaymentMethod{ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID, Metadata: v1.Metadata{"number": number}}
 		f.methods[c.ID] = append(f.methods[c.ID], m)
+		c.Version++
 		return http.StatusCreated, mustJSON(m)
 	}
 	return http.StatusOK, mustJSON(c)

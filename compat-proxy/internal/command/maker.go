@@ -181,8 +181,9 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	return &whole, Result{}
 }
 
-// stop ends the making at a step that failed. If v1 refused the step, it deletes the customer that
-// this request alone has; another request's completion since then keeps it. A step that v1 could not
+// stop ends the making at a step that failed. If v1 refused the step, it deletes the incomplete
+// customer that this request alone has, as v1 shows it now: each attachment has changed it. Another
+// request's completion or attachment since then keeps it. A step that v1 could not
 // take, or whose response was lost, is left to a retry. It reports true if the customer is gone and
 // another may be made.
 func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
@@ -192,7 +193,9 @@ func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool
 	case r.Outcome == NotFound:
 		return Result{}, true
 	case r.Outcome == Refused && ours:
-		m.deleteCustomer(ctx, &made.Customer)
+		if _, there := m.completed(ctx, made.ID); there != nil && !complete(&there.Customer) {
+			m.deleteCustomer(ctx, &there.Customer)
+		}
 	}
 	return r, false
 }

@@ -19,7 +19,7 @@ const (
 	methodDetached = 2
 )
 
-// Attach uses a token up to give a customer a payment method. describe gives the method's details and fingerprint by those of the token.
+// Attach uses a token up to give a customer a payment method, which is a change of the customer. describe gives the method's details and fingerprint by those of the token.
 func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
 	describe func(token []byte) (details []byte, fingerprint string),
 ) (Answer, error) {
@@ -39,15 +39,15 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 		if err != nil {
 			return err
 		}
-		out, err = e.onCustomer(ctx, r, customer, func(tx *store.Tx, _ *payment.Customer) (*Answer, error) {
-			return e.attach(tx, m, token.Drawn)
+		out, err = e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+			return e.attach(tx, c, m, token.Drawn)
 		})
 		return err
 	})
 	return value(out), err
 }
 
-func (e *Engine) attach(tx *store.Tx, m *payment.Method, token Drawn) (*Answer, error) {
+func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, token Drawn) (*Answer, error) {
 	if err := e.draw(tx, m.Tenant, token, m.ID); err != nil {
 		return nil, err
 	}
@@ -56,11 +56,15 @@ func (e *Engine) attach(tx *store.Tx, m *payment.Method, token Drawn) (*Answer, 
 	} else if err != nil {
 		return nil, err
 	}
+	if _, err := e.customerUpdated(tx, c); err != nil {
+		return nil, err
+	}
 	answer := e.Present.MethodAttached(m)
 	return &answer, tx.InsertEvent(e.event("payment_method.attached", m.Tenant, m.ID, methodAttached, answer.Body))
 }
 
-// Detach takes a payment method from its customer. Its number is gone with that.
+// Detach takes a payment method from its customer and wipes its number, which is a change of the
+// customer.
 func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Answer, error) {
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
 		m, err := tx.MethodForUpdate(r.Tenant, method)
@@ -72,9 +76,9 @@ func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) 
 		}
 		if c.Default == m.ID {
 			c.Default = 0
-			if _, err := e.customerUpdated(tx, c); err != nil {
-				return nil, err
-			}
+		}
+		if _, err := e.customerUpdated(tx, c); err != nil {
+			return nil, err
 		}
 		answer := e.Present.MethodDetached(m)
 		return &answer, e.detach(tx, m)

@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -17,13 +18,15 @@ func (j *judge) customersAreRight() error {
 		}
 		byReference[*c.Reference] = append(byReference[*c.Reference], c.ID)
 	}
-	last, deleted := map[string]*Call{}, map[string]bool{}
+	last, deleted, attached := map[string]*Call{}, map[string]bool{}, map[string]bool{}
 	for _, c := range j.calls {
 		switch {
 		case c.Kind == CustomerUpdate && c.ok():
 			last[c.On] = c
 		case c.Kind == CustomerDelete && c.Answer != nil:
 			deleted[c.On] = true
+		case c.Kind == MethodAttach:
+			attached[c.On] = true
 		}
 	}
 	return each(j.calls, func(c *Call) error {
@@ -46,10 +49,14 @@ func (j *judge) customersAreRight() error {
 		if id == "" {
 			return nil
 		}
-		if l := last[id]; l != nil {
-			return j.isAs("/v1/customers/"+id, l)
+		l := last[id]
+		if l == nil {
+			l = c
 		}
-		return j.isAs("/v1/customers/"+id, c)
+		if attached[id] {
+			return j.isLater("/v1/customers/"+id, l)
+		}
+		return j.isAs("/v1/customers/"+id, l)
 	})
 }
 
@@ -86,6 +93,24 @@ func (j *judge) isAs(path string, c *Call) error {
 		return err
 	}
 	if now.Status != http.StatusOK || strings.TrimSpace(now.Body) != strings.TrimSpace(c.Answer.Body) {
+		j.h.mu.Lock()
+		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
+		j.h.mu.Unlock()
+	}
+	return nil
+}
+
+// isLater checks that a customer is as the response to c showed it, but for a later version: payment
+// methods were attached or detached since.
+func (j *judge) isLater(path string, c *Call) error {
+	now, err := j.h.api.get(j.ctx, path, "")
+	if err != nil {
+		return err
+	}
+	is, was := read[v1.Customer](now), read[v1.Customer](c.Answer)
+	later := is.Version >= was.Version
+	is.Version, is.UpdatedAt = was.Version, was.UpdatedAt
+	if now.Status != http.StatusOK || !later || !reflect.DeepEqual(is, was) {
 		j.h.mu.Lock()
 		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
 		j.h.mu.Unlock()
