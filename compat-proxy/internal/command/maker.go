@@ -181,11 +181,10 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	return &whole, Result{}
 }
 
-// stop ends the making at a step that failed. If v1 refused the step, it deletes the incomplete
-// customer that this request alone has, as v1 shows it now: each attachment has changed it. Another
-// request's completion or attachment since then keeps it. A step that v1 could not
-// take, or whose response was lost, is left to a retry. It reports true if the customer is gone and
-// another may be made.
+// stop ends the making at a step that failed. If v1 refused the step, it reads the incomplete customer
+// that this request alone has, whose attachments have changed it, and deletes it. Another request's
+// completion or attachment since then keeps it. A step that v1 could not take, or whose response was
+// lost, is left to a retry. It reports true if the customer is gone and another may be made.
 func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
 	switch {
 	case r.Code == CodeKeyReused:

@@ -139,6 +139,9 @@ func mustSay(t *testing.T, a engine.Answer, err error) string {
 			return name
 		}
 	}
+	if changed := (*engine.VersionError)(nil); errors.As(err, &changed) {
+		return changed.Code
+	}
 	if err != nil {
 		t.Error(err)
 	}

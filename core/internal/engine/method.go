@@ -19,7 +19,8 @@ const (
 	methodDetached = 2
 )
 
-// Attach uses a token up to give a customer a payment method, which is a change of the customer. describe gives the method's details and fingerprint by those of the token.
+// Attach uses a token up to give a customer a payment method, which is a change of the customer.
+// describe returns the method's details and fingerprint by those of the token.
 func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
 	describe func(token []byte) (details []byte, fingerprint string),
 ) (Answer, error) {

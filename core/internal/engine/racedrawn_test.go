@@ -147,3 +147,37 @@ func TestDeleteAgainstAttach(t *testing.T) {
 	}
 	wantSettledBooks(t, s)
 }
+
+// TestConditionalDeleteAgainstAttach tests a deletion that expects the version before an attachment,
+// against that attachment: one of them happens. It runs within one core, and across two cores.
+func TestConditionalDeleteAgainstAttach(t *testing.T) {
+	t.Parallel()
+	t.Run("one core", func(t *testing.T) {
+		t.Parallel()
+		s := coretest.Open(t)
+		conditionalDelete(t, s, s)
+	})
+	t.Run("two cores", func(t *testing.T) {
+		t.Parallel()
+		s := coretest.OpenShared(t)
+		conditionalDelete(t, s, s.Beside(t))
+	})
+}
+
+// conditionalDelete attaches through one core and deletes through another.
+func conditionalDelete(t *testing.T, one, other *coretest.Service) {
+	t.Helper()
+	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
+		customer, err := customerOf(ctx, one)
+		if err != nil {
+			return contest{}, err
+		}
+		token, err := tokenOf(ctx, one)
+		read := int64(1)
+		remove := func(ctx context.Context) (engine.Answer, error) {
+			return other.Engine.DeleteCustomer(ctx, other.Request(""), customer, &read)
+		}
+		return contest{[]action{attaching(one, customer, token), remove}, []int64{customer}}, err
+	}, after: attachedTo(t, one)}.run(t)
+	wantOutcomes(t, got, []string{"201 version_conflict: 1 attached", "not_found 200: 0 attached"})
+}
