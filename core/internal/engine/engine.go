@@ -38,8 +38,9 @@ var (
 	ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
 )
 
-// callTimeout bounds one call to the acquirer. What was not answered by then is unknown.
-const callTimeout = 20 * time.Second
+// attemptTimeout bounds all acquirer calls of one attempt at a step together, be it a request's or
+// recovery's. A step without a response by then is unknown.
+const attemptTimeout = 20 * time.Second
 
 // Request is what every changing request carries beside its own parameters.
 type Request struct {
@@ -186,11 +187,10 @@ func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int
 	return nil, err
 }
 
-// call bounds fn, and detaches it from the caller: one that hangs up does not stop a payment half-way.
-func call[T any](ctx context.Context, fn func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	return fn(ctx)
+// attempt returns the context of all acquirer calls of one attempt at a step. It ends after
+// attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment half-way.
+func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
 }
 
 // lostAnswer tells that the outcome of a request on t is not known yet.

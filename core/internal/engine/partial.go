@@ -16,8 +16,9 @@ func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
 }
 
 // releasePart requests the release of an approval of less than the payment accepts, unless it was
-// released before. errStillHeld if the request has no response: the payment then stays open, and
-// recovery repeats the request under the same reference. The response to that reference is final.
+// released before. errStillHeld if the request has no response in what is left of the attempt's time:
+// the payment then stays open, and recovery repeats the request under the same reference. The
+// response to that reference is final.
 // If it is a refusal, releasePart sets s.refused, and a pending reversal goes on under others.
 func (s *authorization) releasePart(ctx context.Context, part acquirer.Answer) error {
 	if part.Released {
@@ -27,10 +28,9 @@ func (s *authorization) releasePart(ctx context.Context, part acquirer.Answer) e
 	if err != nil {
 		return err
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		return acq.Void(ctx, acquirer.Follow{
-			Reference: partReference(s.t), Authorization: authorizationReference(s.t), Amount: part.Amount, Currency: s.t.Currency,
-		})
+	a, err := acq.Void(ctx, acquirer.Follow{
+		Reference: partReference(s.t), Authorization: authorizationReference(s.t), Amount: part.Amount,
+		Currency: s.t.Currency,
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", errStillHeld, err)

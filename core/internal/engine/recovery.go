@@ -12,8 +12,9 @@ import (
 )
 
 // Patience is how old an unfinished step of another core must be before recovery claims it although
-// that core lives: longer than any request that may still be working on it.
-const Patience = callTimeout + 10*time.Second
+// that core lives: longer than any attempt at it lasts. An attempt has attemptTimeout for all its
+// acquirer calls, and the rest is for its commits and the difference between the cores' clocks.
+const Patience = attemptTimeout + 10*time.Second
 
 const (
 	// takeUpAfter is how old a step must be that its request has given up: the acquirer gets a
@@ -157,7 +158,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 	if err != nil {
 		return skipped(err)
 	}
-	err = t.do(ctx)
+	err = r.do(ctx, t)
 	r.e.Observer.RecoveryTookUp(t.step, err == nil)
 	end := func(tx *store.Tx) error { return tx.RemoveAttempt(t.id) }
 	if err != nil {
@@ -167,4 +168,11 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written", slog.String("reference", t.reference), slog.Any("error", wrote))
 	}
 	return err
+}
+
+// do carries out one attempt at a step.
+func (*Recovery) do(ctx context.Context, t task) error {
+	ctx, cancel := attempt(ctx)
+	defer cancel()
+	return t.do(ctx)
 }

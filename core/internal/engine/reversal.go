@@ -23,7 +23,7 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 	if err != nil {
 		return err
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) { return acq.Inquire(ctx, stepReference(r.Step)) })
+	a, err := acq.Inquire(ctx, stepReference(r.Step))
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound) && r.Asked > 0 && r.Refused == 0 && r.Held == 0:
 		return e.lookAgain(ctx, r)
@@ -102,10 +102,9 @@ func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	if known && r.ByRefund() {
 		ask = acq.Refund
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) {
-		return ask(ctx, acquirer.Follow{
-			Reference: reversalReference(r, known), Authorization: stepReference(r.Step), Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
-		})
+	a, err := ask(ctx, acquirer.Follow{
+		Reference: reversalReference(r, known), Authorization: stepReference(r.Step),
+		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", errStillOpen, err) // sent again under the same reference

@@ -67,7 +67,9 @@ type origin struct {
 // take makes the first attempt at a step and concludes it.
 func (e *Engine) take(ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error)) (Answer, error) {
 	from := origin{request: requestID}
-	a, err := call(ctx, send)
+	ctx, cancel := attempt(ctx)
+	defer cancel()
+	a, err := send(ctx)
 	if !errors.Is(err, acquirer.ErrUnavailable) {
 		return e.conclude(ctx, from, s, a, err)
 	}
@@ -99,7 +101,7 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 			return err
 		}
 	}
-	a, err := call(ctx, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
+	a, err := s.again(ctx, acq)
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound):
 		return s.missing(ctx)
