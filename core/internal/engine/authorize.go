@@ -52,7 +52,8 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, e
 	a := &authorization{Engine: e, t: t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
-			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
+			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency,
+			Capture: t.AutoCapture, Partial: t.Partial,
 			PriorCode: p.PriorCode, Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
 		})
 	})
@@ -68,7 +69,8 @@ type authorization struct {
 
 func (s *authorization) about() about {
 	return about{
-		StepID: authorizationStep(s.t), kind: StepAuthorize, tenant: s.t.Tenant, claim: s.t.Claim, reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
+		StepID: authorizationStep(s.t), kind: StepAuthorize, tenant: s.t.Tenant, claim: s.t.Claim,
+		reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
 		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}
 }
@@ -130,7 +132,8 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 	}
 	err := s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
 	if err != nil {
-		s.Log.ErrorContext(ctx, "authorize: not marked unknown", slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
+		s.Log.ErrorContext(ctx, "authorize: not marked unknown",
+			slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
 	}
 	s.t.Status = payment.Unknown
 	return s.t, nil
@@ -161,21 +164,23 @@ func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64,
 	if err := tx.ResolveTransaction(t); err != nil {
 		return err
 	}
-	if t.Attempt > 0 || !t.Result.ExpiresAt.IsZero() { // one that waited to be confirmed has the end of that to be replaced
+	if t.Attempt > 0 || !t.Result.ExpiresAt.IsZero() { // it ended the wait for a confirmation
 		if err := tx.SetExpiry(t.Tenant, t.ID, t.Result.ExpiresAt); err != nil {
 			return err
 		}
 	}
 	if t.Captured > 0 {
 		c := payment.Capture{
-			Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded, Amount: t.Captured, Currency: t.Currency, Final: true,
+			Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded,
+			Amount: t.Captured, Currency: t.Currency, Final: true,
 			Details: []byte("{}"), Client: t.Authorizer(), CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
 		}
 		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCapture(&c) }); err != nil {
 			return err
 		}
 	}
-	if err := tx.InsertEvent(e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, answer))); err != nil {
+	event := e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, answer))
+	if err := tx.InsertEvent(event); err != nil {
 		return err
 	}
 	return tx.CompleteKey(claim, answer.Status, answer.Body)

@@ -10,7 +10,9 @@ import (
 )
 
 // Capture takes amount (0 for all that is left) of an authorized transaction; final releases the rest.
-func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int64, final bool, details []byte) (Answer, error) {
+func (e *Engine) Capture(
+	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
+) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
@@ -23,7 +25,11 @@ func (e *Engine) Capture(ctx context.Context, r Request, transaction, amount int
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
 		c.Claim = claim
-		err := e.insertNew(func(id int64) error { c.ID, c.Amount = id, amount; w.of(s.about().StepID); return tx.BeginCapture(c) })
+		err := e.insertNew(func(id int64) error {
+			c.ID, c.Amount = id, amount
+			w.of(s.about().StepID)
+			return tx.BeginCapture(c)
+		})
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoCapture(amount) })
 		}
@@ -43,10 +49,14 @@ type capture struct {
 
 func (s *capture) about() about {
 	return about{
-		StepID: payment.StepID{Kind: payment.CaptureStep, Transaction: s.c.Transaction, ID: s.c.ID}, kind: StepCapture, tenant: s.c.Tenant,
-		claim: s.c.Claim, reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency,
-		captured: true,
+		StepID: captureStep(s.c), kind: StepCapture, tenant: s.c.Tenant, claim: s.c.Claim,
+		reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency, captured: true,
 	}
+}
+
+// captureStep names the step of a capture.
+func captureStep(c *payment.Capture) payment.StepID {
+	return payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}
 }
 
 func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {

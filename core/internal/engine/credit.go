@@ -44,9 +44,8 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Answer, error) {
-		return acq.Credit(ctx, acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source})
-	})
+	sent := acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source}
+	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Answer, error) { return acq.Credit(ctx, sent) })
 }
 
 // beginCredit writes the intent of a refund of no transaction, where that is allowed, and announces

@@ -21,9 +21,8 @@ func (o about) reversal(at time.Time) *payment.Reversal {
 // late handles an approval of a step that was closed without effect. The step is corrected. If its
 // amount is no longer available, the acquirer must reverse it, and so it must an authorization,
 // whose merchant may have paid in another way. A step that stands is left alone. look is the
-// pending reversal that found the approval, nil for none; settled is false if it must go on to
-// release.
-func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (settled bool, err error) {
+// pending reversal that found the approval, nil for none; done is false if it must go on to release.
+func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (done bool, err error) {
 	o := s.about()
 	var found Contradiction
 	err = e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
@@ -44,8 +43,8 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 		return true, err
 	}
 	e.Observer.AcquirerContradicted(o.kind, found)
-	e.Log.ErrorContext(ctx, "late approval of a closed step", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
-		slog.String("action", string(found)))
+	e.Log.ErrorContext(ctx, "late approval of a closed step",
+		slog.String("reference", o.reference), slog.Int64("amount", a.Amount), slog.String("action", string(found)))
 	return found == LateRecorded, nil
 }
 

@@ -53,7 +53,10 @@ type source struct {
 	last  looked // of the last round that read the whole table
 }
 
-// looked is what a round found.
+// offerFunc receives an unfinished step and the attempts at it so far.
+type offerFunc func(task, payment.StepAttempt)
+
+// looked is the result of a round.
 type looked struct {
 	open   map[Step]int
 	oldest time.Time
@@ -70,7 +73,7 @@ func (l *looked) add(t task) {
 
 // read hands the steps of the next pages to offer, and reports whether the end of the table was
 // among them. A page is at most openBatch rows of the table.
-func (s *source) read(ctx context.Context, db *store.DB, offer func(task, payment.StepAttempt)) (whole bool, err error) {
+func (s *source) read(ctx context.Context, db *store.DB, offer offerFunc) (whole bool, err error) {
 	for range openPages {
 		rows, last, err := s.page(ctx, s.after)
 		if err != nil {
@@ -90,7 +93,7 @@ func (s *source) read(ctx context.Context, db *store.DB, offer func(task, paymen
 	return false, nil
 }
 
-func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int64, offer func(task, payment.StepAttempt)) error {
+func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int64, offer offerFunc) error {
 	found, err := db.StepAttempts(ctx, s.kinds[0], s.kinds[1], s.after, last)
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
@@ -109,45 +112,58 @@ func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int6
 // sources returns the tables of unfinished steps. Reversals come first: they release money that a
 // payer needs.
 func (r *Recovery) sources() []*source {
-	e := r.e
+	only := func(k payment.StepKind) [2]payment.StepKind { return [2]payment.StepKind{k, k} }
+	either := [2]payment.StepKind{payment.AuthorizeStep, payment.VoidStep}
 	return []*source{
-		{kinds: [2]payment.StepKind{payment.ReversalStep, payment.ReversalStep}, page: pageOf(r.reversals, func(o *payment.Reversal) (int64, task) {
-			return o.ID, task{
-				id: payment.StepID{Kind: payment.ReversalStep, ID: o.ID}, tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: e.Peers.Leads(),
-				do: func(ctx context.Context) error { return e.reconcileReversal(ctx, o) },
-			}
-		})},
-		{kinds: [2]payment.StepKind{payment.RefundStep, payment.RefundStep}, page: pageOf(since(r, e.Store.OpenRefunds), func(f *payment.Refund) (int64, task) {
-			return f.ID, task{
-				id: payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
-				reference: refundReference(f), mine: r.orphan(payment.StepID{Kind: payment.RefundStep, ID: f.ID}, f.Core, f.UpdatedAt),
-				do: func(ctx context.Context) error { return e.reconcileRefund(ctx, f) },
-			}
-		})},
-		{kinds: [2]payment.StepKind{payment.CaptureStep, payment.CaptureStep}, page: pageOf(since(r, e.Store.OpenCaptures), func(c *payment.Capture) (int64, task) {
-			return c.ID, task{
-				id: payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
-				reference: captureReference(c), mine: r.orphan(payment.StepID{Kind: payment.CaptureStep, ID: c.ID}, c.Core, c.UpdatedAt),
-				do: func(ctx context.Context) error { return e.reconcileCapture(ctx, c) },
-			}
-		})},
-		{kinds: [2]payment.StepKind{payment.AuthorizeStep, payment.VoidStep}, page: pageOf(since(r, e.Store.OpenTransactions), func(t *payment.Transaction) (int64, task) {
-			return t.ID, r.ofTransaction(t)
-		})},
+		{kinds: only(payment.ReversalStep), page: pageOf(r.reversals, r.ofReversal)},
+		{kinds: only(payment.RefundStep), page: pageOf(since(r, r.e.Store.OpenRefunds), r.ofRefund)},
+		{kinds: only(payment.CaptureStep), page: pageOf(since(r, r.e.Store.OpenCaptures), r.ofCapture)},
+		{kinds: either, page: pageOf(since(r, r.e.Store.OpenTransactions), r.ofTransaction)},
 	}
 }
 
-// ofTransaction is the unfinished authorization or void of a transaction. It has one at a time.
-func (r *Recovery) ofTransaction(t *payment.Transaction) task {
+// ofReversal returns the id of a pending reversal, and its task.
+func (r *Recovery) ofReversal(o *payment.Reversal) (int64, task) {
+	return o.ID, task{
+		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
+		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: r.e.Peers.Leads(),
+		do: func(ctx context.Context) error { return r.e.reconcileReversal(ctx, o) },
+	}
+}
+
+// ofRefund returns the id of an unfinished refund, and its task.
+func (r *Recovery) ofRefund(f *payment.Refund) (int64, task) {
+	step := refundStep(f)
+	return f.ID, task{
+		id: step, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
+		reference: refundReference(f), mine: r.orphan(step, f.Core, f.UpdatedAt),
+		do: func(ctx context.Context) error { return r.e.reconcileRefund(ctx, f) },
+	}
+}
+
+// ofCapture returns the id of an unfinished capture, and its task.
+func (r *Recovery) ofCapture(c *payment.Capture) (int64, task) {
+	step := captureStep(c)
+	return c.ID, task{
+		id: step, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
+		reference: captureReference(c), mine: r.orphan(step, c.Core, c.UpdatedAt),
+		do: func(ctx context.Context) error { return r.e.reconcileCapture(ctx, c) },
+	}
+}
+
+// ofTransaction returns the id of a transaction, and the task of its unfinished authorization or
+// void. A transaction has one at a time.
+func (r *Recovery) ofTransaction(t *payment.Transaction) (int64, task) {
 	out := task{
-		id: payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}, tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
-		reference: authorizationReference(t), do: func(ctx context.Context) error { return r.e.reconcileTransaction(ctx, t) },
+		id: authorizationStep(t), tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
+		reference: authorizationReference(t),
+		do:        func(ctx context.Context) error { return r.e.reconcileTransaction(ctx, t) },
 	}
 	if t.Operation == payment.VoidOperation {
-		out.id, out.step, out.reference = payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}, StepVoid, voidReference(t)
+		out.id, out.step, out.reference = voidStep(t), StepVoid, voidReference(t)
 	}
 	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.orphan(out.id, t.Core, t.UpdatedAt)
-	return out
+	return t.ID, out
 }
 
 // orphan reports whether no request works on a step that a core began at a time, and this core may
@@ -169,9 +185,12 @@ func (r *Recovery) reversals(ctx context.Context, after int64) ([]*payment.Rever
 	return r.e.Store.DueReversals(ctx, r.e.Clock.Now(), after, openBatch)
 }
 
+// pager reads the rows of a table behind an id, a page of them.
+type pager[T any] func(ctx context.Context, after int64) ([]T, error)
+
 // since makes a list of steps one of pages: of all steps until the service serves, then of those
 // that were not changed just now.
-func since[T any](r *Recovery, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) func(context.Context, int64) ([]T, error) {
+func since[T any](r *Recovery, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) pager[T] {
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)
 		if r.serving {
@@ -182,7 +201,9 @@ func since[T any](r *Recovery, list func(ctx context.Context, before, after int6
 }
 
 // pageOf makes a list of rows one of tasks.
-func pageOf[T any](list func(ctx context.Context, after int64) ([]T, error), of func(T) (int64, task)) func(context.Context, int64) ([]task, int64, error) {
+func pageOf[T any](
+	list pager[T], of func(T) (int64, task),
+) func(ctx context.Context, after int64) (rows []task, last int64, err error) {
 	return func(ctx context.Context, after int64) ([]task, int64, error) {
 		rows, err := list(ctx, after)
 		out, last := make([]task, 0, len(rows)), after

@@ -52,8 +52,8 @@ var errStillHeld = errors.New("engine: the release of a partial approval has no 
 // acquirer stay.
 func tooLittle(a acquirer.Answer) acquirer.Answer {
 	return acquirer.Answer{
-		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode, Checks: a.Checks, Balance: a.Balance,
-		DeclineCode: insufficientFunds,
+		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode,
+		Checks: a.Checks, Balance: a.Balance, DeclineCode: insufficientFunds,
 	}
 }
 

@@ -71,7 +71,9 @@ func (s *authorization) fail(tx *store.Tx) error {
 		return err
 	}
 	t.Status, t.Version, t.UpdatedAt = next, t.Version+1, tx.Now
-	t.Result = payment.Result{FailureCode: notProcessed, FailureMessage: "The acquirer never processed this payment; no money was moved."}
+	t.Result = payment.Result{
+		FailureCode: notProcessed, FailureMessage: "The acquirer never processed this payment; no money was moved.",
+	}
 	if err := tx.ResolveTransaction(&t); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type Recovery struct {
 	mu     sync.Mutex
 	queues map[laneKey]*lane // guarded by mu
 	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
-	tried  map[stepKey]bool  // guarded by mu: the steps that the start has tried, whatever pause they had; nil once it serves
+	tried  map[stepKey]bool  // guarded by mu: the steps tried by the start, whatever their pause; nil once it serves
 	gates  map[bool]*gate    // of the acquirer of live mode, and of test mode
 	queued int               // guarded by mu: in all queues
 	active int               // guarded by mu: how many workers run
@@ -152,9 +152,8 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 	if r.e.Peers == nil {
 		patience = 0 // an attempt of an earlier process ended with it
 	}
-	err := r.e.Store.Update(ctx, func(tx *store.Tx) error {
-		return tx.BeginAttempt(t.id, patience, func(attempts int64) time.Duration { return payment.RetryAfter(t.id.Kind, attempts) })
-	})
+	pause := func(attempts int64) time.Duration { return payment.RetryAfter(t.id.Kind, attempts) }
+	err := r.e.Store.Update(ctx, func(tx *store.Tx) error { return tx.BeginAttempt(t.id, patience, pause) })
 	if err != nil {
 		return skipped(err)
 	}
@@ -165,7 +164,8 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
 	}
 	if wrote := r.e.Store.Update(context.WithoutCancel(ctx), end); wrote != nil {
-		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written", slog.String("reference", t.reference), slog.Any("error", wrote))
+		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written",
+			slog.String("reference", t.reference), slog.Any("error", wrote))
 	}
 	return err
 }

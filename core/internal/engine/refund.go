@@ -16,7 +16,9 @@ func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int6
 
 // RefundCapture is Refund of one capture, whose own remainder is then a limit too. A capture of 0
 // names none; ErrCaptureNotFound when the transaction has no such capture.
-func (e *Engine) RefundCapture(ctx context.Context, r Request, transaction, capture, amount int64, details []byte) (Answer, error) {
+func (e *Engine) RefundCapture(
+	ctx context.Context, r Request, transaction, capture, amount int64, details []byte,
+) (Answer, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
 		return Answer{}, err
@@ -102,9 +104,14 @@ type refund struct {
 
 func (s *refund) about() about {
 	return about{
-		StepID: payment.StepID{Kind: payment.RefundStep, Transaction: s.f.Transaction, ID: s.f.ID}, kind: StepRefund, tenant: s.f.Tenant,
-		claim: s.f.Claim, reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
+		StepID: refundStep(s.f), kind: StepRefund, tenant: s.f.Tenant, claim: s.f.Claim,
+		reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
 	}
+}
+
+// refundStep names the step of a refund.
+func refundStep(f *payment.Refund) payment.StepID {
+	return payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}
 }
 
 func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {

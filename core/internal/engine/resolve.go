@@ -18,7 +18,7 @@ type Outcome string
 const (
 	StepApproved Outcome = "approved"  // the acquirer carried the step out
 	StepDeclined Outcome = "declined"  // the acquirer refused it
-	StepNoEffect Outcome = "no_effect" // the acquirer never carried it out; recovery goes on looking for an effect, and releases or records it
+	StepNoEffect Outcome = "no_effect" // never carried out; recovery still looks for an effect, to release or record it
 	StepReleased Outcome = "released"  // of a pending reversal alone: the acquirer holds nothing
 )
 
@@ -59,7 +59,9 @@ func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedF
 		}
 		a := e.Present.Unfinished(u, &d)
 		before := e.Present.Unfinished(u, nil)
-		return &a, e.Audit(tx, r, Action{Name: "steps.resolve", Object: StepName(u.Step), Before: string(before.Body), After: string(a.Body)})
+		return &a, e.Audit(tx, r, Action{
+			Name: "steps.resolve", Object: StepName(u.Step), Before: string(before.Body), After: string(a.Body),
+		})
 	})
 	return value(out), err
 }
@@ -177,7 +179,7 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is
 // pending. Without an effect its idempotency key stays taken until the look has ended: a retry would
 // repeat a step whose effect may still arrive.
-func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write func(*store.Tx, *payment.Refusal) (Answer, error), end Outcome) error {
+func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWriter, end Outcome) error {
 	o := s.about()
 	switch end {
 	case StepApproved:
@@ -201,7 +203,8 @@ func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write func(*stor
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
 	case StepNoEffect, StepReleased:
 	}
-	if _, err := write(tx, &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}); err != nil {
+	none := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}
+	if _, err := write(tx, none); err != nil {
 		return err
 	}
 	look := o.reversal(tx.Now)

@@ -151,7 +151,9 @@ func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
 		return err
 	}
 	claim := f.Claim
-	refused := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved."}
+	refused := &payment.Refusal{
+		Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved.",
+	}
 	if _, err := (&refund{e, f}).write(tx, refused); err != nil {
 		return err
 	}
@@ -160,7 +162,9 @@ func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
 
 // changeReversal commits a change of a reversal. Nothing happens if it was changed or ended
 // meanwhile.
-func (e *Engine) changeReversal(ctx context.Context, r *payment.Reversal, change func(*store.Tx, *payment.Reversal) error) error {
+func (e *Engine) changeReversal(
+	ctx context.Context, r *payment.Reversal, change func(*store.Tx, *payment.Reversal) error,
+) error {
 	return unlessChanged(e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return change(tx, r) }))
 }
 

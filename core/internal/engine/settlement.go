@@ -140,15 +140,14 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 		if d.Oldest.After(cutoff) {
 			continue
 		}
-		ended = append(ended, &endedDay{tenant: d.Tenant, cutoff: cutoff, oldest: d.Oldest, lag: func(captured time.Time) time.Duration {
-			return now.Sub(payment.NextCutoff(captured, zone, d.Cutoff))
-		}})
+		lag := func(captured time.Time) time.Duration { return now.Sub(payment.NextCutoff(captured, zone, d.Cutoff)) }
+		ended = append(ended, &endedDay{tenant: d.Tenant, cutoff: cutoff, oldest: d.Oldest, lag: lag})
 	}
 	return ended
 }
 
 // settlePage settles one page of a tenant's captures, and reports whether it was the last.
-func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, done *Settlement) (last bool, err error) {
+func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, done *Settlement) (last bool, _ error) {
 	page, err := e.Store.UnsettledCaptures(ctx, d.tenant, d.cutoff, d.last, dueBatch)
 	if err != nil || len(page) == 0 {
 		return true, err

@@ -65,7 +65,9 @@ type origin struct {
 }
 
 // take makes the first attempt at a step and concludes it.
-func (e *Engine) take(ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error)) (Answer, error) {
+func (e *Engine) take(
+	ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error),
+) (Answer, error) {
 	from := origin{request: requestID}
 	ctx, cancel := attempt(ctx)
 	defer cancel()
@@ -173,7 +175,8 @@ func (e *Engine) cancelFirst(ctx context.Context, s step) error {
 
 // undo commits the end of a step that had no effect, with its key freed and its token returned.
 func (e *Engine) undo(ctx context.Context, o about, end func(tx *store.Tx) error) error {
-	return e.returned(ctx, &payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}, o.secrets, func(token int64, sealed payment.Sealed) error {
+	t := &payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}
+	return e.returned(ctx, t, o.secrets, func(token int64, sealed payment.Sealed) error {
 		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 			if err := end(tx); err != nil {
 				return err
@@ -193,20 +196,26 @@ const acquirerDeclined = "acquirer_declined"
 
 // unavailable is why a capture or refund failed whose request certainly did not reach the acquirer.
 func unavailable() *payment.Refusal {
-	return &payment.Refusal{Code: "acquirer_unavailable", Message: "The acquirer could not be reached. Nothing was changed."}
+	return &payment.Refusal{
+		Code: "acquirer_unavailable", Message: "The acquirer could not be reached. Nothing was changed.",
+	}
 }
 
-// commitFollow writes the acquirer's result of a capture, void or refund. write changes the objects
-// and returns the response to a success; refused is nil for one. A decline is the result of one
-// attempt. If another attempt may still be under way, a look for its effect is pending from the
+// followWriter changes the objects of a capture, void or refund, and returns the response to a
+// success; refused is nil for one.
+type followWriter func(tx *store.Tx, refused *payment.Refusal) (Answer, error)
+
+// commitFollow writes the acquirer's result of a capture, void or refund. A decline is the result of
+// one attempt. If another attempt may still be under way, a look for its effect is pending from the
 // same commit on.
-func (e *Engine) commitFollow(ctx context.Context, from origin, s step, a acquirer.Answer,
-	write func(tx *store.Tx, refused *payment.Refusal) (Answer, error),
+func (e *Engine) commitFollow(
+	ctx context.Context, from origin, s step, a acquirer.Answer, write followWriter,
 ) (Answer, error) {
 	o := s.about()
 	var refused *payment.Refusal
 	if !a.Approved {
-		refused = &payment.Refusal{Code: acquirerDeclined, Message: "The acquirer declined this step (response code " + a.ResponseCode + ")."}
+		message := "The acquirer declined this step (response code " + a.ResponseCode + ")."
+		refused = &payment.Refusal{Code: acquirerDeclined, Message: message}
 	}
 	var out Answer
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
@@ -261,7 +270,7 @@ func contested(tx *store.Tx, from origin, o about) (bool, error) {
 
 // declined returns the response to a declined capture, void or refund. With look it writes a
 // pending look for an effect of another attempt.
-func (e *Engine) declined(tx *store.Tx, requestID string, o about, refused *payment.Refusal, look bool) (Answer, error) {
+func (e *Engine) declined(tx *store.Tx, request string, o about, refused *payment.Refusal, look bool) (Answer, error) {
 	if look {
 		r := o.reversal(tx.Now)
 		r.Acknowledge(tx.Now) // there is nothing to release
@@ -270,13 +279,13 @@ func (e *Engine) declined(tx *store.Tx, requestID string, o about, refused *paym
 		}
 	}
 	if o.Transaction == 0 {
-		return e.Present.Refused(requestID, refused, nil), nil
+		return e.Present.Refused(request, refused, nil), nil
 	}
 	t, err := tx.Transaction(o.tenant, o.Transaction)
 	if err != nil {
 		return Answer{}, err
 	}
-	return e.Present.Refused(requestID, refused, t), nil
+	return e.Present.Refused(request, refused, t), nil
 }
 
 // transactionOf reads the transaction of a capture, void or refund that stays open. Recovery claims

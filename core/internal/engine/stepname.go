@@ -35,5 +35,6 @@ func ParseStep(name string) (store.UnfinishedFilter, error) {
 		n, err := id.Parse(p, name)
 		return store.UnfinishedFilter{Kind: kind, ID: n}, err
 	}
-	return store.UnfinishedFilter{}, fmt.Errorf("step %q: want txn_…, void_…, cap_…, re_… or rev_…: %w", name, id.ErrMalformed)
+	err := fmt.Errorf("step %q: want txn_…, void_…, cap_…, re_… or rev_…: %w", name, id.ErrMalformed)
+	return store.UnfinishedFilter{}, err
 }

@@ -57,14 +57,20 @@ type void struct {
 
 func (s *void) about() about {
 	return about{
-		StepID: payment.StepID{Kind: payment.VoidStep, Transaction: s.t.ID, ID: s.t.OperationID}, kind: StepVoid, tenant: s.t.Tenant,
-		claim: s.t.Claim, reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
+		StepID: voidStep(s.t), kind: StepVoid, tenant: s.t.Tenant, claim: s.t.Claim,
+		reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
 	}
+}
+
+// voidStep names the step of the void that a transaction is in.
+func voidStep(t *payment.Transaction) payment.StepID {
+	return payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}
 }
 
 func (s *void) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
 	return acq.Void(ctx, acquirer.Follow{
-		Reference: voidReference(s.t), Authorization: authorizationReference(s.t), Amount: s.t.Authorized, Currency: s.t.Currency,
+		Reference: voidReference(s.t), Authorization: authorizationReference(s.t),
+		Amount: s.t.Authorized, Currency: s.t.Currency,
 	})
 }
 
