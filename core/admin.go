@@ -52,8 +52,9 @@ func MakeAdmin(ctx context.Context, cfg Config) (*Admin, error) {
 	return openAdmin(ctx, cfg)
 }
 
-// Migrate brings the store to this build's schema, makes it where there is none, and writes an audit
-// record. A migration that fails has no record: there is no store of this build's schema to hold it.
+// Migrate brings the store to this build's schema, makes it where there is none, and writes an
+// audit record. A migration that fails has no record: there is no store of this build's schema to
+// hold it.
 func Migrate(ctx context.Context, cfg Config) (err error) {
 	a, err := MakeAdmin(ctx, cfg)
 	if err != nil {

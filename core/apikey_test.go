@@ -87,8 +87,8 @@ func TestCreateKeyRefusals(t *testing.T) {
 	})
 }
 
-// TestKeysGiveNoMoreThanTheyHave: a key that may manage keys cannot make, roll or revoke a key with a
-// scope that it lacks, whether the key is active or revoked.
+// TestKeysGiveNoMoreThanTheyHave: a key that may manage keys cannot make, roll or revoke a key with
+// a scope that it lacks, whether the key is active or revoked.
 func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -31,8 +31,8 @@ var ErrTampered = audit.ErrBroken
 // AuditRecord is one operator action as `core audit` shows it.
 type AuditRecord = operator.AuditRecord
 
-// localActor is the operator at the command line: the user of the operating system, and the user that
-// called sudo.
+// localActor is the operator at the command line: the user of the operating system, and the user
+// that called sudo.
 func localActor() audit.Actor {
 	name := "uid " + strconv.Itoa(os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
@@ -57,7 +57,8 @@ func (a *Admin) request() engine.Request {
 	return engine.Request{Tenant: engine.Operator(), ID: id.Random(id.Request), Actor: a.cfg.actor()}
 }
 
-// act runs an action that writes its audit record in its own commit. A refused or failed one gets a record here.
+// act runs an action that writes its audit record in its own commit. A refused or failed one gets a
+// record here.
 func (a *Admin) act(ctx context.Context, action, object string, fn func(engine.Request) error) error {
 	r := a.request()
 	err := fn(r)
@@ -67,7 +68,8 @@ func (a *Admin) act(ctx context.Context, action, object string, fn func(engine.R
 	return errors.Join(err, a.recorded(ctx, r, engine.Action{Name: action, Object: object}, audit.Failed))
 }
 
-// actOutside runs an action without a commit in the store: one record before it, one with its outcome.
+// actOutside runs an action without a commit in the store: one record before it, one with its
+// outcome.
 func (a *Admin) actOutside(ctx context.Context, action, object string, fn func() error) error {
 	r, what := a.request(), engine.Action{Name: action, Object: object}
 	if err := a.recorded(ctx, r, what, audit.Begun); err != nil {
@@ -88,7 +90,8 @@ func (a *Admin) recorded(ctx context.Context, r engine.Request, what engine.Acti
 	return nil
 }
 
-// AuditRecords returns at most limit records before a sequence, newest first; 0 begins with the newest.
+// AuditRecords returns at most limit records before a sequence, newest first; 0 begins with the
+// newest.
 func (a *Admin) AuditRecords(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
 	found, err := a.db.NewestAuditRecords(ctx, before, limit)
 	if err != nil {
@@ -123,7 +126,8 @@ func (a *Admin) eachAuditRecord(ctx context.Context, fn func(*audit.Record) erro
 	}
 }
 
-// ExportAudit writes all audit records to w, oldest first, one JSON object in each line, and records the export.
+// ExportAudit writes all audit records to w, oldest first, one JSON object in each line, and
+// records the export.
 func (a *Admin) ExportAudit(ctx context.Context, w io.Writer) error {
 	return a.actOutside(ctx, "audit.export", "", func() error {
 		return a.eachAuditRecord(ctx, func(r *audit.Record) error {
@@ -136,10 +140,10 @@ func (a *Admin) ExportAudit(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// VerifyAudit checks the chain of all audit records and returns its head, "SEQUENCE:MAC". head is a head
-// that was logged or printed before, which the chain must contain; "" checks the chain alone, which
-// cannot find that its newest records were removed. The error is ErrTampered if a record was changed,
-// removed, added or reordered.
+// VerifyAudit checks the chain of all audit records and returns its head, "SEQUENCE:MAC". head is a
+// head that was logged or printed before, which the chain must contain; "" checks the chain alone,
+// which cannot find that its newest records were removed. The error is ErrTampered if a record was
+// changed, removed, added or reordered.
 func (a *Admin) VerifyAudit(ctx context.Context, head string) (string, error) {
 	var known *audit.Head
 	if head != "" {
@@ -157,8 +161,8 @@ func (a *Admin) VerifyAudit(ctx context.Context, head string) (string, error) {
 	return end.String(), err
 }
 
-// keepAudit logs the head of the audit record at the start and once a day, and removes records that are
-// older than Config.KeepAudit.
+// keepAudit logs the head of the audit record at the start and once a day, and removes records that
+// are older than Config.KeepAudit.
 func keepAudit(ctx context.Context, a *Admin, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(24 * time.Hour)
 	defer tick.Stop()

@@ -34,8 +34,9 @@ func auditRecords(t *testing.T, a *core.Admin) []core.AuditRecord {
 	return found
 }
 
-// TestAuditRecords checks that each action leaves one record, by API and by command line, with the state
-// before and after, that refused and repeated ones leave one too, and that none holds a secret.
+// TestAuditRecords checks that each action leaves one record, by API and by command line, with the
+// state before and after, that refused and repeated ones leave one too, and that none holds a
+// secret.
 func TestAuditRecords(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -132,8 +133,8 @@ func adminOf(t *testing.T, dir string) *core.Admin {
 	return a
 }
 
-// TestAuditTampering checks that verify finds each way to falsify the records, and that SQL statements
-// are refused while the triggers stand.
+// TestAuditTampering checks that verify finds each way to falsify the records, and that SQL
+// statements are refused while the triggers stand.
 func TestAuditTampering(t *testing.T) {
 	t.Parallel()
 	const (
@@ -188,8 +189,8 @@ func TestAuditTampering(t *testing.T) {
 	}
 }
 
-// TestAuditSplice checks that verify finds a record that core itself signed, in another history of the
-// same store: one that was restored from a backup.
+// TestAuditSplice checks that verify finds a record that core itself signed, in another history of
+// the same store: one that was restored from a backup.
 func TestAuditSplice(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
@@ -220,8 +221,8 @@ func TestAuditSplice(t *testing.T) {
 	}
 }
 
-// TestAuditPurge checks that records of more than the retention are removed with a record of that, the
-// chain still verifies, and a retention of less than a year is refused.
+// TestAuditPurge checks that records of more than the retention are removed with a record of that,
+// the chain still verifies, and a retention of less than a year is refused.
 func TestAuditPurge(t *testing.T) {
 	t.Parallel()
 	if _, err := core.Open(t.Context(), core.Config{Data: t.TempDir(), KeepAudit: core.LeastKeepAudit - time.Second}); err == nil {
@@ -256,7 +257,8 @@ func TestAuditPurge(t *testing.T) {
 	}
 }
 
-// TestAuditOfCopies checks that actions without a database commit have a record before and one after.
+// TestAuditOfCopies checks that actions without a database commit have a record before and one
+// after.
 func TestAuditOfCopies(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")

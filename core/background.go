@@ -12,8 +12,8 @@ import (
 // settleEvery is how often the service looks for days that ended and authorizations that lapsed.
 const settleEvery = 15 * time.Second
 
-// keepSettling settles and expires the transactions that are due, keeps the confirmed time and checks
-// the clock, at once and every settleEvery. A pass that fails is repeated.
+// keepSettling settles and expires the transactions that are due, keeps the confirmed time and
+// checks the clock, at once and every settleEvery. A pass that fails is repeated.
 func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()

@@ -177,7 +177,8 @@ func Restore(ctx context.Context, cfg Config, from string) (err error) {
 	return recordRestore(ctx, cfg, from)
 }
 
-// recordRestore writes the audit record of a restore: the restored store is the first that can hold it.
+// recordRestore writes the audit record of a restore: the restored store is the first that can hold
+// it.
 func recordRestore(ctx context.Context, cfg Config, from string) (err error) {
 	a, err := OpenAdmin(ctx, cfg)
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// storedCode is a security code on its way to an authorization, with all that a thief could have copied of it meanwhile.
+// storedCode is a security code on its way to an authorization, with all that a thief could have
+// copied of it meanwhile.
 type storedCode struct {
 	code   string
 	value  secret.String      // of its token; none where the code was never stored
@@ -152,7 +153,8 @@ func mustOpenVault(t *testing.T, keyset, kek []byte) *vault.Vault {
 	return v
 }
 
-// wantClosed tries to open every sealed code with every key that is left, and with the values of tokens that values gives.
+// wantClosed tries to open every sealed code with every key that is left, and with the values of
+// tokens that values gives.
 func (c *codes) wantClosed(t *testing.T, when string, v *vault.Vault, values func(p *storedCode) []secret.String) {
 	t.Helper()
 	tried := 0
@@ -171,7 +173,8 @@ func (c *codes) wantClosed(t *testing.T, when string, v *vault.Vault, values fun
 	t.Logf("%s: %d attempts on %d sealed codes", when, tried, len(c.planted))
 }
 
-// wantOpen proves that the attempts of wantClosed are the right ones: as long as the hour's key lives, the token's value opens its code.
+// wantOpen proves that the attempts of wantClosed are the right ones: as long as the hour's key
+// lives, the token's value opens its code.
 func (c *codes) wantOpen(t *testing.T, v *vault.Vault) {
 	t.Helper()
 	for _, p := range c.planted {
@@ -183,7 +186,8 @@ func (c *codes) wantOpen(t *testing.T, v *vault.Vault) {
 	}
 }
 
-// wantGone looks for codes as JSON shows them, for sealed codes and for sealed keys, in every file below the folders.
+// wantGone looks for codes as JSON shows them, for sealed codes and for sealed keys, in every file
+// below the folders.
 func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 	t.Helper()
 	read := 0
@@ -218,7 +222,8 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 	}
 }
 
-// advanceBeyondKeys lets the hours of all code keys pass, and waits until a service that starts has destroyed them.
+// advanceBeyondKeys lets the hours of all code keys pass, and waits until a service that starts has
+// destroyed them.
 func (c *codes) advanceBeyondKeys(t *testing.T) {
 	t.Helper()
 	if len(c.codeKeys(t)) == 0 {
@@ -231,7 +236,8 @@ func (c *codes) advanceBeyondKeys(t *testing.T) {
 	}
 }
 
-// hasLog reports whether the codes' file still has a log, which is cut off after its keys were deleted.
+// hasLog reports whether the codes' file still has a log, which is cut off after its keys were
+// deleted.
 func (c *codes) hasLog(t *testing.T) bool {
 	t.Helper()
 	if !c.file {
@@ -244,7 +250,8 @@ func (c *codes) hasLog(t *testing.T) bool {
 	return info.Size() > 0
 }
 
-// wantLost wants a token refused that has lost its code while the service was stopped. Nothing is charged, and what needs no code goes on.
+// wantLost wants a token refused that has lost its code while the service was stopped. Nothing is
+// charged, and what needs no code goes on.
 func (c *codes) wantLost(t *testing.T, lose func()) {
 	t.Helper()
 	customer := c.MustCustomer(t, "{}").ID
@@ -272,8 +279,8 @@ func (c *codes) unlinkedRefunds(t *testing.T) {
 	}
 }
 
-// stolen returns the ids and values that a copy of the whole store has: no value of a token, because
-// the store keeps only its hash.
+// stolen returns the ids and values that a copy of the whole store has: no value of a token,
+// because the store keeps only its hash.
 func stolen(p *storedCode) []secret.String {
 	return []secret.String{{}, secret.New(tokenID(p.value.Reveal())), secret.New(string(payment.HashTokenValue(p.value)))}
 }
@@ -281,7 +288,8 @@ func stolen(p *storedCode) []secret.String {
 // everything is stolen plus the value of each token, caught on its way.
 func everything(p *storedCode) []secret.String { return append(stolen(p), p.value) }
 
-// TestNoSecurityCodeOpensSQLite plants 30 codes, authorizes with each, and searches the data folder and a backup of it.
+// TestNoSecurityCodeOpensSQLite plants 30 codes, authorizes with each, and searches the data folder
+// and a backup of it.
 func TestNoSecurityCodeOpensSQLite(t *testing.T) {
 	t.Parallel()
 	c := &codes{bundle: openBundle(t, &bundle{rateLimit: -1, file: true})}

@@ -131,8 +131,8 @@ func TestRetryWithAnotherSecurityCode(t *testing.T) {
 	c.wantNoGuess(t, lastingKeys(roots))
 }
 
-// TestFingerprintsOfTheContract finds each security code of a request body in the contract, and wants
-// it without effect on the fingerprint.
+// TestFingerprintsOfTheContract finds each security code of a request body in the contract, and
+// wants it without effect on the fingerprint.
 func TestFingerprintsOfTheContract(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())

@@ -115,8 +115,8 @@ func (s *replicatedServer) flush(t *testing.T, c *codes) {
 	coretest.OnServer(s.URL(url.Values{"port": {standbyPort}})).MustExec(t, "CHECKPOINT")
 }
 
-// wantNotDumped wants the dump of the documentation without codes and their keys. A dump without its
-// flag has them, which shows that they would be found.
+// wantNotDumped wants the dump of the documentation without codes and their keys. A dump without
+// its flag has them, which shows that they would be found.
 func (c *codes) wantNotDumped(t *testing.T, s *replicatedServer) {
 	t.Helper()
 	found := func(more ...string) (n int) {

@@ -12,8 +12,9 @@ import (
 // filterVariable holds the secret of the filter in front; with _FILE behind it, one that names a file instead.
 const filterVariable = "CAUSEWAY_FILTER_SECRET"
 
-// FilterSecret reads the secret that core has in common with mle-filter, from CAUSEWAY_FILTER_SECRET or
-// the file that CAUSEWAY_FILTER_SECRET_FILE names. It returns the zero secret if neither is set.
+// FilterSecret reads the secret that core has in common with mle-filter, from
+// CAUSEWAY_FILTER_SECRET or the file that CAUSEWAY_FILTER_SECRET_FILE names. It returns the zero
+// secret if neither is set.
 func FilterSecret(getenv func(string) string) (secret.String, error) {
 	return config.Environment(getenv, filterVariable)
 }

@@ -38,8 +38,8 @@ func TestBehindAFilter(t *testing.T) {
 	}
 }
 
-// TestWarnsWithoutFilterSecret: a start without the filter secret is a warning in the log and in the
-// health document, and a start with it is neither.
+// TestWarnsWithoutFilterSecret: a start without the filter secret is a warning in the log and in
+// the health document, and a start with it is neither.
 func TestWarnsWithoutFilterSecret(t *testing.T) {
 	t.Parallel()
 	for given, warned := range map[string]bool{"": true, proof: false} {

@@ -87,7 +87,8 @@ func wantNothingLost(data string) error {
 	return nil
 }
 
-// loadRoots reads the root secrets, and makes them for a store that has nothing yet that depends on them.
+// loadRoots reads the root secrets, and makes them for a store that has nothing yet that depends on
+// them.
 func loadRoots(ctx context.Context, cfg Config, db *store.DB) (roots *root.Ring, err error) {
 	if cfg.Database != nil {
 		roots, err = loadSharedRoots(ctx, cfg, db)
@@ -135,8 +136,8 @@ func firstRoots(cfg Config) ([]byte, error) {
 	return set.Bytes()
 }
 
-// wantRootVersions is ErrLost for a store with valid API keys under a version of the root secret that is not there, as when an older copy of
-// it was put back.
+// wantRootVersions is ErrLost for a store with valid API keys under a version of the root secret
+// that is not there, as when an older copy of it was put back.
 func wantRootVersions(ctx context.Context, cfg Config, db *store.DB, roots *root.Ring) error {
 	uses, err := db.RootUses(ctx, cfg.Clock.Now())
 	if err != nil {

@@ -27,7 +27,8 @@ var noFreeText = map[string]string{
 	"bank_account.account_number": "16 digits can be an account's; stored encrypted",
 }
 
-// textPaths returns the path of each text in a body, with 0 for an item and * for a name of the client's choice.
+// textPaths returns the path of each text in a body, with 0 for an item and * for a name of the
+// client's choice.
 func textPaths(at string, s *openapi3.Schema) (out []string) {
 	for _, refs := range []openapi3.SchemaRefs{s.AllOf, s.OneOf, s.AnyOf} {
 		for _, ref := range refs {
@@ -72,7 +73,8 @@ func textBody(t *testing.T, path, name, text string) string {
 	return string(b)
 }
 
-// wantTextsRefused puts a card number into each text of each body of a contract, and returns how many.
+// wantTextsRefused puts a card number into each text of each body of a contract, and returns how
+// many.
 func (b *bundle) wantTextsRefused(t *testing.T, contract []byte, ids *strings.Replacer) int {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(contract)
@@ -167,8 +169,8 @@ func only(t *testing.T, contract []byte, prefix string) []byte {
 	return b
 }
 
-// TestOwnNumberInText: the request's own number is refused in any form, in every text of the body, and
-// the same text passes with another card.
+// TestOwnNumberInText: the request's own number is refused in any form, in every text of the body,
+// and the same text passes with another card.
 func TestOwnNumberInText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -211,7 +213,8 @@ func TestTextsThatPass(t *testing.T) {
 		`"previous_network_transaction_id":"378282246310005"}}`), http.StatusCreated)
 }
 
-// TestCommandsRejectCardNumbers: the texts that an operator types beside the API are checked too, and the errors do not show them.
+// TestCommandsRejectCardNumbers: the texts that an operator types beside the API are checked too,
+// and the errors do not show them.
 func TestCommandsRejectCardNumbers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,8 +10,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestTokenCannotBeGuessed plays a payer with an order of their own and the publishable key of the page. The payer reads Request-Ids,
-// which need no API key, before and after another payer's browser creates a token, and confirms with every id between them.
+// TestTokenCannotBeGuessed plays a payer with an order of their own and the publishable key of the
+// page. The payer reads Request-Ids, which need no API key, before and after another payer's
+// browser creates a token, and confirms with every id between them.
 func TestTokenCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -45,8 +46,9 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 	b.wantTransaction(t, order.id, v1.TransactionStatusRequiresConfirmation, amounts{})
 }
 
-// TestTokenIDPaysForNothing: the id of a token, which reports, logs and other ids give away, neither pays nor becomes a payment method.
-// Nor does its value with one letter changed. The value itself is shown by the creation alone.
+// TestTokenIDPaysForNothing: the id of a token, which reports, logs and other ids give away,
+// neither pays nor becomes a payment method. Nor does its value with one letter changed. The value
+// itself is shown by the creation alone.
 func TestTokenIDPaysForNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -89,8 +91,8 @@ func TestTokenIDPaysForNothing(t *testing.T) {
 	}
 }
 
-// TestTokenValueIsKeptSealed: for a day, a retry of the creation gets the value again, from a stored
-// response. A reader of the store cannot see the value.
+// TestTokenValueIsKeptSealed: for a day, a retry of the creation gets the value again, from a
+// stored response. A reader of the store cannot see the value.
 func TestTokenValueIsKeptSealed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -110,8 +112,8 @@ func TestTokenValueIsKeptSealed(t *testing.T) {
 	}
 }
 
-// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source so many times for one transaction. The merchant's server can
-// still confirm it.
+// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source so many times for one
+// transaction. The merchant's server can still confirm it.
 func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,8 +147,8 @@ func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, other.id, other.proven(typedCard), pk), 200)
 }
 
-// TestARetryOfARefusedConfirmationCountsOnce: a retry under the same Idempotency-Key gets the stored
-// refusal and uses up no further try, before and after the bound.
+// TestARetryOfARefusedConfirmationCountsOnce: a retry under the same Idempotency-Key gets the
+// stored refusal and uses up no further try, before and after the bound.
 func TestARetryOfARefusedConfirmationCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -178,7 +180,8 @@ func TestARetryOfARefusedConfirmationCountsOnce(t *testing.T) {
 	}
 }
 
-// TestPayerSeesNoHolder: a client with a publishable key reads no name of a card or account, and nothing of what the issuer checked.
+// TestPayerSeesNoHolder: a client with a publishable key reads no name of a card or account, and
+// nothing of what the issuer checked.
 func TestPayerSeesNoHolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -148,8 +148,8 @@ func TestIdempotencyKeyWithACardNumber(t *testing.T) {
 	b.start(t)
 }
 
-// A key in the quotes of a structured-field string and the bare key are one key, for requests and for
-// the lookup.
+// A key in the quotes of a structured-field string and the bare key are one key, for requests and
+// for the lookup.
 func TestQuotedIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

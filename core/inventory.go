@@ -28,7 +28,8 @@ type Secret struct {
 	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if core cannot know.
 	Since   *time.Time `json:"since,omitempty"`
 	AgeDays *int       `json:"age_days,omitempty"`
-	// NextRotation is when it should be replaced at the latest. Nil for secrets whose owner decides, and for those that must not change.
+	// NextRotation is when it should be replaced at the latest. Nil for secrets whose owner
+	// decides, and for those that must not change.
 	NextRotation *time.Time `json:"next_rotation,omitempty"`
 	Overdue      bool       `json:"overdue"`
 	Rotate       string     `json:"rotate"` // how to replace it
@@ -40,7 +41,8 @@ type inventory struct {
 	all []Secret
 }
 
-// add adds a secret in use since a time, zero if that is unknown. One that expires should be replaced after RotateEvery.
+// add adds a secret in use since a time, zero if that is unknown. One that expires should be
+// replaced after RotateEvery.
 func (i *inventory) add(s Secret, since time.Time, expires bool) {
 	if !since.IsZero() {
 		since = since.UTC().Truncate(time.Second)
@@ -54,10 +56,10 @@ func (i *inventory) add(s Secret, since time.Time, expires bool) {
 	i.all = append(i.all, s)
 }
 
-// Inventory lists what core holds: the root secret and the keys beside it, the keys of the card vault and
-// of security codes, the operators' valid tokens, the secrets that the environment gives by getenv, and
-// the merchants' keys and signing secrets by number. It holds no certificate: the edge ends TLS. No
-// secret is shown.
+// Inventory lists what core holds: the root secret and the keys beside it, the keys of the card
+// vault and of security codes, the operators' valid tokens, the secrets that the environment gives
+// by getenv, and the merchants' keys and signing secrets by number. It holds no certificate: the
+// edge ends TLS. No secret is shown.
 func (a *Admin) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
 	i := &inventory{now: a.cfg.Clock.Now()}
 	a.addRoots(i)
@@ -209,7 +211,8 @@ func given() []Secret {
 	}
 }
 
-// addEnvironment adds the secrets that are set. The age of one in a file is that of the file; of another one it is unknown.
+// addEnvironment adds the secrets that are set. The age of one in a file is that of the file; of
+// another one it is unknown.
 func addEnvironment(i *inventory, getenv func(string) string) {
 	for _, s := range given() {
 		path := getenv(s.Name + "_FILE")

@@ -26,7 +26,8 @@ type Merchant struct {
 	CreatedAt time.Time
 	// UnlinkedRefunds says whether it may give money to cards and bank accounts that it took none from.
 	UnlinkedRefunds bool
-	// KeepPersonal and KeepCustomers are the merchant's own periods in days; 0 for those of the service.
+	// KeepPersonal and KeepCustomers are the merchant's own periods in days; 0 for those of the
+	// service.
 	KeepPersonal, KeepCustomers int
 }
 

@@ -18,15 +18,16 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// filterTokenVariable is the environment variable of the filter token; with _FILE behind it, one that names a file.
+// filterTokenVariable is the environment variable of the filter token; with _FILE behind it, one
+// that names a file.
 const filterTokenVariable = "CAUSEWAY_FILTER_TOKEN"
 
 // minToken is how many characters 32 random bytes have at least, in base64 without padding.
 const minToken = 43
 
 // FilterToken reads the token that mle-filter and the edge send to the operator's API, from
-// CAUSEWAY_FILTER_TOKEN or the file that CAUSEWAY_FILTER_TOKEN_FILE names. Its role is filter-identify.
-// Returns zero if neither is set.
+// CAUSEWAY_FILTER_TOKEN or the file that CAUSEWAY_FILTER_TOKEN_FILE names. Its role is
+// filter-identify. Returns zero if neither is set.
 func FilterToken(getenv func(string) string) (secret.String, error) {
 	return config.Environment(getenv, filterTokenVariable)
 }
@@ -58,8 +59,8 @@ const (
 // OperatorToken is an operator token as the operator's API shows it.
 type OperatorToken = operator.Token
 
-// CreateOperator makes an operator token that never expires if expires is zero. The token is returned
-// once and never again.
+// CreateOperator makes an operator token that never expires if expires is zero. The token is
+// returned once and never again.
 func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires time.Time) (secret.String, error) {
 	if err := checkText("operator's name", name); err != nil {
 		return secret.String{}, err

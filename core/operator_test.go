@@ -310,7 +310,8 @@ func TestBadOperatorRequests(t *testing.T) {
 	}
 }
 
-// TestAuditLine checks the log line of each call: operator, address, route, objects and outcome, and no secret.
+// TestAuditLine checks the log line of each call: operator, address, route, objects and outcome,
+// and no secret.
 func TestAuditLine(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

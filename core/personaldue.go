@@ -19,10 +19,10 @@ type DueErasure struct {
 	Oldest time.Time
 }
 
-// PersonalDataDue lists the personal data that is to be erased and is not yet. keep and customers are
-// the periods of the service, 0 for no end; merchants with their own periods keep these. Inactive
-// customers are those that were not changed within their period. Those that have paid since are
-// counted, and not deleted.
+// PersonalDataDue lists the personal data that is to be erased and is not yet. keep and customers
+// are the periods of the service, 0 for no end; merchants with their own periods keep these.
+// Inactive customers are those that were not changed within their period. Those that have paid
+// since are counted, and not deleted.
 func (a *Admin) PersonalDataDue(ctx context.Context, keep, customers time.Duration) ([]DueErasure, error) {
 	found, err := a.db.DueErasures(ctx, a.cfg.Clock.Now(),
 		store.Retention{Personal: int(keep / day), Customers: int(customers / day)})

@@ -11,7 +11,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The replayed requests are sent before a month ends and again after it, within the 24 hours of their keys.
+// The replayed requests are sent before a month ends and again after it, within the 24 hours of
+// their keys.
 var (
 	beforeMonthEnd = time.Date(2026, time.November, 30, 13, 0, 0, 0, time.UTC)
 	afterMonthEnd  = time.Date(2026, time.December, 1, 12, 30, 0, 0, time.UTC)
@@ -44,8 +45,8 @@ func TestReplayOfACardThatExpired(t *testing.T) {
 }
 
 // TestReplayWhateverChanged sends every POST and PATCH of the contract twice under one key. Between
-// the two, everything that the requests depend on ends: cards and tokens expire, objects are deleted,
-// settings are withdrawn, the API key is rolled. Both responses are the same bytes.
+// the two, everything that the requests depend on ends: cards and tokens expire, objects are
+// deleted, settings are withdrawn, the API key is rolled. Both responses are the same bytes.
 func TestReplayWhateverChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -239,7 +240,8 @@ func (w *replayWorld) change(t *testing.T) {
 	w.clock.Set(afterMonthEnd)
 }
 
-// TestOperatorReplayWhateverChanged: an operator's requests under a key are replayed as a merchant's are, PATCH too.
+// TestOperatorReplayWhateverChanged: an operator's requests under a key are replayed as a
+// merchant's are, PATCH too.
 func TestOperatorReplayWhateverChanged(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

@@ -7,9 +7,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestRefusalStaysUnderItsKey: a refusal by time or stored state is the response to its key. An equal
-// request that passes the check has no effect afterwards. It can be one that a core with a slower
-// clock serves, or one that stalled between its checks and the claim of the key.
+// TestRefusalStaysUnderItsKey: a refusal by time or stored state is the response to its key. An
+// equal request that passes the check has no effect afterwards. It can be one that a core with a
+// slower clock serves, or one that stalled between its checks and the claim of the key.
 func TestRefusalStaysUnderItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// LeastKeepPersonal is the shortest time for which personal data can be kept: refunds and disputes of recent payments need it.
+// LeastKeepPersonal is the shortest time for which personal data can be kept: refunds and disputes
+// of recent payments need it.
 const LeastKeepPersonal = store.LeastKeepPersonal
 
 const (

@@ -10,8 +10,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestPersonalDataIsErased: after the time that an operator sets, payments, their captures and refunds and the events of all show no person
-// any more. What the books need stays, and younger payments stay as they are.
+// TestPersonalDataIsErased: after the time that an operator sets, payments, their captures and
+// refunds and the events of all show no person any more. What the books need stays, and younger
+// payments stay as they are.
 func TestPersonalDataIsErased(t *testing.T) {
 	t.Parallel()
 	b, one, _, payer := setupSenders(t)

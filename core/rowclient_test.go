@@ -34,7 +34,8 @@ func from(s *sender) option {
 	}
 }
 
-// wantClient compares the client that one row records, in columns with a prefix. A nil client is none.
+// wantClient compares the client that one row records, in columns with a prefix. A nil client is
+// none.
 func (b *bundle) wantClient(t *testing.T, what string, want *sender, table, prefix string, row int64) {
 	t.Helper()
 	var got sender
@@ -69,8 +70,9 @@ func MustNumber(t *testing.T, p id.Prefix, text string) int64 {
 	return n
 }
 
-// TestMoneyRowsNameTheirClient checks that each row of a payment records the API key and the address
-// of the request that created it, and a transaction also those of its confirmation and its void.
+// TestMoneyRowsNameTheirClient checks that each row of a payment records the API key and the
+// address of the request that created it, and a transaction also those of its confirmation and its
+// void.
 func TestMoneyRowsNameTheirClient(t *testing.T) {
 	t.Parallel()
 	b, one, two, _ := setupSenders(t)
@@ -114,8 +116,8 @@ func TestMoneyRowsNameTheirClient(t *testing.T) {
 	b.wantClient(t, "the cancelation", two, "transactions", "void_", n)
 }
 
-// TestConfirmationNamesItsClient checks that a confirmation records its own client, which is also that
-// of the capture, and leaves the client that created the transaction.
+// TestConfirmationNamesItsClient checks that a confirmation records its own client, which is also
+// that of the capture, and leaves the client that created the transaction.
 func TestConfirmationNamesItsClient(t *testing.T) {
 	t.Parallel()
 	b, one, _, payer := setupSenders(t)
@@ -130,8 +132,8 @@ func TestConfirmationNamesItsClient(t *testing.T) {
 	b.wantClient(t, "the capture of a confirmed sale", payer, "captures", "", b.number(t, "SELECT id FROM captures WHERE transaction_id = ?", n))
 }
 
-// TestStoredRowsNameTheirClient checks that tokens, customers and payment methods record the API key
-// and the address of the request that created each. Later changes leave them.
+// TestStoredRowsNameTheirClient checks that tokens, customers and payment methods record the API
+// key and the address of the request that created each. Later changes leave them.
 func TestStoredRowsNameTheirClient(t *testing.T) {
 	t.Parallel()
 	b, one, two, payer := setupSenders(t)
@@ -153,7 +155,8 @@ func TestStoredRowsNameTheirClient(t *testing.T) {
 }
 
 // TestRecoveredRowsNameTheirClient checks that the capture which recovery writes records the client
-// that requested the sale or its confirmation. Recovery does not change the clients of the transaction.
+// that requested the sale or its confirmation. Recovery does not change the clients of the
+// transaction.
 func TestRecoveredRowsNameTheirClient(t *testing.T) {
 	t.Parallel()
 	catalogue := MustHurryCatalogue(t, 20*time.Millisecond)

@@ -30,7 +30,8 @@ func (cfg Config) sharedKEK() ([]byte, error) {
 	return kekBytes(cfg.VaultKEK, nil)
 }
 
-// sharedRoots is where the root secrets of a database are kept: a row, sealed by the key-encryption key.
+// sharedRoots is where the root secrets of a database are kept: a row, sealed by the key-encryption
+// key.
 type sharedRoots struct {
 	db  *store.DB
 	kek []byte
@@ -51,7 +52,8 @@ func (r sharedRoots) Read(ctx context.Context) ([]byte, error) {
 	return vault.OpenSmall(r.kek, sealed, rootSecret)
 }
 
-// replace writes next in the place of was, the row's content. A rotation that another one has overtaken changes nothing.
+// replace writes next in the place of was, the row's content. A rotation that another one has
+// overtaken changes nothing.
 func (r sharedRoots) replace(tx *store.Tx, was, next []byte) error {
 	sealed, err := vault.SealSmall(r.kek, next, rootSecret)
 	if err != nil {
@@ -60,8 +62,8 @@ func (r sharedRoots) replace(tx *store.Tx, was, next []byte) error {
 	return tx.ReplaceSecret(rootSecret, was, sealed)
 }
 
-// loadSharedRoots reads the root secrets from the database, and makes them for one that has nothing yet that depends on them. Of several cores
-// that start at once, one makes them.
+// loadSharedRoots reads the root secrets from the database, and makes them for one that has nothing
+// yet that depends on them. Of several cores that start at once, one makes them.
 func loadSharedRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
 	kek, err := cfg.sharedKEK()
 	if err != nil {

@@ -163,7 +163,8 @@ func (a *Admin) rotateVault(ctx context.Context, drop bool, progress io.Writer) 
 	return nil
 }
 
-// keepSweeping wipes and removes tokens that have expired, and destroys the keys of their security codes.
+// keepSweeping wipes and removes tokens that have expired, and destroys the keys of their security
+// codes.
 func keepSweeping(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

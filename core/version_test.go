@@ -52,8 +52,8 @@ func TestVoidOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestVoidStateBeforeVersion tests the error of a void that no version allows: it names the state and
-// is not version_conflict.
+// TestVoidStateBeforeVersion tests the error of a void that no version allows: it names the state
+// and is not version_conflict.
 func TestVoidStateBeforeVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -94,8 +94,8 @@ func TestDeleteCustomerOfAnotherVersion(t *testing.T) {
 	wantRefusal(t, remove(now.Version), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 }
 
-// TestDeleteSeesChangedMethods tests that attaching and detaching a payment method are changes of its
-// customer: a deletion that expects the version before them deletes no card. Each is announced.
+// TestDeleteSeesChangedMethods tests that attaching and detaching a payment method are changes of
+// its customer: a deletion that expects the version before them deletes no card. Each is announced.
 func TestDeleteSeesChangedMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

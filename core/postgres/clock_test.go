@@ -47,8 +47,8 @@ func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 	return c, now
 }
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not ready, reports
-// the offset, and only reads, until the clock is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not ready,
+// reports the offset, and only reads, until the clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, -3*time.Minute)
@@ -156,8 +156,8 @@ func (j jumping) Read(p []byte) (int, error) {
 	return j.Reader.Read(p)
 }
 
-// TestAClockThatJumpsUnderARequestPostgreSQL: a retry that is under way when the clock jumps a day ahead makes no second
-// payment.
+// TestAClockThatJumpsUnderARequestPostgreSQL: a retry that is under way when the clock jumps a day
+// ahead makes no second payment.
 func TestAClockThatJumpsUnderARequestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, 0)

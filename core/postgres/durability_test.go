@@ -7,8 +7,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// TestFlushTurnedOffPostgreSQL: an operator turns fsync off by a reload while core serves. Payments are refused and health is red until it is
-// back on: what core acknowledged meanwhile could be lost with the machine.
+// TestFlushTurnedOffPostgreSQL: an operator turns fsync off by a reload while core serves. Payments
+// are refused and health is red until it is back on: what core acknowledged meanwhile could be lost
+// with the machine.
 func TestFlushTurnedOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)

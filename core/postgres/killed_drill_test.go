@@ -21,8 +21,9 @@ import (
 )
 
 // TestServerKilledAtOnce is the drill of deploy/postgres: a server is killed with all of its processes at once under load, and each payment that was answered
-// is looked for. None is lost. That the count sees a loss is shown by a log whose end is gone: the server is refused with settings that would
-// lose it. It takes root, as the server is in a PID namespace of its own, whose end the kernel makes. CAUSEWAY_DRILL_ROUNDS is how often (5).
+// is looked for. None is lost. That the count sees a loss is shown by a log whose end is gone: the
+// server is refused with settings that would lose it. It takes root, as the server is in a PID
+// namespace of its own, whose end the kernel makes. CAUSEWAY_DRILL_ROUNDS is how often (5).
 func TestServerKilledAtOnce(t *testing.T) {
 	rounds := 5
 	if text := os.Getenv("CAUSEWAY_DRILL_ROUNDS"); text != "" {
@@ -112,7 +113,8 @@ func (d *doomed) kill() {
 	_ = d.cmd.Wait() // it was killed
 }
 
-// round has clients pay for about a second, kills the server, and looks for the acknowledged payments. torn removes the end of the log before.
+// round has clients pay for about a second, kills the server, and looks for the acknowledged
+// payments. torn removes the end of the log before.
 func (d *doomed) round(t *testing.T, torn bool) lost {
 	t.Helper()
 	d.serve(t)

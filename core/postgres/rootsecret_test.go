@@ -16,8 +16,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestRotateRootTwoCoresPostgreSQL: of two cores on one database, one learns of a rotation by a key that the other has made. What each makes
-// before and after is good at both, and one that is started after the old version was dropped takes every key that was used.
+// TestRotateRootTwoCoresPostgreSQL: of two cores on one database, one learns of a rotation by a key
+// that the other has made. What each makes before and after is good at both, and one that is
+// started after the old version was dropped takes every key that was used.
 func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
 	url, c := pgtest.Schema(t), clock.NewFake(time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC))
@@ -84,7 +85,8 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	good(third)
 }
 
-// TestRotateRootKilledPostgreSQL: a rotation that is killed at any moment leaves a root secret that opens, under cores that serve.
+// TestRotateRootKilledPostgreSQL: a rotation that is killed at any moment leaves a root secret that
+// opens, under cores that serve.
 func TestRotateRootKilledPostgreSQL(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, pgtest.Schema(t))

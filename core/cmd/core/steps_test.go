@@ -23,7 +23,8 @@ func TestSteps(t *testing.T) {
 		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1, 9, '203.0.113.7' FROM merchants`); err != nil {
 		t.Fatal(err)
 	}
-	// A payment, a confirmation and a void without an outcome, each of a transaction that all three clients have written to.
+	// A payment, a confirmation and a void without an outcome, each of a transaction that all three
+	// clients have written to.
 	for _, row := range []string{"1, 'unknown', '', 0, 0", "2, 'unknown', '', 0, 1", "3, 'authorized', 'void', 4, 1"} {
 		if _, err := db.ExecContext(t.Context(), `INSERT INTO transactions (id, status, operation, operation_id, attempt, merchant_id, live,
 				auto_capture, amount, currency, payment_method, details, created_at, updated_at, api_key_id, client_address,

@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// MustTokens makes n tokens in a data folder and returns their values. It serves the folder only meanwhile.
+// MustTokens makes n tokens in a data folder and returns their values. It serves the folder only
+// meanwhile.
 func MustTokens(t *testing.T, data, key string, n int) []string {
 	t.Helper()
 	var ids []string

@@ -50,9 +50,9 @@ func (a *API) changing(run command) handler {
 // carryOut runs a command and sends its response. A refusal is sent only after its idempotency key
 // was found free: a stored response outranks it, and so does an equal request that is running. A
 // revocable refusal is stored under the key first. So the same key and body get the same status and
-// bytes, whatever expired, ended or changed since the first request, and an equal request that passed
-// its checks but has not claimed the key yet has no effect after the refusal. A command that goes
-// through claims the key itself.
+// bytes, whatever expired, ended or changed since the first request, and an equal request that
+// passed its checks but has not claimed the key yet has no effect after the refusal. A command that
+// goes through claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	out, err := run(c)
 	if err != nil && (c.request.Key != "" || c.counted != nil) {
@@ -68,7 +68,8 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 }
 
 // refusal returns the response to a request that a command refused with why: the one that its
-// idempotency key stands for, or why. A refusal that counts is counted in the commit that stores it.
+// idempotency key stands for, or why. A refusal that counts is counted in the commit that stores
+// it.
 func (a *API) refusal(c *call, why error) (engine.Answer, error) {
 	f := faultOf(why)
 	switch {
@@ -97,8 +98,9 @@ var errOfDefault = errors.New("api: depends on the default payment method")
 
 // revocable reports whether an equal request can pass the check that refused this one: at another
 // time, by the clock of another core, or after a change of the objects and settings that the check
-// reads. A malformed body stays malformed. An id without an object never gets one, and an ended object
-// never comes back: a request that passed its checks before meets that refusal in its own intent.
+// reads. A malformed body stays malformed. An id without an object never gets one, and an ended
+// object never comes back: a request that passed its checks before meets that refusal in its own
+// intent.
 func (f *fault) revocable() bool {
 	switch f.code {
 	case codeExpiredCard, codeTokenUsed, codeTokenExpired, codeTokenCodeLost, codeUnlinkedRefunds,

@@ -49,7 +49,8 @@ func (a *API) asked(r *http.Request) bool {
 	return err == nil && (role == auth.RoleFilter || role == auth.RoleOperator)
 }
 
-// isFilterToken reports whether text is the token of the filter and the edge from the configuration.
+// isFilterToken reports whether text is the token of the filter and the edge from the
+// configuration.
 func (a *API) isFilterToken(text string) bool {
 	given, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(a.FilterToken.Reveal()))
 	return !a.FilterToken.IsZero() && subtle.ConstantTimeCompare(given[:], want[:]) == 1

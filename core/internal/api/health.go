@@ -10,8 +10,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// healthBeside serves health by all and everything else by limited: a full service is still alive, and
-// a probe that it refused would have it restarted.
+// healthBeside serves health by all and everything else by limited: a full service is still alive,
+// and a probe that it refused would have it restarted.
 func (a *API) healthBeside(limited, all http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == healthPath {
@@ -25,8 +25,8 @@ func (a *API) healthBeside(limited, all http.Handler) http.Handler {
 // healthPath is the path of health.
 const healthPath = "/v1/health"
 
-// health responds 200 if payments can be taken: the store can be read, its writer commits, and the clock
-// agrees with the store's. It names settings that weaken the service.
+// health responds 200 if payments can be taken: the store can be read, its writer commits, and the
+// clock agrees with the store's. It names settings that weaken the service.
 func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetRoute("GET /v1/health")
 	out := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}

@@ -8,9 +8,10 @@ import (
 )
 
 // Impersonal returns the data of a transaction, capture or refund, or of an event of one, without
-// personal data. Amount, currency, dates, states, references, order, brand, the last four digits and
-// the expiry stay for the books and for disputes. Holder, addresses, customer, stored payment method,
-// description, metadata, fingerprints and 3-D Secure data go. Data of another kind stays as it is.
+// personal data. Amount, currency, dates, states, references, order, brand, the last four digits
+// and the expiry stay for the books and for disputes. Holder, addresses, customer, stored payment
+// method, description, metadata, fingerprints and 3-D Secure data go. Data of another kind stays as
+// it is.
 func (Presenter) Impersonal(kind string, data []byte) []byte {
 	object, _, event := strings.Cut(kind, ".")
 	switch {

@@ -11,14 +11,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// loggedPrefixes are of the objects whose ids stand in log lines. A token is none of them: its whole id
-// works as a credential.
+// loggedPrefixes are of the objects whose ids stand in log lines. A token is none of them: its
+// whole id works as a credential.
 var loggedPrefixes = []id.Prefix{
 	id.Transaction, id.Capture, id.Refund, id.Customer, id.PaymentMethod, id.APIKey, id.WebhookEndpoint, id.Event, id.Delivery, id.Merchant,
 }
 
-// isLoggedID reports whether text is exactly an id of ours that may stand in a log line. Any other text of
-// a client could be a secret.
+// isLoggedID reports whether text is exactly an id of ours that may stand in a log line. Any other
+// text of a client could be a secret.
 func isLoggedID(text string) bool {
 	return slices.ContainsFunc(loggedPrefixes, func(p id.Prefix) bool {
 		_, err := id.Parse(p, text)
@@ -34,8 +34,9 @@ func logAddressed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// logObject puts the id of the object that a response shows into the request's log line, and into that
-// of a trusted hop in front: the object that was created or changed, or the transaction of a decline.
+// logObject puts the id of the object that a response shows into the request's log line, and into
+// that of a trusted hop in front: the object that was created or changed, or the transaction of a
+// decline.
 func logObject(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	text := ""
 	if status >= http.StatusBadRequest {

@@ -141,8 +141,8 @@ type operation struct {
 // outcomePanic is the outcome of a request whose handler panicked.
 const outcomePanic = "panic"
 
-// recorded writes the audit record of a changing request that the engine did not record, which is one
-// that was refused, failed or repeated, and the log line of every request.
+// recorded writes the audit record of a changing request that the engine did not record, which is
+// one that was refused, failed or repeated, and the log line of every request.
 func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 	ctx := context.WithoutCancel(r.Context())
 	if op.route.action != "" && op.outcome != audit.Done {

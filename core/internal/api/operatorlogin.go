@@ -57,8 +57,8 @@ func subject(address string) string {
 	return network.String()
 }
 
-// add counts a failed login. It returns false if the address has had maxFailures in its window: then
-// nothing is counted, so the window ends failureWindow after the first failure.
+// add counts a failed login. It returns false if the address has had maxFailures in its window:
+// then nothing is counted, so the window ends failureWindow after the first failure.
 func (f *failures) add(address string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,10 +104,10 @@ func (o *Operator) actor(r *http.Request) audit.Actor {
 	return a
 }
 
-// login finds the operator of a request and checks the role that the route needs. The request it returns
-// carries the operator, also if the role does not allow the route. A valid token is never limited:
-// clients behind one address would otherwise lock each other out. A token has 128 random bits and
-// costs one lookup by its hash, so the limit bounds refused tokens only.
+// login finds the operator of a request and checks the role that the route needs. The request it
+// returns carries the operator, also if the role does not allow the route. A valid token is never
+// limited: clients behind one address would otherwise lock each other out. A token has 128 random
+// bits and costs one lookup by its hash, so the limit bounds refused tokens only.
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
 	name, role, err := o.operatorOf(r.Context(), bearer(r))

@@ -107,7 +107,8 @@ func ShowOperator(o *store.Operator, now time.Time) operator.Token {
 	}
 }
 
-// listAudit lists audit records, newest first; before is the sequence from which on older ones are listed.
+// listAudit lists audit records, newest first; before is the sequence from which on older ones are
+// listed.
 func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) error {
 	q, err := query(r, "limit", "before")
 	if err != nil {

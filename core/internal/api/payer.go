@@ -155,7 +155,8 @@ func isToken(name string) bool {
 	return ok
 }
 
-// shownMethod returns a payment method as transactions and refunds show it: a token by its id, because its value is a credential.
+// shownMethod returns a payment method as transactions and refunds show it: a token by its id,
+// because its value is a credential.
 func shownMethod(name string) string {
 	if n, ok := payment.TokenOfValue(name); ok {
 		return id.Format(id.Token, n)
@@ -163,7 +164,8 @@ func shownMethod(name string) string {
 	return name
 }
 
-// isID reports whether a payment method is named by an id. Test payment methods never look like one.
+// isID reports whether a payment method is named by an id. Test payment methods never look like
+// one.
 func isID(p id.Prefix, name string) bool {
 	_, err := id.Parse(p, name)
 	return err == nil

@@ -54,8 +54,9 @@ func accountForPayer(b *v1.BankAccount) *v1.BankAccount {
 	return &out
 }
 
-// declineForPayer is the category of a decline. It does not tell which of the number, the date, the security code or the address was
-// wrong, which would help to find them, nor that the card is known to be stolen.
+// declineForPayer is the category of a decline. It does not tell which of the number, the date, the
+// security code or the address was wrong, which would help to find them, nor that the card is known
+// to be stolen.
 func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 	if code == nil {
 		return nil

@@ -13,9 +13,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestRefusalOfAUsedTokenStays: a payment is refused because another one has used its token, and then
-// the other one returns the token. An equal payment that stalled before it claimed its idempotency
-// key must not charge the card after that refusal.
+// TestRefusalOfAUsedTokenStays: a payment is refused because another one has used its token, and
+// then the other one returns the token. An equal payment that stalled before it claimed its
+// idempotency key must not charge the card after that refusal.
 func TestRefusalOfAUsedTokenStays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -68,7 +68,8 @@ func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *store.Key) err
 	return nil
 }
 
-// Token is the response to the creation of a token. It is stored encrypted, because it shows the token's value.
+// Token is the response to the creation of a token. It is stored encrypted, because it shows the
+// token's value.
 func (Presenter) Token(t *payment.Token, value secret.String) engine.Answer {
 	shown := showToken(t)
 	shown.Value = &value

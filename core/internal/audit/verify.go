@@ -20,8 +20,8 @@ type Verifier struct {
 	met   bool    // known was reached
 }
 
-// NewVerifier returns a verifier. Each record must be signed by one of keys. known is a head from the
-// log, which the chain must contain; nil checks the chain alone.
+// NewVerifier returns a verifier. Each record must be signed by one of keys. known is a head from
+// the log, which the chain must contain; nil checks the chain alone.
 func NewVerifier(known *Head, keys ...[]byte) *Verifier { return &Verifier{keys: keys, known: known} }
 
 // Add checks the next record. The error is ErrBroken with the reason.

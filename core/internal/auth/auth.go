@@ -74,8 +74,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 	return k, nil
 }
 
-// find looks a key up by its hash under each version of the root secret, the one for new keys first. A key found under another version is
-// written under that one with the next flush of usage. store.ErrNotFound if there is none.
+// find looks a key up by its hash under each version of the root secret, the one for new keys
+// first. A key found under another version is written under that one with the next flush of usage.
+// store.ErrNotFound if there is none.
 func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*store.Key, error) {
 	versions := a.roots.Keys(root.APIKeys)
 	for _, v := range versions {

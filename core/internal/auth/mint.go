@@ -32,7 +32,8 @@ type Minted struct {
 	Secret secret.String
 }
 
-// Mint makes a key, hashed under the root secret in use. It fails when the kind cannot have a scope, or random fails.
+// Mint makes a key, hashed under the root secret in use. It fails when the kind cannot have a
+// scope, or random fails.
 func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	mode := apikey.Test
 	if s.Live {

@@ -44,7 +44,8 @@ func (u *usage) note(key int64, now time.Time) {
 	}
 }
 
-// mostRehashes bounds the keys that wait to be hashed anew. One that finds no room is hashed anew after a later use.
+// mostRehashes bounds the keys that wait to be hashed anew. One that finds no room is hashed anew
+// after a later use.
 const mostRehashes = 4096
 
 // rehashLater has a key written under another hash.
@@ -92,7 +93,8 @@ func (a *Authenticator) LastUsed(k *store.Key) time.Time {
 	return k.LastUsedAt
 }
 
-// FlushUsage writes when keys were last used, and keys under their new hashes, a bounded number a commit.
+// FlushUsage writes when keys were last used, and keys under their new hashes, a bounded number a
+// commit.
 func (a *Authenticator) FlushUsage(ctx context.Context) error {
 	if err := a.flushRehashes(ctx); err != nil {
 		return err

@@ -40,8 +40,8 @@ type Acquirer struct {
 	Grant func(c Call) int64
 	// After runs once the effect happened; with an error the answer is lost.
 	After func(ctx context.Context, c Call) error
-	// Report changes the response on its way, so that it contradicts the effect; nil reports the truth.
-	// Inquire always reports the truth.
+	// Report changes the response on its way, so that it contradicts the effect; nil reports the
+	// truth. Inquire always reports the truth.
 	Report func(c Call, a acquirer.Answer) acquirer.Answer
 
 	mu      sync.Mutex

@@ -80,8 +80,8 @@ func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
 	}
 }
 
-// MustConfirm writes the time of a clock as the confirmed time, as a service does that has run until
-// then. Without it a service that is opened a long time later does not believe its clock.
+// MustConfirm writes the time of a clock as the confirmed time, as a service does that has run
+// until then. Without it a service that is opened a long time later does not believe its clock.
 func (d *Database) MustConfirm(tb testing.TB, c clock.Clock) {
 	tb.Helper()
 	d.MustExec(tb, "UPDATE confirmed_clock SET at = ?", c.Now().UnixMilli())

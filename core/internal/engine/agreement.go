@@ -8,12 +8,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// clockTolerance is how far the clock of a core may be off the server's for it to lead: by its own clock a core decides
-// when a lease, a step or a key has ended.
+// clockTolerance is how far the clock of a core may be off the server's for it to lead: by its own
+// clock a core decides when a lease, a step or a key has ended.
 const clockTolerance = 5 * time.Second
 
-// Offset returns how far this core's clock is ahead of the server's, negative for behind: as the last heartbeat measured
-// it, and moved by the steps of the clock since then.
+// Offset returns how far this core's clock is ahead of the server's, negative for behind: as the
+// last heartbeat measured it, and moved by the steps of the clock since then.
 func (p *Peers) Offset() time.Duration {
 	if p == nil {
 		return 0
@@ -25,8 +25,8 @@ func (p *Peers) Offset() time.Duration {
 
 // ahead is Offset at a reading, under p.mu. A step of the clock is its advance beyond the monotonic
 // clock.
-// Without it a core would work for up to a second by a clock that has jumped: a day ahead each idempotency key has
-// expired, and the retry of a payment would be a second one.
+// Without it a core would work for up to a second by a clock that has jumped: a day ahead each
+// idempotency key has expired, and the retry of a payment would be a second one.
 func (p *Peers) ahead(now reading) time.Duration {
 	if p.compared.wall.IsZero() {
 		return 0
@@ -34,11 +34,12 @@ func (p *Peers) ahead(now reading) time.Duration {
 	return p.offset + now.wall.Sub(p.compared.wall) - (now.monotonic - p.compared.monotonic)
 }
 
-// trustedOffset is how far a time may be off the server's where an idempotency key is claimed by it.
+// trustedOffset is how far a time may be off the server's where an idempotency key is claimed by
+// it.
 const trustedOffset = time.Minute
 
-// Trusts reports whether a time that this core's clock has shown within the last seconds was the server's time, within
-// a minute.
+// Trusts reports whether a time that this core's clock has shown within the last seconds was the
+// server's time, within a minute.
 func (p *Peers) Trusts(at time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,11 +60,12 @@ func (p *Peers) read() reading {
 	return reading{wall: c.Now().Round(0), monotonic: clock.Monotonic()}
 }
 
-// Agrees reports whether the clock agrees with the server's. A core whose clock does not neither leads nor takes
-// anything over.
+// Agrees reports whether the clock agrees with the server's. A core whose clock does not neither
+// leads nor takes anything over.
 func (p *Peers) Agrees() bool { return p.Offset().Abs() <= clockTolerance }
 
-// agreement begins a comparison of the clocks and returns the function that ends it with the server's time.
+// agreement begins a comparison of the clocks and returns the function that ends it with the
+// server's time.
 func (p *Peers) agreement(ctx context.Context) func(server time.Time) bool {
 	before := p.read()
 	return func(server time.Time) bool {
@@ -85,7 +87,8 @@ func (p *Peers) agreement(ctx context.Context) func(server time.Time) bool {
 	}
 }
 
-// apart returns how far a clock is at least ahead of another one that was read between two times of it.
+// apart returns how far a clock is at least ahead of another one that was read between two times of
+// it.
 func apart(before, other, after time.Time) time.Duration {
 	switch {
 	case other.Before(before):

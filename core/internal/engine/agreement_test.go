@@ -59,8 +59,8 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps stops to lead and to agree at once, not at its
-// next heartbeat.
+// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps stops to lead and to
+// agree at once, not at its next heartbeat.
 func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -82,8 +82,8 @@ func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestLeadershipOutlivesNoClockPostgreSQL: a leader that died holds the lead no longer than its term, although the
-// server's clock was a day ahead when it took it.
+// TestLeadershipOutlivesNoClockPostgreSQL: a leader that died holds the lead no longer than its
+// term, although the server's clock was a day ahead when it took it.
 func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -99,8 +99,9 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims no idempotency key.
-// By a clock a day ahead the key of the first payment has expired; by one a day behind a new key would have at once.
+// TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims
+// no idempotency key. By a clock a day ahead the key of the first payment has expired; by one a day
+// behind a new key would have at once.
 func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *coretest.Service{"grouped": coretest.OpenShared, "alone": coretest.OpenAlone} {

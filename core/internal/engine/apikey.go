@@ -20,8 +20,8 @@ import (
 // MaxOverlap is how long a rolled key may stay valid.
 const MaxOverlap = 24 * time.Hour
 
-// MissingScopeError reports that a key cannot create, roll or revoke a key that has a scope which it
-// lacks itself.
+// MissingScopeError reports that a key cannot create, roll or revoke a key that has a scope which
+// it lacks itself.
 type MissingScopeError struct{ Scope string }
 
 func (e *MissingScopeError) Error() string { return "engine: the asking key lacks " + e.Scope }
@@ -125,8 +125,8 @@ func (e *Engine) rolled(tx *store.Tx, old int64, next *store.Key) error {
 	return e.keyEvent(tx, "api_key.created", next, sequenceCreated)
 }
 
-// The sequences of a key's events: each happens to a key at most once, in this order. A key that is revoked without a
-// roll has no gap.
+// The sequences of a key's events: each happens to a key at most once, in this order. A key that is
+// revoked without a roll has no gap.
 const (
 	sequenceCreated = 1
 	sequenceRolled  = 2
@@ -152,9 +152,9 @@ func (e *Engine) shownKey(tx *store.Tx, k *store.Key) string {
 func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
 // RevokeKey ends a key at once and returns it. A revoking key needs all scopes that the key has: by
-// are its scopes, nil for an operator, who may revoke every key. A MissingScopeError if it lacks one,
-// ErrNotFound if the tenant has no such key, ErrLastKey unless forced if no key would be left that
-// can manage the tenant's keys.
+// are its scopes, nil for an operator, who may revoke every key. A MissingScopeError if it lacks
+// one, ErrNotFound if the tenant has no such key, ErrLastKey unless forced if no key would be left
+// that can manage the tenant's keys.
 func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
 ) (*store.Key, error) {

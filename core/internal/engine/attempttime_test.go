@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// slow returns a hook that lets all the time pass that a call to the acquirer has. Calls with the same
-// deadline share their time: the first one uses it.
+// slow returns a hook that lets all the time pass that a call to the acquirer has. Calls with the
+// same deadline share their time: the first one uses it.
 func slow(s *coretest.Service) func(context.Context) {
 	var used time.Time
 	return func(ctx context.Context) {
@@ -27,8 +27,8 @@ func slow(s *coretest.Service) func(context.Context) {
 	}
 }
 
-// TestNoClaimBesideASlowReleasePostgreSQL tests that recovery of another core claims no payment whose
-// request has used all its time for the authorization and the release of an unwanted part.
+// TestNoClaimBesideASlowReleasePostgreSQL tests that recovery of another core claims no payment
+// whose request has used all its time for the authorization and the release of an unwanted part.
 func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -62,7 +62,8 @@ func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
 }
 
 // TestASlowReversalIsNotResolved tests that an operator cannot resolve a pending reversal while
-// recovery's attempt at it, which has used all its time for the inquiry and the release, has no result.
+// recovery's attempt at it, which has used all its time for the inquiry and the release, has no
+// result.
 func TestASlowReversalIsNotResolved(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -11,8 +11,8 @@ import (
 // after, without secrets. "" stands for none.
 type Action struct{ Name, Object, Before, After string }
 
-// Audit writes the audit record of an action of the request's operator, as the last statement of the
-// command that carries it out. For a merchant's own request it does nothing.
+// Audit writes the audit record of an action of the request's operator, as the last statement of
+// the command that carries it out. For a merchant's own request it does nothing.
 func (e *Engine) Audit(tx *store.Tx, r Request, a Action) error {
 	if r.Actor.IsZero() {
 		return nil
@@ -20,8 +20,8 @@ func (e *Engine) Audit(tx *store.Tx, r Request, a Action) error {
 	return tx.AppendAudit(e.AuditKey, r.record(a, audit.Done))
 }
 
-// Recorded writes the audit record of an action without a command, or of one that was refused or failed:
-// outcome is audit.Begun, audit.Done, audit.Failed or the code of the error.
+// Recorded writes the audit record of an action without a command, or of one that was refused or
+// failed: outcome is audit.Begun, audit.Done, audit.Failed or the code of the error.
 func (e *Engine) Recorded(ctx context.Context, r Request, a Action, outcome string) error {
 	if r.Actor.IsZero() {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// wantKept sets the clock right, lets the guard believe it, and sends the payment under the key k again.
+// wantKept sets the clock right, lets the guard believe it, and sends the payment under the key k
+// again.
 func wantKept(t *testing.T, s *coretest.Service, behind time.Duration) {
 	t.Helper()
 	s.Clock.Step(behind)
@@ -49,7 +50,8 @@ func TestAKeyOfAClockThatWasBehindIsKept(t *testing.T) {
 	}
 }
 
-// TestAReservedKeyOfAClockThatWasBehind: the response to a reservation shows until when its key is kept.
+// TestAReservedKeyOfAClockThatWasBehind: the response to a reservation shows until when its key is
+// kept.
 func TestAReservedKeyOfAClockThatWasBehind(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -80,8 +82,8 @@ func (a turning) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.
 	return a.Acquirer.Authorize(ctx, r)
 }
 
-// TestAKeyCompletedByAClockThatIsBehindIsKept: a payment takes 23.5 hours, and its outcome is written
-// by a clock that is a day behind. Its key is kept for another lifetime.
+// TestAKeyCompletedByAClockThatIsBehindIsKept: a payment takes 23.5 hours, and its outcome is
+// written by a clock that is a day behind. Its key is kept for another lifetime.
 func TestAKeyCompletedByAClockThatIsBehindIsKept(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

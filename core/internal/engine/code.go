@@ -12,11 +12,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// A security code may not be kept after authorization, not even encrypted, and a deleted row leaves copies. So a code is encrypted by a
-// key that is destroyed: one key an hour, which lives until the last token has expired whose code it encrypted.
+// A security code may not be kept after authorization, not even encrypted, and a deleted row leaves
+// copies. So a code is encrypted by a key that is destroyed: one key an hour, which lives until the
+// last token has expired whose code it encrypted.
 
-// codeKeys is the newest key of security codes that this process has sealed by. The raw key is not in
-// it: the vault encrypts it.
+// codeKeys is the newest key of security codes that this process has sealed by. The raw key is not
+// in it: the vault encrypts it.
 type codeKeys struct {
 	turn   chan struct{} // holds a value while one request reads or makes the key of an hour
 	newest atomic.Pointer[payment.CodeKey]
@@ -35,8 +36,8 @@ func (c *codeKeys) of(hour int64) *payment.CodeKey {
 // forget has the next code sealed by a key from the store.
 func (c *codeKeys) forget() { c.newest.Store(nil) }
 
-// sealCode encrypts the security code in s for a token by the key of this hour, and makes that key if
-// there is none. The store refuses a code whose key it has lost with store.ErrCodeKeyGone.
+// sealCode encrypts the security code in s for a token by the key of this hour, and makes that key
+// if there is none. The store refuses a code whose key it has lost with store.ErrCodeKeyGone.
 func (e *Engine) sealCode(
 	ctx context.Context, tenant payment.Tenant, token int64, s vault.Secrets,
 ) (payment.SealedCode, error) {
@@ -100,9 +101,9 @@ func (e *Engine) sealByNewKey(
 	return e.Vault.SealCode(o, k, s.Token, s.CVC)
 }
 
-// DestroyCodeKeys destroys the keys of security codes whose tokens have all expired. It also destroys
-// keys of an hour that no core's clock can have reached: the clock was ahead when they were made, and
-// they would outlive the hour by as much. Their tokens are refused from then on.
+// DestroyCodeKeys destroys the keys of security codes whose tokens have all expired. It also
+// destroys keys of an hour that no core's clock can have reached: the clock was ahead when they
+// were made, and they would outlive the hour by as much. Their tokens are refused from then on.
 func (e *Engine) DestroyCodeKeys(ctx context.Context) error {
 	hour := payment.CodeHour(e.Clock.Now())
 	if k := e.codeKeys.newest.Load(); k != nil && k.Hour != hour {

@@ -20,8 +20,8 @@ func createToken(ctx context.Context, s *coretest.Service) error {
 	return err
 }
 
-// TestCodeKeyIsNotWaitedFor: while one request reads or makes the key of an hour, a request without it
-// waits no longer than its own context, and a request that has the hour's key does not wait.
+// TestCodeKeyIsNotWaitedFor: while one request reads or makes the key of an hour, a request without
+// it waits no longer than its own context, and a request that has the hour's key does not wait.
 func TestCodeKeyIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -40,8 +40,8 @@ func TestCodeKeyIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestCodeKeyThatIsGone: a code is sealed by a new key if the store has lost the hour's key, and in the
-// next hour, and opens.
+// TestCodeKeyThatIsGone: a code is sealed by a new key if the store has lost the hour's key, and in
+// the next hour, and opens.
 func TestCodeKeyThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -11,8 +11,8 @@ import (
 )
 
 // Prepare creates a transaction that waits to be confirmed, and returns the response of show. The
-// acquirer gets no request yet, so p needs no source. The payment source that p names must exist, and
-// is not used.
+// acquirer gets no request yet, so p needs no source. The payment source that p names must exist,
+// and is not used.
 func (e *Engine) Prepare(ctx context.Context, r Request, p Payment, show func(*payment.Transaction) Answer) (Answer, error) {
 	if _, err := e.acquirer(r.Tenant); err != nil {
 		return Answer{}, err
@@ -79,8 +79,8 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	})
 }
 
-// RefusedForSource reports whether err refused a confirmation for the token or payment method that it
-// named. Such refusals count towards payment.MaxRefusedConfirmations.
+// RefusedForSource reports whether err refused a confirmation for the token or payment method that
+// it named. Such refusals count towards payment.MaxRefusedConfirmations.
 func RefusedForSource(err error) bool {
 	for _, refusal := range []error{ErrNoSource, ErrTokenUsed, ErrTokenExpired, ErrOtherCustomer} {
 		if errors.Is(err, refusal) {
@@ -90,10 +90,10 @@ func RefusedForSource(err error) bool {
 	return false
 }
 
-// RefuseConfirmation counts a confirmation of t that was refused for its source, and stores the refusal
-// under the request's key in the same commit. A repeated request gets the stored response and is not
-// counted; ErrKeyReused if another request has the key. It outlives the client's connection, so that a
-// client cannot avoid the count.
+// RefuseConfirmation counts a confirmation of t that was refused for its source, and stores the
+// refusal under the request's key in the same commit. A repeated request gets the stored response
+// and is not counted; ErrKeyReused if another request has the key. It outlives the client's
+// connection, so that a client cannot avoid the count.
 func (e *Engine) RefuseConfirmation(
 	ctx context.Context, r Request, t *payment.Transaction, refusal Answer,
 ) (Answer, error) {

@@ -174,8 +174,8 @@ func TestWaitingIsNobodysWork(t *testing.T) {
 	wantConfirmed(t, s, "k")
 }
 
-// TestARefusedConfirmationOfALostClientCounts: a payer that hangs up before the response comes does not
-// avoid the count.
+// TestARefusedConfirmationOfALostClientCounts: a payer that hangs up before the response comes does
+// not avoid the count.
 func TestARefusedConfirmationOfALostClientCounts(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

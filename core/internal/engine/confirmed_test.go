@@ -74,8 +74,8 @@ func wantReplayed(t *testing.T, s *coretest.Service, want bool) {
 	}
 }
 
-// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is no second payment, and no
-// pass expires, purges or erases. Once the clock is right, all is as before.
+// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is no second payment, and
+// no pass expires, purges or erases. Once the clock is right, all is as before.
 func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -126,9 +126,9 @@ func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 	wantReplayed(t, s, false)
 }
 
-// TestARestartByAWrongClockEndsNothing: a process that starts by a clock a day ahead of the last one
-// holds each key for an hour, whether the clock was set before that one ended or after. A process
-// that was down for less than an hour holds no key for longer than it is kept.
+// TestARestartByAWrongClockEndsNothing: a process that starts by a clock a day ahead of the last
+// one holds each key for an hour, whether the clock was set before that one ended or after. A
+// process that was down for less than an hour holds no key for longer than it is kept.
 func TestARestartByAWrongClockEndsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

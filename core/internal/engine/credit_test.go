@@ -53,8 +53,9 @@ func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	}
 }
 
-// TestKilledWhileGiving: whenever the process dies, the money goes out at most once. A refund that the acquirer does not know stays
-// pending and keeps its key until the acquirer can no longer process it.
+// TestKilledWhileGiving: whenever the process dies, the money goes out at most once. A refund that
+// the acquirer does not know stays pending and keeps its key until the acquirer can no longer
+// process it.
 func TestKilledWhileGiving(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -93,7 +94,8 @@ func TestKilledWhileGiving(t *testing.T) {
 	}
 }
 
-// wantPending checks that the only refund is looked for, and that a retry under its key gives nothing.
+// wantPending checks that the only refund is looked for, and that a retry under its key gives
+// nothing.
 func wantPending(t *testing.T, s *coretest.Service, key string) {
 	t.Helper()
 	if got, want := fmt.Sprint(s.Texts(t, "SELECT state FROM refunds")), "[pending]"; got != want {

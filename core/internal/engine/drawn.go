@@ -20,7 +20,8 @@ var (
 	ErrTokenUsed = errors.New("engine: token used")
 	// ErrTokenExpired: the token's hour is over.
 	ErrTokenExpired = errors.New("engine: token expired")
-	// ErrCodeLost: the token has lost its security code, as at a failover of the store, and must not be charged without it.
+	// ErrCodeLost: the token has lost its security code, as at a failover of the store, and must
+	// not be charged without it.
 	ErrCodeLost = errors.New("engine: the token's security code is lost")
 	// ErrNoCustomer: there is no such customer for this tenant.
 	ErrNoCustomer = errors.New("engine: no such customer")
@@ -51,7 +52,8 @@ type Stored struct {
 	Drawn   Drawn
 }
 
-// Stored finds a token by its value, or a payment method by its id, else ErrNoSource. It lives as long as the call.
+// Stored finds a token by its value, or a payment method by its id, else ErrNoSource. It lives as
+// long as the call.
 func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Stored, error) {
 	if n, ok := payment.TokenOfValue(name); ok {
 		return e.storedToken(ctx, t, n, secret.New(name))
@@ -130,7 +132,8 @@ func lostCode(err error) bool {
 	return errors.Is(err, vault.ErrCodeGone) || errors.Is(err, vault.ErrUnknownKey) || errors.Is(err, vault.ErrNotHere)
 }
 
-// openCode opens a token's security code. It reads the token a second time where a rotation may have encrypted the code's key anew since.
+// openCode opens a token's security code. It reads the token a second time where a rotation may
+// have encrypted the code's key anew since.
 func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.String) (secret.String, error) {
 	o := vault.Object{Tenant: t.Tenant, ID: id.Format(id.Token, t.ID)}
 	code, err := e.Vault.OpenCode(o, t.Sealed.Code, value)
@@ -162,8 +165,8 @@ func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Ob
 	}
 }
 
-// whyNotToken returns the reason for which a token cannot be used, nil if it can. A token without its
-// number has expired, also by a clock that was set back after it was wiped.
+// whyNotToken returns the reason for which a token cannot be used, nil if it can. A token without
+// its number has expired, also by a clock that was set back after it was wiped.
 func (e *Engine) whyNotToken(t *payment.Token) error {
 	switch {
 	case t.UsedBy != 0:
@@ -197,8 +200,9 @@ func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) er
 	return e.useToken(tx, tenant, s.Token, by)
 }
 
-// confirmRefusal returns why a token or payment method may not be drawn on. A code that a read did not find is looked for once more: the
-// token may have been used, or come back, between the reads of the token and of its code. ErrBusy if it came back.
+// confirmRefusal returns why a token or payment method may not be drawn on. A code that a read did
+// not find is looked for once more: the token may have been used, or come back, between the reads
+// of the token and of its code. ErrBusy if it came back.
 func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
 	if !errors.Is(s.refusal, ErrCodeLost) {
 		return s.refusal
@@ -272,8 +276,8 @@ func (e *Engine) returned(
 	})
 }
 
-// resealing runs fn, which seals and commits, again when the id it drew is taken, or when a rotation has retired the key it sealed by,
-// or the store has lost the hour's key.
+// resealing runs fn, which seals and commits, again when the id it drew is taken, or when a
+// rotation has retired the key it sealed by, or the store has lost the hour's key.
 func (e *Engine) resealing(fn func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := fn()

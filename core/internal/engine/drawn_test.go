@@ -23,7 +23,8 @@ const (
 	cvc = "900"
 )
 
-// MustToken stores a card for one use, with its security code or without, and returns the token's value.
+// MustToken stores a card for one use, with its security code or without, and returns the token's
+// value.
 func MustToken(t *testing.T, s *coretest.Service, code string) string {
 	t.Helper()
 	a, err := s.Engine.CreateToken(t.Context(), s.Request(""), payment.KindCard, []byte("{}"),

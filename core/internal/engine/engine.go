@@ -46,7 +46,8 @@ const attemptTimeout = 20 * time.Second
 type Request struct {
 	Tenant payment.Tenant
 	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
-	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request record it.
+	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request
+	// record it.
 	ClientAddress string
 	ID            string // request id, shown in errors
 	Key           string // idempotency key, "" for none
@@ -92,7 +93,8 @@ type Presenter interface {
 	CustomerDeleted(c *payment.Customer) Answer
 	// Erased is the data of an event of a customer or payment method without what tells of a person, a card or an account.
 	Erased(kind string, data []byte) []byte
-	// Impersonal is the data of a transaction, capture or refund, or of an event of one by its type, without personal data.
+	// Impersonal is the data of a transaction, capture or refund, or of an event of one by its
+	// type, without personal data.
 	Impersonal(kind string, data []byte) []byte
 	// MethodAttached and MethodDetached answer the making and the end of a payment method; Method shows it.
 	MethodAttached(m *payment.Method) Answer
@@ -188,7 +190,8 @@ func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int
 }
 
 // attempt returns the context of all acquirer calls of one attempt at a step. It ends after
-// attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment half-way.
+// attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment
+// half-way.
 func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
 }

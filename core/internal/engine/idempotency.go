@@ -160,9 +160,9 @@ func replayOf(c store.Claim) (*Answer, error) {
 }
 
 // Kept returns the response that is stored under the request's key, for a request that would be
-// refused otherwise. It returns store.ErrNotFound if the key is free, ErrKeyInUse if an equal request
-// is running, and ErrKeyReused if another request has the key. It waits its turn among the writes,
-// so an equal request that is queued to claim the key is seen.
+// refused otherwise. It returns store.ErrNotFound if the key is free, ErrKeyInUse if an equal
+// request is running, and ErrKeyReused if another request has the key. It waits its turn among the
+// writes, so an equal request that is queued to claim the key is seen.
 func (e *Engine) Kept(ctx context.Context, r Request) (Answer, error) {
 	var out *Answer
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
@@ -229,8 +229,8 @@ func (e *Engine) insertNew(insert func(id int64) error) error {
 	}
 }
 
-// IdempotencyKey returns an idempotency key with its response decrypted. It returns ErrNotFound if the
-// key was not used or has expired by the confirmed time.
+// IdempotencyKey returns an idempotency key with its response decrypted. It returns ErrNotFound if
+// the key was not used or has expired by the confirmed time.
 func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key string) (*store.StoredKey, error) {
 	k, err := e.Store.IdempotencyKey(ctx, t, key)
 	if err != nil {

@@ -32,8 +32,8 @@ func wantInactive(t *testing.T, s *coretest.Service, days int, want int64) {
 	}
 }
 
-// TestOpenPaymentKeepsItsCustomer leaves the customer of a payment that has no outcome yet, can still
-// be confirmed or has a pending step, and deletes the customer after the end of it.
+// TestOpenPaymentKeepsItsCustomer leaves the customer of a payment that has no outcome yet, can
+// still be confirmed or has a pending step, and deletes the customer after the end of it.
 func TestOpenPaymentKeepsItsCustomer(t *testing.T) {
 	t.Parallel()
 	const reversal = `INSERT INTO reversals (kind, transaction_id, merchant_id, live, amount, currency, captured, since, due_at)
@@ -98,8 +98,8 @@ func MustErase(t *testing.T, s *coretest.Service, want int64) {
 	}
 }
 
-// TestLastPaymentNeverMovesBack erases an older payment after a younger one. The customer is kept by
-// the younger one, for its whole period and no longer.
+// TestLastPaymentNeverMovesBack erases an older payment after a younger one. The customer is kept
+// by the younger one, for its whole period and no longer.
 func TestLastPaymentNeverMovesBack(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

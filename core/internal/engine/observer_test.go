@@ -74,7 +74,8 @@ func (l *lags) SettlementBegun(lag time.Duration) {
 	l.seen = append(l.seen, lag)
 }
 
-// TestSettlementLag: the lag counts from the end of the oldest day of which a capture is not settled, however many passes were missed.
+// TestSettlementLag: the lag counts from the end of the oldest day of which a capture is not
+// settled, however many passes were missed.
 func TestSettlementLag(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // 09:30 UTC

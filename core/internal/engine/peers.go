@@ -52,8 +52,9 @@ type seen struct {
 // gone reports whether it is taken for dead.
 func (s *seen) gone() bool { return s.beat == 0 || s.still >= goneAfter }
 
-// Leads reports whether this core does the work that must be done once. It does not from the moment at which its clock
-// steps. A pass that works by the time reads the clock first and calls Leads then, so that the time is right.
+// Leads reports whether this core does the work that must be done once. It does not from the moment
+// at which its clock steps. A pass that works by the time reads the clock first and calls Leads
+// then, so that the time is right.
 func (p *Peers) Leads() bool {
 	if p == nil {
 		return true

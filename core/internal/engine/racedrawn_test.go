@@ -148,8 +148,9 @@ func TestDeleteAgainstAttach(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestConditionalDeleteAgainstAttach tests a deletion that expects the version before an attachment,
-// against that attachment: one of them happens. It runs within one core, and across two cores.
+// TestConditionalDeleteAgainstAttach tests a deletion that expects the version before an
+// attachment, against that attachment: one of them happens. It runs within one core, and across two
+// cores.
 func TestConditionalDeleteAgainstAttach(t *testing.T) {
 	t.Parallel()
 	t.Run("one core", func(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 
 // reclaimed takes a step whose first attempt stalls before it is sent. Meanwhile the recovery of
 // another service repeats the step, and the acquirer approves the repeated request. The first
-// attempt then fails with an error, or is declined if that is nil, before the approval is committed;
-// the approval fails with lost unless that is nil. It returns the response to the first attempt.
+// attempt then fails with an error, or is declined if that is nil, before the approval is
+// committed; the approval fails with lost unless that is nil. It returns the response to the first
+// attempt.
 func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost error, take func() (engine.Answer, error)) (engine.Answer, error) {
 	t.Helper()
 	approved, failed := make(chan struct{}), make(chan struct{})

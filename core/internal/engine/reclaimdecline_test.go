@@ -95,8 +95,8 @@ func TestDeclineOfTheOnlyAttempt(t *testing.T) {
 	}
 }
 
-// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set: that of a
-// repeated request, which it took for a duplicate of one that is still under way.
+// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set: that of
+// a repeated request, which it took for a duplicate of one that is still under way.
 type declinedInquiry struct {
 	*coretest.Acquirer
 	declines atomic.Bool

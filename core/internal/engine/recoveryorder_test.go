@@ -178,8 +178,8 @@ func TestSeveralInFlight(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other, so
-// that it takes no more of the acquirer than that.
+// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other,
+// so that it takes no more of the acquirer than that.
 func TestFailingLane(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -157,8 +157,9 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end O
 	return tx.ReleaseKey(o.claim)
 }
 
-// recordPayment writes an authorization as the acquirer decided it by the operator's word. An approval
-// is for the whole amount, and lasts for payment.AuthorizationLifetime from the request on.
+// recordPayment writes an authorization as the acquirer decided it by the operator's word. An
+// approval is for the whole amount, and lasts for payment.AuthorizationLifetime from the request
+// on.
 func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
 	const unchecked = "not_processed"
 	a := acquirer.Answer{
@@ -177,8 +178,8 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 }
 
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is
-// pending. Without an effect its idempotency key stays taken until the look has ended: a retry would
-// repeat a step whose effect may still arrive.
+// pending. Without an effect its idempotency key stays taken until the look has ended: a retry
+// would repeat a step whose effect may still arrive.
 func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWriter, end Outcome) error {
 	o := s.about()
 	switch end {

@@ -122,7 +122,8 @@ func TestLateApproval(t *testing.T) {
 	}
 }
 
-// TestNothingArrives: a closed payment is inquired about at growing intervals, for a day, and then no more.
+// TestNothingArrives: a closed payment is inquired about at growing intervals, for a day, and then
+// no more.
 func TestNothingArrives(t *testing.T) {
 	t.Parallel()
 	s := closings()["failed"](t)

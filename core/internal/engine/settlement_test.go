@@ -101,7 +101,8 @@ func TestSettleDueWaitsForAVoid(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestSettleDueAgain: a pass that dies between two commits is repeated, and settles no transaction twice.
+// TestSettleDueAgain: a pass that dies between two commits is repeated, and settles no transaction
+// twice.
 func TestSettleDueAgain(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

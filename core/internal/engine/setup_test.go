@@ -70,8 +70,8 @@ func followUpSteps() []step {
 	return slices.DeleteFunc(steps(), step.asks)
 }
 
-// mustLoseOutcome makes the transaction that the step needs and takes the step under the key "k". The
-// acquirer's response is lost, before or after the effect. The acquirer works again afterwards.
+// mustLoseOutcome makes the transaction that the step needs and takes the step under the key "k".
+// The acquirer's response is lost, before or after the effect. The acquirer works again afterwards.
 func (st step) mustLoseOutcome(t *testing.T, s *coretest.Service, effect bool) {
 	t.Helper()
 	txn := st.MustPrepare(t, s)

@@ -8,8 +8,8 @@ import (
 )
 
 // begin commits the intent of a payment, which w holds from then on: in one commit with other
-// payments if the store can do that and nothing prevents it, else by its own command. It returns the
-// response of a request that ends there.
+// payments if the store can do that and nothing prevents it, else by its own command. It returns
+// the response of a request that ends there.
 func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Answer, error) {
 	if p.Drawn.refusal == nil {
 		own, _ := r.fingerprints()

@@ -39,8 +39,8 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
 }
 
-// voidOther returns the response to a void that no acquirer can carry out. It cancels a payment that
-// was not confirmed, and refuses all others.
+// voidOther returns the response to a void that no acquirer can carry out. It cancels a payment
+// that was not confirmed, and refuses all others.
 func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Answer, error) {
 	done, err := e.cancelWaiting(tx, r, transaction, expected)
 	if errors.Is(err, store.ErrConflict) {

@@ -22,8 +22,8 @@ var (
 	ErrEndpointDisabled = errors.New("engine: webhook endpoint disabled")
 )
 
-// CreateEndpoint makes a webhook endpoint of the request's tenant, enabled, with its first secret, and
-// returns the response of show. It returns ErrTooManyEndpoints at the bound.
+// CreateEndpoint makes a webhook endpoint of the request's tenant, enabled, with its first secret,
+// and returns the response of show. It returns ErrTooManyEndpoints at the bound.
 func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint, show func(*store.Endpoint) Answer) (Answer, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
@@ -74,8 +74,8 @@ func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) 
 	})
 }
 
-// RollSecret gives an endpoint its next secret, and returns the response of show. The secret before it
-// signs too for as long as overlap; older ones no longer do.
+// RollSecret gives an endpoint its next secret, and returns the response of show. The secret before
+// it signs too for as long as overlap; older ones no longer do.
 func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration,
 	show func(*store.Endpoint) Answer,
 ) (Answer, error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// TestATokenThatAWrongClockWipedIsNotCharged: a clock that is ahead wipes the number of a token, and
-// is set right. The token is expired, in the store too, and no card without a number reaches the
-// acquirer or a customer.
+// TestATokenThatAWrongClockWipedIsNotCharged: a clock that is ahead wipes the number of a token,
+// and is set right. The token is expired, in the store too, and no card without a number reaches
+// the acquirer or a customer.
 func TestATokenThatAWrongClockWipedIsNotCharged(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"", cvc} {
@@ -38,8 +38,8 @@ func TestATokenThatAWrongClockWipedIsNotCharged(t *testing.T) {
 	}
 }
 
-// TestATokenWithoutItsNumberIsNotCharged: the number decides, and not only the time at which the token
-// expires.
+// TestATokenWithoutItsNumberIsNotCharged: the number decides, and not only the time at which the
+// token expires.
 func TestATokenWithoutItsNumberIsNotCharged(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

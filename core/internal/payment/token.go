@@ -15,7 +15,8 @@ type SealedCode struct {
 	Text []byte // encrypted by Key and the token's value together
 }
 
-// CodeKey is the key by which security codes are encrypted in one hour, itself encrypted by the vault.
+// CodeKey is the key by which security codes are encrypted in one hour, itself encrypted by the
+// vault.
 type CodeKey struct {
 	ID     int64
 	Hour   int64  // in which it seals, as CodeHour counts
@@ -26,7 +27,8 @@ type CodeKey struct {
 // CodeHour returns the number of the hour of t, counted from 1970.
 func CodeHour(t time.Time) int64 { return t.Unix() / int64(time.Hour/time.Second) }
 
-// CodeHours is how many hours a code key lives, its own included: until the last token expires whose code it sealed.
+// CodeHours is how many hours a code key lives, its own included: until the last token expires
+// whose code it sealed.
 const CodeHours = 2
 
 // The kinds of what is paid with.

@@ -17,8 +17,9 @@ const (
 	secretAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
-// NewTokenValue returns the value that a client pays with by the token of this number: its id (tok_…), an underscore, and 32 letters
-// that come from crypto/rand and occur in nothing else. The store keeps only HashTokenValue of it.
+// NewTokenValue returns the value that a client pays with by the token of this number: its id
+// (tok_…), an underscore, and 32 letters that come from crypto/rand and occur in nothing else. The
+// store keeps only HashTokenValue of it.
 func NewTokenValue(token int64) secret.String {
 	var random [secretLetters]byte
 	_, _ = rand.Read(random[:]) // never fails: the runtime ends the program where there is no randomness
@@ -28,7 +29,8 @@ func NewTokenValue(token int64) secret.String {
 	return secret.New(id.Format(id.Token, token) + "_" + string(random[:]))
 }
 
-// TokenOfValue returns the number of the token that a value names. It reports false for every other text, a token's id included.
+// TokenOfValue returns the number of the token that a value names. It reports false for every other
+// text, a token's id included.
 func TokenOfValue(value string) (token int64, ok bool) {
 	at := strings.LastIndexByte(value, '_')
 	if at < 0 || len(value)-at-1 != secretLetters || strings.Trim(value[at+1:], secretAlphabet) != "" {
@@ -38,13 +40,15 @@ func TokenOfValue(value string) (token int64, ok bool) {
 	return token, err == nil
 }
 
-// HashTokenValue returns the SHA-256 of a value. A value has 160 random bits, so its hash confirms no guess and needs no key.
+// HashTokenValue returns the SHA-256 of a value. A value has 160 random bits, so its hash confirms
+// no guess and needs no key.
 func HashTokenValue(value secret.String) []byte {
 	sum := sha256.Sum256([]byte(value.Reveal()))
 	return sum[:]
 }
 
-// Opens reports whether value is the token's own, in a time that does not depend on how much of it is right.
+// Opens reports whether value is the token's own, in a time that does not depend on how much of it
+// is right.
 func (t *Token) Opens(value secret.String) bool {
 	return subtle.ConstantTimeCompare(t.SecretHash, HashTokenValue(value)) == 1
 }

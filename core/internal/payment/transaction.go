@@ -70,11 +70,13 @@ type Transaction struct {
 
 	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late answer under it.
 	Claim int64
-	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or cancelation.
+	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or
+	// cancelation.
 	Client, Confirmer, Voider Client
 	// Core is the process that works on the open request, 0 where there is only one.
 	Core int64
-	// ReclaimedAt is when recovery took the open request up; the zero time while only its first attempt works on it.
+	// ReclaimedAt is when recovery took the open request up; the zero time while only its first
+	// attempt works on it.
 	ReclaimedAt time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -197,10 +199,11 @@ type Refund struct {
 	UpdatedAt      time.Time
 }
 
-// MaxRefusedConfirmations is how many confirmations of one transaction a publishable key can have refused because of a token or payment
-// method that it names. After that only a secret key confirms the transaction.
+// MaxRefusedConfirmations is how many confirmations of one transaction a publishable key can have
+// refused because of a token or payment method that it names. After that only a secret key confirms
+// the transaction.
 const MaxRefusedConfirmations = 10
 
-// AuthorizationLifetime is how long an uncaptured authorization lasts if the acquirer named no end, as
-// for one that an operator records as approved. Card networks release a hold after seven days.
+// AuthorizationLifetime is how long an uncaptured authorization lasts if the acquirer named no end,
+// as for one that an operator records as approved. Card networks release a hold after seven days.
 const AuthorizationLifetime = 7 * 24 * time.Hour

@@ -72,8 +72,9 @@ func (r *Ring) Read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// Missed reads the set again if a value was made by no version that this process has, and reports whether it has changed. It reads at most
-// once a second, because any client can send values that were never made.
+// Missed reads the set again if a value was made by no version that this process has, and reports
+// whether it has changed. It reads at most once a second, because any client can send values that
+// were never made.
 func (r *Ring) Missed(ctx context.Context) bool {
 	now := r.clock.Now()
 	r.mu.Lock()
@@ -96,7 +97,8 @@ func (r *Ring) Set() *Set {
 	return r.set
 }
 
-// Keys returns the keys of a purpose: the one for new values first, then all others, newest first. Read only.
+// Keys returns the keys of a purpose: the one for new values first, then all others, newest first.
+// Read only.
 func (r *Ring) Keys(p Purpose) []Key {
 	s := r.Set()
 	all := s.keys[p]

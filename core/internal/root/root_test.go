@@ -35,8 +35,8 @@ func mustRotate(t *testing.T, s *root.Set, now time.Time) *root.Set {
 	return next
 }
 
-// TestVersions: a new version is used for new values from its activation on, older ones stay for the values made with them, and lasting keys
-// never change.
+// TestVersions: a new version is used for new values from its activation on, older ones stay for
+// the values made with them, and lasting keys never change.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	one := mustSet(t)
@@ -127,7 +127,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestFile: eight processes that start at once agree on one set, and nothing else is left in the folder.
+// TestFile: eight processes that start at once agree on one set, and nothing else is left in the
+// folder.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	file := root.File(filepath.Join(t.TempDir(), "root.secret"))
@@ -164,7 +165,8 @@ type shelf struct {
 func (s *shelf) Read(context.Context) ([]byte, error) { s.reads++; return s.kept, nil }
 func (s *shelf) String() string                       { return "the shelf" }
 
-// TestMissed: a value of an unknown version has the set read again, and no more than once a second however many there are.
+// TestMissed: a value of an unknown version has the set read again, and no more than once a second
+// however many there are.
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(birth)

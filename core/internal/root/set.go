@@ -25,7 +25,8 @@ const (
 	ClientSecrets Purpose = "client-secret"
 )
 
-// Lasting is what a key is for that no rotation changes, since the values made with it must stay equal.
+// Lasting is what a key is for that no rotation changes, since the values made with it must stay
+// equal.
 type Lasting string
 
 // The lasting keys. Each is a random secret of its own.
@@ -74,10 +75,12 @@ func (l Lasting) Algorithm() string {
 
 func purposes() []Purpose { return []Purpose{APIKeys, Responses, ClientSecrets} }
 
-// Activation is how long after its making a version is used for new values. By then each core has read it: they do every ReadEvery.
+// Activation is how long after its making a version is used for new values. By then each core has
+// read it: they do every ReadEvery.
 const Activation = time.Minute
 
-// Overlap is how long a version stays needed after the next one is active: responses and client secrets made under it are stored for 24 h.
+// Overlap is how long a version stays needed after the next one is active: responses and client
+// secrets made under it are stored for 24 h.
 const Overlap = 24 * time.Hour
 
 // What a rotation or a drop is refused for.
@@ -205,7 +208,8 @@ func (s *Set) Made() time.Time { return s.made }
 // Newest is the version that was made last.
 func (s *Set) Newest() Version { return s.versions[len(s.versions)-1] }
 
-// Rotated adds a version that is in use from now + Activation on. ErrPending if another one is to come.
+// Rotated adds a version that is in use from now + Activation on. ErrPending if another one is to
+// come.
 func (s *Set) Rotated(now time.Time) (*Set, error) {
 	last := s.Newest()
 	if last.From.After(now) {
@@ -215,7 +219,8 @@ func (s *Set) Rotated(now time.Time) (*Set, error) {
 	return newSet(document{format, s.made, append(slices.Clone(s.versions), next), s.lasting})
 }
 
-// Dropped removes all versions but the newest. ErrNothingOlder, or ErrOverlap until the newest has been in use for Overlap.
+// Dropped removes all versions but the newest. ErrNothingOlder, or ErrOverlap until the newest has
+// been in use for Overlap.
 func (s *Set) Dropped(now time.Time) (*Set, error) {
 	if len(s.versions) == 1 {
 		return nil, ErrNothingOlder
@@ -229,7 +234,8 @@ func (s *Set) Dropped(now time.Time) (*Set, error) {
 // Lasting returns a lasting key. Read only.
 func (s *Set) Lasting(l Lasting) []byte { return s.lasting[l] }
 
-// at is the index in keys of the version in use at a time: the newest from before it, else the oldest.
+// at is the index in keys of the version in use at a time: the newest from before it, else the
+// oldest.
 func (s *Set) at(t time.Time) int {
 	n := len(s.versions)
 	for i, v := range slices.Backward(s.versions) {

@@ -13,13 +13,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/root"
 )
 
-// mark is the first byte of everything sealed. No JSON text begins with it. The version of the root secret follows, in versionSize bytes.
+// mark is the first byte of everything sealed. No JSON text begins with it. The version of the root
+// secret follows, in versionSize bytes.
 const (
 	mark        = 0x02
 	versionSize = 8
 )
 
-// ErrBroken means that the sealed bytes were changed, belong to another place, or were sealed under a key that is gone.
+// ErrBroken means that the sealed bytes were changed, belong to another place, or were sealed under
+// a key that is gone.
 var ErrBroken = errors.New("seal: broken")
 
 // Sealer seals under keys derived from the root secret. It is safe for concurrent use.
@@ -28,8 +30,8 @@ type Sealer struct{ roots *root.Ring }
 // New returns a Sealer under the keys of a ring.
 func New(roots *root.Ring) *Sealer { return &Sealer{roots} }
 
-// aead draws a nonce for each text. Each place has a key of its own, for at the rate of payments one
-// key would soon encrypt more texts than random nonces allow.
+// aead draws a nonce for each text. Each place has a key of its own, for at the rate of payments
+// one key would soon encrypt more texts than random nonces allow.
 func aead(key root.Key, place []byte) cipher.AEAD {
 	mac := hmac.New(sha256.New, key.Bytes)
 	mac.Write(place)

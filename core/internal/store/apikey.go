@@ -126,8 +126,8 @@ func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
 	return nil
 }
 
-// LockedKey reads one key of the tenant, which no other command changes until this one has ended, else
-// ErrNotFound.
+// LockedKey reads one key of the tenant, which no other command changes until this one has ended,
+// else ErrNotFound.
 func (tx *Tx) LockedKey(tenant payment.Tenant, id int64) (*Key, error) {
 	row, err := tx.locked(`SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 
 const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after, outcome, request_id, previous, mac`
 
-// AppendAudit writes r as the next record of the chain and fills in its sequence, time and MACs. It is
-// the last statement of its command: all other commands that append wait until this one has ended.
+// AppendAudit writes r as the next record of the chain and fills in its sequence, time and MACs. It
+// is the last statement of its command: all other commands that append wait until this one has
+// ended.
 func (tx *Tx) AppendAudit(key []byte, r *audit.Record) error {
 	if err := tx.lock("audit", 0); err != nil {
 		return err
@@ -63,7 +64,8 @@ func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audi
 	return scanAudit(ctx, s, after, limit)
 }
 
-// NewestAuditRecords returns at most limit records before a sequence, newest first. 0 begins with the newest.
+// NewestAuditRecords returns at most limit records before a sequence, newest first. 0 begins with
+// the newest.
 func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error) {
 	s, err := db.query(ctx, `SELECT `+auditColumns+` FROM audit_records WHERE ?1 = 0 OR sequence < ?1 ORDER BY sequence DESC LIMIT ?2`)
 	if err != nil {
@@ -88,8 +90,9 @@ func scanAudit(ctx context.Context, s Statement, args ...any) (out []*audit.Reco
 	return out, nil
 }
 
-// PurgeAudit removes the records of before a time and appends the record of that, in one command. It
-// returns the number of records removed. The database itself refuses to remove a record of the last 365 days.
+// PurgeAudit removes the records of before a time and appends the record of that, in one command.
+// It returns the number of records removed. The database itself refuses to remove a record of the
+// last 365 days.
 func (tx *Tx) PurgeAudit(key []byte, before time.Time, r *audit.Record) (int64, error) {
 	if err := tx.lock("audit", 0); err != nil {
 		return 0, err

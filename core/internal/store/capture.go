@@ -100,7 +100,8 @@ func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction i
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 
-// OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does of transactions.
+// OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does
+// of transactions.
 func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) ([]*payment.Capture, error) {
 	return collect(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
 		ORDER BY id LIMIT ?`, scanCapture, before, before+clockSlack.Milliseconds(), after, limit)

@@ -9,12 +9,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// ErrCodeKeyGone reports that the key of a security code was destroyed meanwhile. Encrypt the code again.
+// ErrCodeKeyGone reports that the key of a security code was destroyed meanwhile. Encrypt the code
+// again.
 var ErrCodeKeyGone = errors.New("store: the key of a security code is gone")
 
 // scrubber is an engine whose files keep deleted bytes until they are cleaned.
 type scrubber interface {
-	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy when a read is in the way.
+	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy
+	// when a read is in the way.
 	Scrub(ctx context.Context) error
 }
 
@@ -32,7 +34,8 @@ func (db *DB) CodeKeys(ctx context.Context) ([]payment.CodeKey, error) {
 	return collect(ctx, db, `SELECT id, hour, vault_key, sealed FROM code_keys ORDER BY id`, scanCodeKey)
 }
 
-// InsertCodeKey writes the key that encrypts security codes from now on. ErrKeyRetired when it must be sealed anew.
+// InsertCodeKey writes the key that encrypts security codes from now on. ErrKeyRetired when it must
+// be sealed anew.
 func (tx *Tx) InsertCodeKey(k payment.CodeKey) error {
 	if err := tx.current(k.Vault); err != nil {
 		return err
@@ -45,7 +48,8 @@ func (tx *Tx) ResealCodeKey(old uint32, k payment.CodeKey) error {
 	return tx.exec(`UPDATE code_keys SET vault_key = ?, sealed = ? WHERE id = ? AND vault_key = ?`, k.Vault, k.Sealed, k.ID, old)
 }
 
-// insertCode writes the security code of a token, unless that has none. ErrCodeKeyGone when its key is not there any more.
+// insertCode writes the security code of a token, unless that has none. ErrCodeKeyGone when its key
+// is not there any more.
 func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
 	if len(c.Text) == 0 {
 		return nil
@@ -65,8 +69,8 @@ func (tx *Tx) deleteCode(token int64) error {
 
 // DestroyCodeKeys removes the keys of all hours but those from first to last from the database and,
 // once it returns nil, from its files. Nothing opens the codes that they encrypted from then on,
-// wherever a copy of one is. It returns the number of keys. It returns ErrUnavailable if the table is
-// read for long, as by a dump: try again.
+// wherever a copy of one is. It returns the number of keys. It returns ErrUnavailable if the table
+// is read for long, as by a dump: try again.
 func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) (n int, err error) {
 	over, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ? OR hour > ?)`, first, last)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestDestroyCodeKeys: once a destroyed key has been reported, its bytes are in no file of a store that is still open, and neither are
-// those of the codes that were deleted. The keys of later hours stay.
+// TestDestroyCodeKeys: once a destroyed key has been reported, its bytes are in no file of a store
+// that is still open, and neither are those of the codes that were deleted. The keys of later hours
+// stay.
 func TestDestroyCodeKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

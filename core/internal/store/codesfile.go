@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// codesFile holds security codes and the keys that encrypt them. It lies beside the database, is never part of a backup, and may be
-// removed while no service runs: tokens that had a code are then refused.
+// codesFile holds security codes and the keys that encrypt them. It lies beside the database, is
+// never part of a backup, and may be removed while no service runs: tokens that had a code are then
+// refused.
 const codesFile = "codes.db"
 
 // codesSchema makes the tables of the codes' file. After a power loss the file has at least the
@@ -34,7 +35,8 @@ CREATE TABLE IF NOT EXISTS codes.security_codes (
 // codesPath returns where the codes of a database file are.
 func codesPath(database string) string { return filepath.Join(filepath.Dir(database), codesFile) }
 
-// AttachCodes makes the codes of a database file part of a connection to it, under the schema "codes".
+// AttachCodes makes the codes of a database file part of a connection to it, under the schema
+// "codes".
 func AttachCodes(ctx context.Context, conn driver.Conn, database string) error {
 	return run(ctx, conn, "ATTACH DATABASE '"+strings.ReplaceAll(filepath.ToSlash(codesPath(database)), "'", "''")+"' AS codes")
 }
@@ -56,8 +58,8 @@ func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
 	return err
 }
 
-// dropUsedCodes deletes the codes of used tokens. A commit reaches the database before the codes' file, so a process that
-// dies in between has used a token and kept its code.
+// dropUsedCodes deletes the codes of used tokens. A commit reaches the database before the codes'
+// file, so a process that dies in between has used a token and kept its code.
 func dropUsedCodes(ctx context.Context, write *sql.DB) error {
 	const used = ` FROM security_codes WHERE token_id IN (SELECT id FROM tokens WHERE used_by <> 0)`
 	var left bool

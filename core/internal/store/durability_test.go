@@ -14,8 +14,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// TestConnectionsAreDurable: each connection's effective journal mode and synchronous level are verified. Without shared memory, as on some
-// network file systems, SQLite keeps another journal mode and returns no error.
+// TestConnectionsAreDurable: each connection's effective journal mode and synchronous level are
+// verified. Without shared memory, as on some network file systems, SQLite keeps another journal
+// mode and returns no error.
 func TestConnectionsAreDurable(t *testing.T) {
 	t.Parallel()
 	const wal, flush = "&_pragma=journal_mode(WAL)", "&_pragma=synchronous(FULL)"

@@ -17,7 +17,8 @@ type Engine interface {
 	Update(ctx context.Context, c *Command) error
 	// Prepare returns the statement of a read outside of commands. The texts are few and live as long as the engine.
 	Prepare(ctx context.Context, text string) (Statement, error)
-	// Verify returns an error if the database would lose commits by its settings. Update returns ErrUnavailable then, until a Verify succeeds.
+	// Verify returns an error if the database would lose commits by its settings. Update returns
+	// ErrUnavailable then, until a Verify succeeds.
 	Verify(ctx context.Context) error
 	// Confirm returns once all is durable that was read before it was called.
 	Confirm(ctx context.Context) error
@@ -60,11 +61,12 @@ type Session interface {
 	Whole(fn func() error) error
 	// Lock keeps every other command that names the same thing from going on until this one has ended; shared, only those that do not share it.
 	Lock(thing string, shared bool) error
-	// Exclude keeps every other reader and writer off a table until the command ends. ErrUnavailable, at once, while another command or
-	// a dump reads it: to wait would have all later commands wait behind this one.
+	// Exclude keeps every other reader and writer off a table until the command ends.
+	// ErrUnavailable, at once, while another command or a dump reads it: to wait would have all
+	// later commands wait behind this one.
 	Exclude(table string) error
-	// Empty removes all rows of a table that Exclude was called for, so that their bytes leave the engine's files: on a server with the
-	// commit, in a file with the Scrub that follows.
+	// Empty removes all rows of a table that Exclude was called for, so that their bytes leave the
+	// engine's files: on a server with the commit, in a file with the Scrub that follows.
 	Empty(table string) error
 	// Dialect is the engine's own way to say what SQLite's words cannot.
 	Dialect() Dialect

@@ -37,8 +37,8 @@ func (tx *Tx) CustomerStamp(tenant payment.Tenant, customer int64) (Stamp, error
 }
 
 // CustomerEvents lists the events of a customer and of its payment methods, oldest first, all of
-// them while the stamp stays the same. It reads these events alone. ErrNotFound if the tenant has no
-// such customer.
+// them while the stamp stays the same. It reads these events alone. ErrNotFound if the tenant has
+// no such customer.
 func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, customer int64) (Stamp, []*Event, error) {
 	s, err := db.query(ctx, customerStamp)
 	if err != nil {

@@ -21,7 +21,8 @@ const behindTolerance = time.Minute
 
 // KeyExpiry returns until when an idempotency key is remembered that is written at a time. Its
 // lifetime begins at the highest confirmed time if that is later. A key that a clock a day behind
-// wrote would otherwise have expired once the clock is right, and the retry would be a second payment.
+// wrote would otherwise have expired once the clock is right, and the retry would be a second
+// payment.
 func (db *DB) KeyExpiry(at time.Time) time.Time {
 	if highest := db.guard.Highest(); highest.Sub(at) > behindTolerance {
 		at = highest
@@ -53,8 +54,9 @@ const claimKeyUnder = `INSERT INTO idempotency_keys (merchant_id, live, key, fin
 const completeKey = `UPDATE idempotency_keys SET status = ?1, answer = ?2, expires_at = CASE WHEN expires_at < ?3 THEN ?4 ELSE expires_at END
 	WHERE id = ?5 AND status = 0`
 
-// KeyLeft is how long a key stays at least once its response is stored: a request that was concluded late, hours after its key was
-// claimed, is remembered for another KeyLifetime. Otherwise the retry that waits for its outcome would be a first request.
+// KeyLeft is how long a key stays at least once its response is stored: a request that was
+// concluded late, hours after its key was claimed, is remembered for another KeyLifetime. Otherwise
+// the retry that waits for its outcome would be a first request.
 const KeyLeft = KeyLifetime - time.Hour
 
 // ClaimKeyUnder is ClaimKey for a request under an API key. It looks at that as UseKey does, and fails as that does.
@@ -68,9 +70,10 @@ func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, ot
 	return tx.claim(0, tenant, key, fingerprint, others)
 }
 
-// ClaimBy has each claim of an idempotency key call trusts with the time of its command, and fail with ErrUnavailable
-// if that is false. By a time that is a day ahead each key has expired, and a key that is claimed by a time that is a day
-// behind has expired at once: either way the retry of a payment would be a second one. Call it before any claim.
+// ClaimBy has each claim of an idempotency key call trusts with the time of its command, and fail
+// with ErrUnavailable if that is false. By a time that is a day ahead each key has expired, and a
+// key that is claimed by a time that is a day behind has expired at once: either way the retry of a
+// payment would be a second one. Call it before any claim.
 func (db *DB) ClaimBy(trusts func(at time.Time) bool) { db.trusts = trusts }
 
 // Trusts reports whether an idempotency key may be claimed by a time.
@@ -118,8 +121,9 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 	return c, err
 }
 
-// holder returns the request that has a key, and whether it still has it: a key that is not there or
-// has expired by the confirmed time is free. A request under one of the fingerprints is the same request.
+// holder returns the request that has a key, and whether it still has it: a key that is not there
+// or has expired by the confirmed time is free. A request under one of the fingerprints is the same
+// request.
 func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (c Claim, used bool, err error) {
 	c, stored, expires, err := tx.claimed(tenant, key)
 	switch {

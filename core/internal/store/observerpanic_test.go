@@ -67,8 +67,8 @@ func (c *brittleClock) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// TestALeaderThatPanics: whichever line a group commit panics at, the writer goes to the next command
-// with no transaction open.
+// TestALeaderThatPanics: whichever line a group commit panics at, the writer goes to the next
+// command with no transaction open.
 func TestALeaderThatPanics(t *testing.T) {
 	t.Parallel()
 	c := &brittleClock{Clock: clock.NewFake(birth)}

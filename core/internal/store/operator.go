@@ -25,14 +25,16 @@ func (o *Operator) Valid(now time.Time) bool {
 
 const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
 
-// InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is taken.
+// InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is
+// taken.
 func (tx *Tx) InsertOperator(o *Operator, hash []byte) error {
 	o.CreatedAt = tx.Now
 	return tx.insert(`INSERT INTO operators (`+operatorColumns+`, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
 		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
 }
 
-// RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if there is none.
+// RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if
+// there is none.
 func (tx *Tx) RevokeOperator(id int64) (before, after *Operator, err error) {
 	row, err := tx.locked(`SELECT `+operatorColumns+` FROM operators WHERE id = ?`, id)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestPathsThatAreNoURI: the database is in its folder, and its backup too, whatever their names hold.
+// TestPathsThatAreNoURI: the database is in its folder, and its backup too, whatever their names
+// hold.
 func TestPathsThatAreNoURI(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a?b", "a#b", "a%41", "a?mode=memory&b", "a b'ü"} {

@@ -19,7 +19,8 @@ const databaseTime = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGIN
 func (db *DB) WorkAs(process int64) { db.process = process }
 
 // Beat says that a process lives, and takes or keeps the lead for a time unless another one has it, or it may not lead at what the server's time is. It
-// returns whether it has it, and all processes. Before, it verifies that the server does not lose commits.
+// returns whether it has it, and all processes. Before, it verifies that the server does not lose
+// commits.
 func (db *DB) Beat(ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool) (leads bool, peers []Peer, err error) {
 	if err := db.engine.Verify(ctx); err != nil {
 		return false, nil, err
@@ -58,8 +59,9 @@ func (tx *Tx) beat(process int64) (time.Time, error) {
 	return fromMillis(ms), nil
 }
 
-// lead takes or keeps the lead, or gives it up where the process may not have it. A term that ends later than twice a
-// term from now was taken while the server's clock was ahead: it binds no other process, or none would lead until then.
+// lead takes or keeps the lead, or gives it up where the process may not have it. A term that ends
+// later than twice a term from now was taken while the server's clock was ahead: it binds no other
+// process, or none would lead until then.
 func (tx *Tx) lead(process int64, term time.Duration, may bool) (bool, error) {
 	if !may {
 		return false, tx.exec(`UPDATE lead SET until = 0 WHERE core_id = ?`, process)

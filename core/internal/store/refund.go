@@ -134,8 +134,8 @@ func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction in
 	return list(ctx, db, some, p, scanRefund, tenant.Merchant, tenant.Live, transaction)
 }
 
-// OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of transactions. It leaves out refunds with
-// a pending reversal: DueReversals lists those.
+// OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of
+// transactions. It leaves out refunds with a pending reversal: DueReversals lists those.
 func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
 	return collect(ctx, db, `SELECT `+refundColumns+` FROM refunds WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
 		AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)

@@ -16,7 +16,8 @@ type Rehash struct {
 	Root int64
 }
 
-// RehashKeys writes API keys, by id, under newer versions of the root secret. A key that has such a version already stays as it is.
+// RehashKeys writes API keys, by id, under newer versions of the root secret. A key that has such a
+// version already stays as it is.
 func (tx *Tx) RehashKeys(next map[int64]Rehash) error {
 	for _, id := range slices.Sorted(maps.Keys(next)) { // in one order, so that two processes do not wait for each other
 		err := tx.exec(`UPDATE api_keys SET hash = ?1, root_version = ?2 WHERE id = ?3 AND root_version < ?2`, next[id].Hash, next[id].Root, id)
@@ -51,7 +52,8 @@ func (db *DB) RootUses(ctx context.Context, now time.Time) (uses []RootUse, err 
 	return uses, err
 }
 
-// UnconfirmedBefore counts the transactions made before a time that still wait for their confirmation.
+// UnconfirmedBefore counts the transactions made before a time that still wait for their
+// confirmation.
 func (db *DB) UnconfirmedBefore(ctx context.Context, made time.Time) (n int64, err error) {
 	s, err := db.query(ctx, `SELECT COUNT(*) FROM transactions WHERE status = 'requires_confirmation' AND id < ?`)
 	if err != nil {

@@ -41,8 +41,8 @@ func dsn(path, vfs string, readOnly bool) string {
 	return sqlitewal.Source(path, q)
 }
 
-// openSQLite opens the writing connection and the read pool of a file, on a VFS as dsn has it. conn is
-// the writing connection without database/sql around it.
+// openSQLite opens the writing connection and the read pool of a file, on a VFS as dsn has it. conn
+// is the writing connection without database/sql around it.
 func openSQLite(ctx context.Context, path, vfs string) (write, read *sql.DB, conn driver.Conn, err error) {
 	if err := makePrivate(path); err != nil {
 		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)

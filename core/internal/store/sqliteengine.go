@@ -67,10 +67,12 @@ func openEngine(ctx context.Context, path, vfs string, db *DB) (*sqliteEngine, e
 	return e, nil
 }
 
-// Verify implements Engine: each connection was verified when it was made, and no other program changes its settings.
+// Verify implements Engine: each connection was verified when it was made, and no other program
+// changes its settings.
 func (e *sqliteEngine) Verify(context.Context) error { return nil }
 
-// Scrub implements scrubber. What the codes' file has deleted stays in its log until that is cut off.
+// Scrub implements scrubber. What the codes' file has deleted stays in its log until that is cut
+// off.
 func (e *sqliteEngine) Scrub(ctx context.Context) error {
 	var w *writer
 	select {

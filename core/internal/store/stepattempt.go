@@ -21,9 +21,9 @@ var unfinished = map[payment.StepKind]string{
 }
 
 // BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is
-// the pause after so many attempts. An attempt without a result counts as running for patience, also
-// if the clock of its core is ahead of this one's.
-// ErrConflict if another attempt runs, or if the step has ended.
+// the pause after so many attempts. An attempt without a result counts as running for patience,
+// also if the clock of its core is ahead of this one's. ErrConflict if another attempt runs, or if
+// the step has ended.
 func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
 	object, number := s.Object()
 	first, last := tx.running(patience)
@@ -46,8 +46,8 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 		toMillis(tx.Now.Add(next(attempts))), string(s.Kind), object, number)
 }
 
-// running returns the first and the last begin, in milliseconds, of an attempt that counts as running
-// for patience. No attempt runs without patience: its process has ended.
+// running returns the first and the last begin, in milliseconds, of an attempt that counts as
+// running for patience. No attempt runs without patience: its process has ended.
 func (tx *Tx) running(patience time.Duration) (first, last int64) {
 	if patience == 0 {
 		return 1, 0

@@ -24,7 +24,8 @@ type Merchant struct {
 	Retention       Retention
 }
 
-// Retention is how long a merchant's personal data is kept, in days. 0 is the period of the service.
+// Retention is how long a merchant's personal data is kept, in days. 0 is the period of the
+// service.
 type Retention struct {
 	Personal  int // personal data of payments
 	Customers int // customers without a payment or a change
@@ -112,7 +113,8 @@ func (tx *Tx) Merchant(id int64) (Merchant, error) {
 	return scanMerchant(row)
 }
 
-// LockedMerchant reads one merchant, which no other command changes until this one has ended, else ErrNotFound.
+// LockedMerchant reads one merchant, which no other command changes until this one has ended, else
+// ErrNotFound.
 func (tx *Tx) LockedMerchant(id int64) (Merchant, error) {
 	row, err := tx.locked(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
 	if err != nil {

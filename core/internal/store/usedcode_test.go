@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestCodesOfUsedTokensAreDroppedAtTheStart: the commit that uses a token reaches the database before the codes' file. A
-// process that dies in between leaves the code, which the next start deletes; codes of unused tokens stay.
+// TestCodesOfUsedTokensAreDroppedAtTheStart: the commit that uses a token reaches the database
+// before the codes' file. A process that dies in between leaves the code, which the next start
+// deletes; codes of unused tokens stay.
 func TestCodesOfUsedTokensAreDroppedAtTheStart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -67,7 +67,8 @@ func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit 
 		WHERE vault_key <> ? AND number IS NOT NULL AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
 }
 
-// ResealToken writes s in place of the number that the key old sealed, unless the number was wiped meanwhile.
+// ResealToken writes s in place of the number that the key old sealed, unless the number was wiped
+// meanwhile.
 func (tx *Tx) ResealToken(id int64, old uint32, s payment.Sealed) error {
 	return tx.exec(`UPDATE tokens SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
 		s.Key, s.Number, id, old)

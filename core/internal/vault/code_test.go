@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestCode: a security code opens with the key of its hour and the value of its token, and with nothing less.
+// TestCode: a security code opens with the key of its hour and the value of its token, and with
+// nothing less.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	v := MustLoad(t, filepath.Join(t.TempDir(), "vault.keyset"))
@@ -58,7 +59,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestResealCodeKey: after a rotation of the vault, with the old keys dropped, the codes still open.
+// TestResealCodeKey: after a rotation of the vault, with the old keys dropped, the codes still
+// open.
 func TestResealCodeKey(t *testing.T) {
 	t.Parallel()
 	v := MustLoad(t, filepath.Join(t.TempDir(), "vault.keyset"))

@@ -113,7 +113,8 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 	return nil
 }
 
-// resealCodeKeys encrypts the keys of security codes anew and returns their number. The codes themselves stay as they are.
+// resealCodeKeys encrypts the keys of security codes anew and returns their number. The codes
+// themselves stay as they are.
 func (r *Rotation) resealCodeKeys(ctx context.Context) (done int, err error) {
 	kept, err := r.Store.CodeKeys(ctx)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	until(t, "all are delivered", func() bool { return b.delivered(t, e) == 3 })
 }
 
-// TestAClockSetBackBesideADeliverer: a deliverer that runs while the clock is set back delivers what
-// the clock wrote before.
+// TestAClockSetBackBesideADeliverer: a deliverer that runs while the clock is set back delivers
+// what the clock wrote before.
 func TestAClockSetBackBesideADeliverer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

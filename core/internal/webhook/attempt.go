@@ -68,8 +68,8 @@ func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Leas
 	}
 }
 
-// panicked ends an attempt that panicked as a failed one, so that it is repeated by the schedule and
-// not each time its lease ends.
+// panicked ends an attempt that panicked as a failed one, so that it is repeated by the schedule
+// and not each time its lease ends.
 func (d *Deliverer) panicked(ctx context.Context, l store.Lease) error {
 	a := store.Attempt{At: d.Clock.Now(), Error: ErrorInternal}
 	var status store.DeliveryStatus

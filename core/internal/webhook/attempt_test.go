@@ -116,8 +116,8 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	}
 }
 
-// TestProvenEndpointsAreForgotten: the record of an endpoint that takes no delivery any more, such as
-// a deleted one, does not stay in memory.
+// TestProvenEndpointsAreForgotten: the record of an endpoint that takes no delivery any more, such
+// as a deleted one, does not stay in memory.
 func TestProvenEndpointsAreForgotten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

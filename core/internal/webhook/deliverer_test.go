@@ -158,8 +158,8 @@ func TestDaysOfFailureDisable(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetAheadDisablesNoEndpoint: days of failure are counted by the confirmed time, and
-// so are the three days of a delivery.
+// TestAClockThatIsSetAheadDisablesNoEndpoint: days of failure are counted by the confirmed time,
+// and so are the three days of a delivery.
 func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

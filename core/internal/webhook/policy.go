@@ -132,8 +132,8 @@ func checkPort(scheme string, port int) error {
 	return nil
 }
 
-// endsInNumber reports whether a resolver may read a name as an IPv4 address: 127.1, 0x7f.1. No public
-// domain ends in a number.
+// endsInNumber reports whether a resolver may read a name as an IPv4 address: 127.1, 0x7f.1. No
+// public domain ends in a number.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	digits, hex := strings.CutPrefix(last, "0x")

@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
 
-// The disturbances of a request. Each is what a real acquirer or the network before it does on a bad day.
+// The disturbances of a request. Each is what a real acquirer or the network before it does on a
+// bad day.
 const (
 	disturbSlow          = "slow"           // the response comes after the delay
 	disturbTimeoutBefore = "timeout_before" // no response, and no effect
@@ -92,8 +93,8 @@ func upTo(d time.Duration) time.Duration {
 	return 1 + rand.N(d) //nolint:gosec // not a secret
 }
 
-// disturb runs a request under the disturbance that it draws. fn has the effect, late or in time, and returns its
-// response.
+// disturb runs a request under the disturbance that it draws. fn has the effect, late or in time,
+// and returns its response.
 func (s *Simulator) disturb(
 	ctx context.Context, name string, fn func(ctx context.Context, late bool) (acquirer.Answer, error),
 ) (acquirer.Answer, error) {
@@ -121,7 +122,8 @@ func (s *Simulator) disturb(
 	return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnknown)
 }
 
-// delays are the effects on their way. A process that ends drops them, as a network does with requests.
+// delays are the effects on their way. A process that ends drops them, as a network does with
+// requests.
 type delays struct {
 	running sync.WaitGroup
 	closed  chan struct{}
@@ -130,7 +132,8 @@ type delays struct {
 
 func newDelays() *delays { return &delays{closed: make(chan struct{})} }
 
-// later runs fn after d, whatever becomes of the request's context, unless the simulator is closed before.
+// later runs fn after d, whatever becomes of the request's context, unless the simulator is closed
+// before.
 func (l *delays) later(ctx context.Context, d time.Duration, fn func(context.Context)) {
 	l.running.Go(func() {
 		timer := time.NewTimer(d)

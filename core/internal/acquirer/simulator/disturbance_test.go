@@ -20,7 +20,8 @@ func disturbed(t *testing.T, entry string) *simulator.Simulator {
 	return mustOpen(t, simulator.Config{Catalogue: []byte(text)})
 }
 
-// TestDisturbances runs each disturbance on synthetic time, for a request that follows another as well as for the first.
+// TestDisturbances runs each disturbance on synthetic time, for a request that follows another as
+// well as for the first.
 func TestDisturbances(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -103,7 +104,8 @@ func TestDisturbanceShares(t *testing.T) {
 	}
 }
 
-// TestCloseDropsLateEffects: a simulator that closes does not wait for an effect that is on its way.
+// TestCloseDropsLateEffects: a simulator that closes does not wait for an effect that is on its
+// way.
 func TestCloseDropsLateEffects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,8 +121,8 @@ func TestCloseDropsLateEffects(t *testing.T) {
 	})
 }
 
-// TestALateEffectPassesAVoid: a request that is under way takes effect although it was voided in the meantime, and stays
-// in effect over a restart.
+// TestALateEffectPassesAVoid: a request that is under way takes effect although it was voided in
+// the meantime, and stays in effect over a restart.
 func TestALateEffectPassesAVoid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 // lost is the data that a server loses whose settings are refused.
 const lost = "acknowledged payments"
 
-// preflight connects for the first time. Its error names the setting if the server was refused for one.
+// preflight connects for the first time. Its error names the setting if the server was refused for
+// one.
 func (e *engine) preflight(ctx context.Context) error {
 	conn, err := e.write.Acquire(ctx)
 	if err == nil {
@@ -26,8 +27,9 @@ func (e *engine) preflight(ctx context.Context) error {
 	return fmt.Errorf("store: connect: %w", explain(came(err)))
 }
 
-// Verify implements store.Engine. New connections are verified as they are made. Those that live are not, and a reload of the server's
-// configuration can turn fsync or full_page_writes off under them. Commands are refused from then on, until the setting is back.
+// Verify implements store.Engine. New connections are verified as they are made. Those that live
+// are not, and a reload of the server's configuration can turn fsync or full_page_writes off under
+// them. Commands are refused from then on, until the setting is back.
 func (e *engine) Verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()

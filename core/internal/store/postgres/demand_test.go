@@ -73,8 +73,9 @@ func TestClientEncoding(t *testing.T) {
 	}
 }
 
-// TestSettingsOfRoleAndDatabase: the effective synchronous_commit counts, wherever it is set. A value that loses acknowledged payments, with
-// the server alone or at a failover, is refused and the error names the remedy.
+// TestSettingsOfRoleAndDatabase: the effective synchronous_commit counts, wherever it is set. A
+// value that loses acknowledged payments, with the server alone or at a failover, is refused and
+// the error names the remedy.
 func TestSettingsOfRoleAndDatabase(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -98,7 +99,8 @@ func TestSettingsOfRoleAndDatabase(t *testing.T) {
 	refusedFor(t, at(""), "set it to on in the configuration of the server")
 }
 
-// TestServerThatDoesNotFlush is refused: it loses more than its last commits when the machine fails.
+// TestServerThatDoesNotFlush is refused: it loses more than its last commits when the machine
+// fails.
 func TestServerThatDoesNotFlush(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -110,8 +112,9 @@ func TestServerThatDoesNotFlush(t *testing.T) {
 	}
 }
 
-// TestReloadUnderConnections: a reload of the server's configuration does not change what sessions that live wait for, and where it changes
-// what the server flushes, commands are refused from the next heartbeat on until it is back.
+// TestReloadUnderConnections: a reload of the server's configuration does not change what sessions
+// that live wait for, and where it changes what the server flushes, commands are refused from the
+// next heartbeat on until it is back.
 func TestReloadUnderConnections(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -160,7 +163,8 @@ func beat(t *testing.T, db *store.DB) error {
 	return err
 }
 
-// refusedFor opens a store, which must be refused by an error that contains want, or opened if that is empty.
+// refusedFor opens a store, which must be refused by an error that contains want, or opened if that
+// is empty.
 func refusedFor(t *testing.T, source, want string) {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), source, clock.System())

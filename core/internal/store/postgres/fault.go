@@ -73,8 +73,9 @@ func explain(err error) error {
 	return err
 }
 
-// unavailable reports whether err is of the server or the way to it: out of reach, shutting down, standing by, without room, of another password,
-// closed by a move, or ended by a timeout, as each session in a transaction is when the server's clock jumps ahead.
+// unavailable reports whether err is of the server or the way to it: out of reach, shutting down,
+// standing by, without room, of another password, closed by a move, or ended by a timeout, as each
+// session in a transaction is when the server's clock jumps ahead.
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

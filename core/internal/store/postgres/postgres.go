@@ -196,7 +196,8 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	}
 }
 
-// begin counts a command that begins. It returns ErrClosed if the engine is closing, and ErrUnavailable if the server would lose the commit.
+// begin counts a command that begins. It returns ErrClosed if the engine is closing, and
+// ErrUnavailable if the server would lose the commit.
 func (e *engine) begin() error {
 	if unfit := e.unfit.Load(); unfit != nil {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, unfit)

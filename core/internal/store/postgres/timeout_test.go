@@ -11,8 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestEndedInATransactionPostgreSQL: a session that the server ends in a transaction leaves a command undone, which the
-// client may send again. Each one is ended so when the server's clock jumps ahead.
+// TestEndedInATransactionPostgreSQL: a session that the server ends in a transaction leaves a
+// command undone, which the client may send again. Each one is ended so when the server's clock
+// jumps ahead.
 func TestEndedInATransactionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
