@@ -41,11 +41,12 @@ type Config struct {
 	V1 string
 	// Transport carries the calls to v1. Nil means one that keeps 256 idle connections and uses no proxy of the environment.
 	Transport http.RoundTripper
-	// Hop is the hop secret: the hop in front shows it with the client address, and v1 gets it with the
-	// address that goes on. Zero uses the peer's address and forwards none.
+	// Hop is the hop secret: the hop in front shows it with the client address, and v1 gets it with
+	// the address that goes on. Zero uses the peer's address and forwards none.
 	Hop secret.String
-	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes: the same for all proxies in front of one v1. It
-	// outlives API keys, so that a rolled key forgets no payment.
+	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes: the same
+	// for all proxies in front of one v1. It outlives API keys, so that a rolled key forgets no
+	// payment.
 	DeduplicationSecret secret.String
 	// DeduplicationSecretOther is the one before or after it while it is replaced. Zero means none.
 	DeduplicationSecretOther secret.String
@@ -57,12 +58,14 @@ type Config struct {
 	Currency string
 	// LenientOrder takes the elements of a provider-a request in any order.
 	LenientOrder bool
-	// SignatureAge is how far from now the date of a provider-b client's signature may be, either way, at most 11 and a half hours: v1
-	// remembers what a signature named for longer. Zero means 15 minutes, less than zero any date. A login may have its own.
+	// SignatureAge is how far from now the date of a provider-b client's signature may be, either
+	// way, at most 11 and a half hours: v1 remembers what a signature named for longer. Zero means
+	// 15 minutes, less than zero any date. A login may have its own.
 	SignatureAge time.Duration
 	// SignatureHosts are names that provider-b clients sign as their host, beside that of the Host header and the provider's own.
 	SignatureHosts []string
-	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one request. Zero means 30 and 50 seconds.
+	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one request. Zero means 30
+	// and 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
 	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
 	Concurrency int

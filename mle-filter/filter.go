@@ -56,13 +56,14 @@ type Config struct {
 	PostgreSQL keystore.Opener
 	// KEK encrypts what keeps the private keys: 32 bytes in base64.
 	KEK secret.String
-	// OldKEK is the key-encryption key before KEK, while it is being replaced: the keys open by either.
-	// Zero for none.
+	// OldKEK is the key-encryption key before KEK, while it is being replaced: the keys open by
+	// either. Zero for none.
 	OldKEK   secret.String
 	Schedule Schedule
-	// Operator is the base URL of core's operators' port, to which rotations are sent as events. Empty sends none.
-	// FilterToken is core's token with the role filter-identify: it authenticates these events, and requests for
-	// the merchant of a publishable key. With a zero token publishable keys cannot be used with encryption.
+	// Operator is the base URL of core's operators' port, to which rotations are sent as events.
+	// Empty sends none. FilterToken is core's token with the role filter-identify: it authenticates
+	// these events, and requests for the merchant of a publishable key. With a zero token
+	// publishable keys cannot be used with encryption.
 	Operator    string
 	FilterToken secret.String
 	// Operations are what Operator serves, of a core in the same process, in place of it.

@@ -206,8 +206,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestWarnsWithoutSecret: a start without the filter secret is a warning in the log and in the health
-// document.
+// TestWarnsWithoutSecret: a start without the filter secret is a warning in the log and in the
+// health document.
 func TestWarnsWithoutSecret(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]secret.String{"without": {}, "with": secret.New(proof)} {

@@ -9,8 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/health"
 )
 
-// Operations serves operators, on a port of its own: /metrics in Prometheus' text form, and /health, which
-// is 200 while v1 and the keys can be reached, else 503, and names settings that weaken the filter.
+// Operations serves operators, on a port of its own: /metrics in Prometheus' text form, and
+// /health, which is 200 while v1 and the keys can be reached, else 503, and names settings that
+// weaken the filter.
 func (f *Filter) Operations() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", f.metrics.Handler())

@@ -253,9 +253,9 @@ const legacyPayment = `<?xml version="1.0" encoding="utf-8"?><createTransactionR
 <transactionType>authCaptureTransaction</transactionType><amount>12.50</amount><payment><creditCard><cardNumber>4111111111111111</cardNumber>
 <expirationDate>2031-04</expirationDate></creditCard></payment></transactionRequest></createTransactionRequest>`
 
-// TestChain: the units, as they are shipped, take payments by every listener, and each program logs the
-// address of the client. Core takes none that does not come through the filter. The health command of
-// each program succeeds.
+// TestChain: the units, as they are shipped, take payments by every listener, and each program logs
+// the address of the client. Core takes none that does not come through the filter. The health
+// command of each program succeeds.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

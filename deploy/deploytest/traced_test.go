@@ -11,13 +11,14 @@ import (
 	"testing"
 )
 
-// hops are the programs that forward the client address or record it. Envoy gets the secret from edge.
+// hops are the programs that forward the client address or record it. Envoy gets the secret from
+// edge.
 var hops = []string{"compat-proxy", "core", "edge", "mle-filter"}
 
 const hopVariable = "CAUSEWAY_HOP_SECRET_FILE"
 
-// TestHopSecret: each shape gives the hop secret to each program, so that core records the address of
-// the client and not that of the hop in front of it.
+// TestHopSecret: each shape gives the hop secret to each program, so that core records the address
+// of the client and not that of the hop in front of it.
 func TestHopSecret(t *testing.T) {
 	t.Parallel()
 	for _, files := range []string{"compose.yaml", "compose.yaml several.yaml", "compose.yaml several.yaml postgres.yaml"} {
@@ -88,8 +89,8 @@ func (m *machine) hasLine(unit string, words ...string) bool {
 	return false
 }
 
-// checkTraced: the request lines of each program name the client address, the API key and the payment,
-// and the response to the client has no field that programs of ours send each other.
+// checkTraced: the request lines of each program name the client address, the API key and the
+// payment, and the response to the client has no field that programs of ours send each other.
 func (m *machine) checkTraced(t *testing.T, key string) {
 	t.Helper()
 	_, shown := m.call(t, http.MethodGet, "https://api.example.com/v1/api_keys/current", key, "")

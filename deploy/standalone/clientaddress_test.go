@@ -34,8 +34,8 @@ func fromAddress(t *testing.T, address string) *http.Client {
 	return &http.Client{Transport: transport, Timeout: patience}
 }
 
-// TestClientAddressReachesCore checks that core logs the address of the client itself, for v1 and for
-// legacy requests, whatever address the client claims.
+// TestClientAddressReachesCore checks that core logs the address of the client itself, for v1 and
+// for legacy requests, whatever address the client claims.
 func TestClientAddressReachesCore(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "info")

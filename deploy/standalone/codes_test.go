@@ -51,7 +51,8 @@ type guess struct {
 	of  func(code string) string
 }
 
-// sent keeps a request with its response, and wants words in the response that show that it was accepted.
+// sent keeps a request with its response, and wants words in the response that show that it was
+// accepted.
 func (s *planter) sent(t *testing.T, way, body, response string, words ...string) {
 	t.Helper()
 	s.bodies, s.responses = append(s.bodies, body), append(s.responses, response)
@@ -202,8 +203,8 @@ func withCode(card, code string) string {
 	return strings.Replace(card, `"2031-04"`, `"2031-04",`+fmt.Sprintf(plantedCode, code), 1)
 }
 
-// signedGuess computes the name that v1 remembers a signed request by, if it depends on the digest of
-// the body.
+// signedGuess computes the name that v1 remembers a signed request by, if it depends on the digest
+// of the body.
 func (s *planter) signedGuess(t *testing.T, n int) guess {
 	t.Helper()
 	key := mustDecode[v1.APIKey](t, s.m.must(t, http.MethodGet, "/v1/api_keys/current", "", ""))
@@ -313,9 +314,9 @@ func (s *planter) wantAbsent(t *testing.T, where, text string) {
 	}
 }
 
-// TestNoSecurityCodeIsLeft sends 30 codes by every way into the service: both dialects, encrypted, and
-// in requests that are refused. After authorization no file, log, trace or response holds one, and
-// nothing that is stored confirms a guess of one.
+// TestNoSecurityCodeIsLeft sends 30 codes by every way into the service: both dialects, encrypted,
+// and in requests that are refused. After authorization no file, log, trace or response holds one,
+// and nothing that is stored confirms a guess of one.
 func TestNoSecurityCodeIsLeft(t *testing.T) {
 	t.Parallel()
 	to, dir := telemetrytest.New(t), t.TempDir()

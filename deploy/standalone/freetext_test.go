@@ -201,8 +201,9 @@ func (s *texter) wantNoNumber(t *testing.T, where, text string) {
 	}
 }
 
-// TestNoCardNumberOfATextIsLeft puts card numbers into every kind of text, in v1 and in both dialects. V1
-// refuses them. A legacy payment goes through. No file, webhook or list holds a number afterwards.
+// TestNoCardNumberOfATextIsLeft puts card numbers into every kind of text, in v1 and in both
+// dialects. V1 refuses them. A legacy payment goes through. No file, webhook or list holds a number
+// afterwards.
 func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 	t.Parallel()
 	dir, hook := t.TempDir(), newInbox(t)

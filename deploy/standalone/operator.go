@@ -15,8 +15,8 @@ import (
 // operatorFile holds the operator token for development, in the data folder.
 const operatorFile = "operator-token"
 
-// ensureOperator returns the path of the file with an operator token for development, and makes both if
-// there is no such file.
+// ensureOperator returns the path of the file with an operator token for development, and makes
+// both if there is no such file.
 func (m *Main) ensureOperator(ctx context.Context, v1 *core.Core) (string, error) {
 	path := filepath.Join(m.data, operatorFile)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -176,8 +176,9 @@ func (p *process) signedPayment(t *testing.T, client *http.Client, url, body str
 	return a.ID
 }
 
-// A signed request that is sent again, byte for byte, is the same payment, also after its proxy died: no proxy is left that saw its first
-// response. Another one, or one that was signed in another second, is another payment.
+// A signed request that is sent again, byte for byte, is the same payment, also after its proxy
+// died: no proxy is left that saw its first response. Another one, or one that was signed in
+// another second, is another payment.
 func TestSignedPaymentComesAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

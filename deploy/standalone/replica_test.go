@@ -68,8 +68,8 @@ func startReplica(tb testing.TB, v1Base, logins string) *replica {
 	return r
 }
 
-// deduplicationSecret is that of the standalone with that data folder, so that a replica recognises its requests; another one for a
-// replica that is beside no standalone.
+// deduplicationSecret is that of the standalone with that data folder, so that a replica recognises
+// its requests; another one for a replica that is beside no standalone.
 func deduplicationSecret(tb testing.TB, data string) string {
 	tb.Helper()
 	kept, err := os.ReadFile(filepath.Join(data, "deduplication.secret"))

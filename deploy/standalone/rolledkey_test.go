@@ -10,8 +10,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The API key behind the logins is rolled. One proxy still uses the old key and another the new one: no retry is paid twice, and a
-// timeout reversal finds the payment.
+// The API key behind the logins is rolled. One proxy still uses the old key and another the new
+// one: no retry is paid twice, and a timeout reversal finds the payment.
 func TestRolledKeyForgetsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

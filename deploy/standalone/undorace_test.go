@@ -9,15 +9,16 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// raceBench is a platform with a second proxy. Before v1 gets a request of that proxy, another client
-// acts.
+// raceBench is a platform with a second proxy. Before v1 gets a request of that proxy, another
+// client acts.
 type raceBench struct {
 	door, proxy *restDoor
 	m           *merchant
 	next        *atomic.Pointer[func()] // runs before the next request, once
 }
 
-// startRace starts one. suffix is the end of the path of the proxy's requests that next comes before.
+// startRace starts one. suffix is the end of the path of the proxy's requests that next comes
+// before.
 func startRace(t *testing.T, suffix string) raceBench {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,9 +39,9 @@ func startRace(t *testing.T, suffix string) raceBench {
 	}
 }
 
-// TestReversalLeavesAnotherWorkersCapture captures while a proxy that has read "authorized" is about
-// to void. The capture was acknowledged and stays. The reversal and its retry are refused alike, with
-// a name and without.
+// TestReversalLeavesAnotherWorkersCapture captures while a proxy that has read "authorized" is
+// about to void. The capture was acknowledged and stays. The reversal and its retry are refused
+// alike, with a name and without.
 func TestReversalLeavesAnotherWorkersCapture(t *testing.T) {
 	t.Parallel()
 	b := startRace(t, "/void")
@@ -58,8 +59,8 @@ func TestReversalLeavesAnotherWorkersCapture(t *testing.T) {
 	}
 }
 
-// TestVoidOfAHeldSaleLeavesACapture captures a part of a sale that waits for its review, while a proxy
-// that has read "authorized" is about to void the sale by its name.
+// TestVoidOfAHeldSaleLeavesACapture captures a part of a sale that waits for its review, while a
+// proxy that has read "authorized" is about to void the sale by its name.
 func TestVoidOfAHeldSaleLeavesACapture(t *testing.T) {
 	t.Parallel()
 	b := startRace(t, "/void")
@@ -73,8 +74,8 @@ func TestVoidOfAHeldSaleLeavesACapture(t *testing.T) {
 	}
 }
 
-// TestTimeoutReversalOvertakesItsPayment has a payment reach v1 after its reversal by name, or void by
-// name, found none: the payment and its retry are refused, and no money is held.
+// TestTimeoutReversalOvertakesItsPayment has a payment reach v1 after its reversal by name, or void
+// by name, found none: the payment and its retry are refused, and no money is held.
 func TestTimeoutReversalOvertakesItsPayment(t *testing.T) {
 	t.Parallel()
 	b := startRace(t, "/v1/transactions")

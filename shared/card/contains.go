@@ -2,9 +2,9 @@ package card
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// Contains reports whether text contains a card number as consecutive digits: one with a brand's leading
-// digits, length and check digit. Other digits may stand directly before and after it. InText is for
-// texts that people write.
+// Contains reports whether text contains a card number as consecutive digits: one with a brand's
+// leading digits, length and check digit. Other digits may stand directly before and after it.
+// InText is for texts that people write.
 func Contains(text string) bool {
 	run := 0 // digits directly before text[i]
 	for i := range len(text) + 1 {

@@ -32,7 +32,8 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// TestContainsSparesRandomIDs: random ids, which traces have, hold a card number by chance only rarely.
+// TestContainsSparesRandomIDs: random ids, which traces have, hold a card number by chance only
+// rarely.
 func TestContainsSparesRandomIDs(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -18,7 +18,8 @@ func BytesToMask(text string, own ...secret.String) (n int) {
 	return n
 }
 
-// BytesToFind returns how many bytes InText reads of a text, with repetitions, until it finds a number.
+// BytesToFind returns how many bytes InText reads of a text, with repetitions, until it finds a
+// number.
 func BytesToFind(text string, own ...secret.String) (n int, found bool) {
 	for _, s := range searches(text, own) {
 		_, _, found = s.next(0)

@@ -11,11 +11,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// printedOwn are card numbers of a request. The first consists of one digit. The second begins and ends
-// with the same four digits.
+// printedOwn are card numbers of a request. The first consists of one digit. The second begins and
+// ends with the same four digits.
 var printedOwn = []string{"0000000000000000", "4111111111114111", "5555555555554444", "9111111111111118"}
 
-// hostileTexts are repeated to texts of any length. They contain many numbers, or many parts of numbers.
+// hostileTexts are repeated to texts of any length. They contain many numbers, or many parts of
+// numbers.
 var hostileTexts = map[string]string{
 	"numbers":             "4242424242424242,",
 	"numbers after words": "x 5555 5555 5555 4444 ",
@@ -86,7 +87,8 @@ func secrets(numbers []string) (out []secret.String) {
 	return out
 }
 
-// TestMaskTextIsMaskingOneByOne: the result is that of masking the first number until there is none.
+// TestMaskTextIsMaskingOneByOne: the result is that of masking the first number until there is
+// none.
 func TestMaskTextIsMaskingOneByOne(t *testing.T) {
 	t.Parallel()
 	parts := rapid.OneOf(

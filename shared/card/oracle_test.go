@@ -10,8 +10,8 @@ import (
 
 var partOfWord = regexp.MustCompile(`[0-9A-Za-z]`)
 
-// oneByOne is the definition of MaskText: as long as the text contains a number, its first is masked.
-// Its time grows with the square of the text's length.
+// oneByOne is the definition of MaskText: as long as the text contains a number, its first is
+// masked. Its time grows with the square of the text's length.
 func oneByOne(text string, own []secret.String) string {
 	for {
 		from, to, found := firstOf(text, own)

@@ -7,15 +7,17 @@ const (
 	printedFirst = 4 // digits of the first group of a printed card
 )
 
-// InText returns where a free text contains its first card number, as text[from:to]. Two things are one:
+// InText returns where a free text contains its first card number, as text[from:to]. Two things are
+// one:
 //
 //   - a number of own, wherever it stands, with or without spaces and hyphens between its digits;
 //   - a word of digits alone that has a brand's leading digits, length and check digit, or words of
 //     digits in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits form words.
 //
-// Digits that are more often something else are no card number, unless they are one of own: 13 digits
-// with Visa's leading digit are telephone numbers and article numbers (such cards are no longer issued),
-// and 19 digits that begin with 3 or 4 are ids of ours in decimal form (of the years 2015 to 2045).
+// Digits that are more often something else are no card number, unless they are one of own: 13
+// digits with Visa's leading digit are telephone numbers and article numbers (such cards are no
+// longer issued), and 19 digits that begin with 3 or 4 are ids of ours in decimal form (of the
+// years 2015 to 2045).
 func InText(text string, own ...secret.String) (from, to int, found bool) {
 	for _, s := range searches(text, own) {
 		if from, to, found = s.next(0); found {
@@ -26,8 +28,8 @@ func InText(text string, own ...secret.String) (from, to int, found bool) {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. InText finds
-// nothing in the result, which is as long as the text. The time is proportional to the text's length
-// and to the number of own.
+// nothing in the result, which is as long as the text. The time is proportional to the text's
+// length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
 	for _, s := range searches(text, own) {
 		s.text = text
@@ -36,7 +38,8 @@ func MaskText(text string, own ...secret.String) string {
 	return text
 }
 
-// search reads a text once, from its first byte to its last, for one number or for those of all brands.
+// search reads a text once, from its first byte to its last, for one number or for those of all
+// brands.
 type search struct {
 	text   string
 	number string // "" for a number of any brand
@@ -58,8 +61,8 @@ func searches(text string, own []secret.String) []search {
 	return append(out, search{text: text})
 }
 
-// masked returns the text with all numbers that the search finds masked. Each next one begins at the
-// digits that the one before it keeps, or after them: no number begins in a masked part.
+// masked returns the text with all numbers that the search finds masked. Each next one begins at
+// the digits that the one before it keeps, or after them: no number begins in a masked part.
 func (s *search) masked() string {
 	from, to, found := s.next(0)
 	if !found {
@@ -72,7 +75,8 @@ func (s *search) masked() string {
 	return string(out)
 }
 
-// mask writes an X for each digit of text[from:to] but the last four, and returns where these begin.
+// mask writes an X for each digit of text[from:to] but the last four, and returns where these
+// begin.
 func mask(text []byte, from, to int) (kept int) {
 	kept = to
 	for left := shown; left > 0; {
@@ -107,8 +111,8 @@ func (s *search) at(i int) byte {
 	return s.text[i]
 }
 
-// matches reports whether the number begins at text[from], with or without spaces and hyphens between
-// its digits, and where it ends.
+// matches reports whether the number begins at text[from], with or without spaces and hyphens
+// between its digits, and where it ends.
 func (s *search) matches(from int) (to int, found bool) {
 	n := 0
 	for to = from; to < len(s.text); to++ {
@@ -152,8 +156,8 @@ func (s *search) digitWord(at int) (from, to int, found bool) {
 	return from, to, pure && to > from
 }
 
-// numberFrom reports whether a card number begins with the word of digits text[from:to], and where it
-// ends.
+// numberFrom reports whether a card number begins with the word of digits text[from:to], and where
+// it ends.
 func (s *search) numberFrom(from, to int) (end int, found bool) {
 	if s.read += min(to-from, MaxDigits); likely(s.text[from:to]) {
 		return to, true
@@ -191,8 +195,8 @@ func (s *search) group(from int) string {
 	}
 }
 
-// printed reports whether the digits of a card are printed in groups of these sizes: 4-6-4, 4-6-5, or
-// fours with a last group of one to four.
+// printed reports whether the digits of a card are printed in groups of these sizes: 4-6-4, 4-6-5,
+// or fours with a last group of one to four.
 func printed(sizes []int) bool {
 	n := len(sizes)
 	if n < 3 || sizes[0] != printedFirst {

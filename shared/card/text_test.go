@@ -59,7 +59,8 @@ func TestMaskText(t *testing.T) {
 	}
 }
 
-// TestMaskTextOwn: the request's own number is found wherever it stands, also one that is otherwise let pass.
+// TestMaskTextOwn: the request's own number is found wherever it stands, also one that is otherwise
+// let pass.
 func TestMaskTextOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ own, text, want string }{

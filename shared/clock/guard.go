@@ -44,8 +44,8 @@ func NewGuard(c Clock) *Guard {
 	return &Guard{clock: c, confirmed: now, highest: now, at: monotonicOf(c)}
 }
 
-// Resume continues from the Highest of an earlier run of the program. It sets the confirmed time back
-// to that if the clock is more than an hour ahead of it. Call it once, before another method.
+// Resume continues from the Highest of an earlier run of the program. It sets the confirmed time
+// back to that if the clock is more than an hour ahead of it. Call it once, before another method.
 func (g *Guard) Resume(highest time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

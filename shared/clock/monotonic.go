@@ -5,6 +5,6 @@ import "time"
 // began is read once, with its monotonic reading.
 var began = time.Now()
 
-// Monotonic returns the time since the program began by the machine's monotonic clock. Unlike a Clock it is never set
-// to another time, so the difference to one shows that the clock was.
+// Monotonic returns the time since the program began by the machine's monotonic clock. Unlike a
+// Clock it is never set to another time, so the difference to one shows that the clock was.
 func Monotonic() time.Duration { return time.Since(began) }

@@ -19,13 +19,13 @@ const patience = 2 * time.Second
 // Check returns nil when what it asks about is well.
 type Check func(context.Context) error
 
-// FilterSecretNotSet is the warning of a program that has no secret in common with core (mle-filter) or
-// with mle-filter (core). Core then cannot tell what passed the filter.
+// FilterSecretNotSet is the warning of a program that has no secret in common with core
+// (mle-filter) or with mle-filter (core). Core then cannot tell what passed the filter.
 const FilterSecretNotSet = "filter_secret_not_set"
 
-// Handler responds 200 if all checks succeed, else 503. The response names each check and its result;
-// the reason of a failure goes to the log only. Warnings name settings that weaken a program that works:
-// the response lists them and keeps its status.
+// Handler responds 200 if all checks succeed, else 503. The response names each check and its
+// result; the reason of a failure goes to the log only. Warnings name settings that weaken a
+// program that works: the response lists them and keeps its status.
 func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), patience)

@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestServerClosesAfterAChunkedRequest: a request with both lengths may hide another one, so nothing
-// that follows it on the connection is served. A request with a Content-Length alone keeps the
-// connection.
+// TestServerClosesAfterAChunkedRequest: a request with both lengths may hide another one, so
+// nothing that follows it on the connection is served. A request with a Content-Length alone keeps
+// the connection.
 func TestServerClosesAfterAChunkedRequest(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer(httpx.Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,8 @@ func TestServerClosesAfterAChunkedRequest(t *testing.T) {
 	}
 }
 
-// exchange sends text on a connection and reads the first response, and reports whether another follows.
+// exchange sends text on a connection and reads the first response, and reports whether another
+// follows.
 func exchange(t *testing.T, at, text string) (first *http.Response, another bool) {
 	t.Helper()
 	var d net.Dialer

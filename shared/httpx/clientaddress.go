@@ -19,7 +19,8 @@ const (
 	HopField = "X-Svc-Int-Hop"
 )
 
-// hopVariable is the environment variable of the hop secret; with _FILE behind it, one that names a file.
+// hopVariable is the environment variable of the hop secret; with _FILE behind it, one that names a
+// file.
 const hopVariable = "CAUSEWAY_HOP_SECRET"
 
 // minHop is the length of 32 random bytes in base64 without padding.
@@ -94,8 +95,8 @@ func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 	})
 }
 
-// ClientAddressFrom returns the client address of the request that ctx belongs to, as "203.0.113.7",
-// or "" if there is none.
+// ClientAddressFrom returns the client address of the request that ctx belongs to, as
+// "203.0.113.7", or "" if there is none.
 func ClientAddressFrom(ctx context.Context) string {
 	if s := scopeFrom(ctx); s != nil {
 		return s.clientAddress

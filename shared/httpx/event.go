@@ -41,8 +41,8 @@ func (e *Event) SetOutcome(outcome string) {
 	}
 }
 
-// SetWord sets a word of the service's own, such as which key was used. A later value of the same key
-// replaces it.
+// SetWord sets a word of the service's own, such as which key was used. A later value of the same
+// key replaces it.
 func (e *Event) SetWord(key, value string) {
 	if e == nil {
 		return
@@ -96,8 +96,8 @@ type Sample struct {
 // outcome, trace_id (inside Trace) and the words that SetWord added. It never logs the path, the
 // query, another header field or a body. The level is Info, or Error for a status of 500 and above.
 // A handler that did not return has the outcome "aborted" unless it set one. A request whose client
-// went away first has the outcome OutcomeClientGone, the status StatusClientGone in place of none or
-// of one of 500 and above, and the level Info, unless the handler panicked. Each observer gets a
+// went away first has the outcome OutcomeClientGone, the status StatusClientGone in place of none
+// or of one of 500 and above, and the level Info, unless the handler panicked. Each observer gets a
 // Sample of every request.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,9 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestClientGone: a request whose client went away before the response is logged with status 499 and
-// no error, whatever the handler made of it. A panic stays an error, and so does a status of 500 that
-// was sent while the client was there.
+// TestClientGone: a request whose client went away before the response is logged with status 499
+// and no error, whatever the handler made of it. A panic stays an error, and so does a status of
+// 500 that was sent while the client was there.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
@@ -59,8 +59,8 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestResetStreams: HTTP/2 streams that their client resets, many over one connection, leave no error
-// line.
+// TestResetStreams: HTTP/2 streams that their client resets, many over one connection, leave no
+// error line.
 func TestResetStreams(t *testing.T) {
 	t.Parallel()
 	const streams = 200

@@ -20,8 +20,9 @@ var idFields = [...]struct{ word, field string }{
 	{WordAPIKey, "X-Svc-Int-Api-Key"}, {WordAddressed, "X-Svc-Int-Addressed"}, {WordObject, "X-Svc-Int-Object"},
 }
 
-// SetID sets one of the words WordAPIKey, WordAddressed and WordObject in the event of r. If a trusted
-// hop sent r, w also gets the field from which AdoptIDs reads the word. Call it before w has a status.
+// SetID sets one of the words WordAPIKey, WordAddressed and WordObject in the event of r. If a
+// trusted hop sent r, w also gets the field from which AdoptIDs reads the word. Call it before w
+// has a status.
 func SetID(w http.ResponseWriter, r *http.Request, word, text string) {
 	EventFrom(r.Context()).SetWord(word, text)
 	if s := scopeFrom(r.Context()); s == nil || !s.fromHop {
@@ -35,8 +36,8 @@ func SetID(w http.ResponseWriter, r *http.Request, word, text string) {
 }
 
 // AdoptIDs sets the words that the service behind a hop has sent with SetID in the event of ctx. It
-// ignores a field that does not hold exactly one id. The hop must remove the fields before it forwards
-// the response.
+// ignores a field that does not hold exactly one id. The hop must remove the fields before it
+// forwards the response.
 func AdoptIDs(ctx context.Context, header http.Header) {
 	event := EventFrom(ctx)
 	for _, f := range idFields {

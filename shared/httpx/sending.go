@@ -21,8 +21,8 @@ func (s *Sending) Trace(ctx context.Context) context.Context {
 	})
 }
 
-// NeverSent reports whether err proves that no attempt sent anything: no connection could be opened,
-// and the transport took none for the request before.
+// NeverSent reports whether err proves that no attempt sent anything: no connection could be
+// opened, and the transport took none for the request before.
 func (s *Sending) NeverSent(err error) bool {
 	var op *net.OpError
 	return s.conns.Load() == 0 && errors.As(err, &op) && op.Op == "dial"

@@ -56,8 +56,8 @@ func TestSending(t *testing.T) {
 
 var errDial = &net.OpError{Op: "dial", Err: errors.New("refused")}
 
-// TestSendingRepeated: http.Transport repeats a request with an Idempotency-Key whose kept connection
-// broke.
+// TestSendingRepeated: http.Transport repeats a request with an Idempotency-Key whose kept
+// connection broke.
 func TestSendingRepeated(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32

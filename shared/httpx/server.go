@@ -74,9 +74,10 @@ func NewServer(o Options) *Server {
 	}
 }
 
-// endChunked closes the connection after a request with a Transfer-Encoding. Such a request may also have
-// had a Content-Length, which net/http removes before any handler runs. A proxy in front may have read
-// the body by that length, so the rest of the connection is not trusted (RFC 9112, 6.1).
+// endChunked closes the connection after a request with a Transfer-Encoding. Such a request may
+// also have had a Content-Length, which net/http removes before any handler runs. A proxy in front
+// may have read the body by that length, so the rest of the connection is not trusted (RFC 9112,
+// 6.1).
 func endChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 { // HTTP/1.1 alone has it

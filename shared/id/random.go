@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Random returns an id of kind p whose 63 bits come from crypto/rand. It is for names that clients see and that must not tell which
-// ids a Generator draws at the same time. Its ids have no order.
+// Random returns an id of kind p whose 63 bits come from crypto/rand. It is for names that clients
+// see and that must not tell which ids a Generator draws at the same time. Its ids have no order.
 func Random(p Prefix) string {
 	for {
 		var b [8]byte

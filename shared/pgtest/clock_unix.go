@@ -16,9 +16,9 @@ import (
 //go:embed clock/steered.c
 var steeredClock []byte
 
-// Steered starts a server as Own does, whose wall clock SetClock moves. Its processes load a library that takes the place
-// of the C library's clock functions; the monotonic clock stays, as at a step of a machine's clock. It takes a C
-// compiler, cc.
+// Steered starts a server as Own does, whose wall clock SetClock moves. Its processes load a
+// library that takes the place of the C library's clock functions; the monotonic clock stays, as at
+// a step of a machine's clock. It takes a C compiler, cc.
 func Steered(tb testing.TB) *Server {
 	tb.Helper()
 	s := Own(tb)
@@ -39,8 +39,8 @@ func Steered(tb testing.TB) *Server {
 	return s
 }
 
-// SetClock sets how far the wall clock of a server that Steered has started is ahead of the machine's, in whole seconds;
-// negative for behind. All of its processes have it at once.
+// SetClock sets how far the wall clock of a server that Steered has started is ahead of the
+// machine's, in whole seconds; negative for behind. All of its processes have it at once.
 func (s *Server) SetClock(tb testing.TB, offset time.Duration) {
 	tb.Helper()
 	file, err := os.OpenFile(s.clockFile(), os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // the server's user reads it

@@ -49,7 +49,8 @@ func Schema(tb testing.TB) string {
 	return one.URL("postgres", url.Values{"search_path": {schema}})
 }
 
-// settings are those of servers for tests. fsync stays on: core and mle-filter refuse a server without it.
+// settings are those of servers for tests. fsync stays on: core and mle-filter refuse a server
+// without it.
 var settings = []string{"max_connections=300"}
 
 // one is the server of this test program.

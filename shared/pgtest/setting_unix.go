@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Set changes a setting in the server's configuration and reloads that. It returns once new sessions have the value; sessions that live have
-// it before their next statement or shortly after.
+// Set changes a setting in the server's configuration and reloads that. It returns once new
+// sessions have the value; sessions that live have it before their next statement or shortly after.
 func (s *Server) Set(tb testing.TB, name, value string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)

@@ -7,7 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// UnfitError reports a setting of the database under which committed data would be lost or texts spoiled.
+// UnfitError reports a setting of the database under which committed data would be lost or texts
+// spoiled.
 type UnfitError struct {
 	Setting string // its name in PostgreSQL, such as fsync
 	Value   string // the effective value
@@ -30,11 +31,13 @@ const effective = `SELECT current_setting('server_encoding'), current_setting('s
 // source reads which configuration set a setting for this session.
 const source = `SELECT source FROM pg_settings WHERE name = '%s'`
 
-// Check returns an UnfitError if the database would lose commits or cannot store every text. lost names the committed data that would be
-// lost, such as "acknowledged payments". query runs a query and returns its first row; its errors are returned as they are.
+// Check returns an UnfitError if the database would lose commits or cannot store every text. lost
+// names the committed data that would be lost, such as "acknowledged payments". query runs a query
+// and returns its first row; its errors are returned as they are.
 //
-// synchronous_commit must be on or remote_apply. Under off a crash of the server loses commits. Under local a failover loses them.
-// Under remote_write a failover loses them if the standby lost power too. Without a synchronous standby, on costs no more than either.
+// synchronous_commit must be on or remote_apply. Under off a crash of the server loses commits.
+// Under local a failover loses them. Under remote_write a failover loses them if the standby lost
+// power too. Without a synchronous standby, on costs no more than either.
 func Check(query func(text string) Row, lost string) error {
 	var encoding, waits, flushes, images string
 	if err := query(effective).Scan(&encoding, &waits, &flushes, &images); err != nil {
@@ -73,8 +76,9 @@ func remedy(name, from string) string {
 	return "set it to on in the configuration of the server, and reload that"
 }
 
-// Durable returns a hook for new connections. It refuses a connection by Check, and keeps the session's synchronous_commit as it is: a later
-// reload of the server's configuration does not change it. fsync and full_page_writes cannot be kept; run Check again from time to time.
+// Durable returns a hook for new connections. It refuses a connection by Check, and keeps the
+// session's synchronous_commit as it is: a later reload of the server's configuration does not
+// change it. fsync and full_page_writes cannot be kept; run Check again from time to time.
 func Durable(lost string) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, conn *pgx.Conn) error {
 		query := func(text string) Row { return conn.QueryRow(ctx, text, pgx.QueryExecModeSimpleProtocol) }

@@ -9,14 +9,16 @@ import (
 	"path/filepath"
 )
 
-// full is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk. EXTRA, which is higher, flushes more.
+// full is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk.
+// EXTRA, which is higher, flushes more.
 const full = 2
 
 // ErrNotDurable reports a connection on which commits could be lost.
 var ErrNotDurable = errors.New("sqlite: commits are not durable")
 
-// Connector opens connections for database/sql. Each must have journal_mode = wal and synchronous = FULL in effect, else it is ErrNotDurable:
-// SQLite keeps another journal mode silently where a file system has no shared memory. The DSN sets them by _pragma.
+// Connector opens connections for database/sql. Each must have journal_mode = wal and synchronous =
+// FULL in effect, else it is ErrNotDurable: SQLite keeps another journal mode silently where a file
+// system has no shared memory. The DSN sets them by _pragma.
 type Connector struct {
 	SQLite driver.Driver
 	DSN    string

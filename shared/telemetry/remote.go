@@ -30,10 +30,10 @@ type Remote struct {
 }
 
 // Parse reads a caller's trace context. It returns the zero Remote for what W3C calls invalid: a
-// malformed traceparent, two of them, ids of zeroes. A tracestate without a traceparent is invalid too,
-// and one longer than 512 bytes. Of a later version Parse reads the part that version 00 has. Ids go to
-// logs and spans, so one with a card number in its digits is invalid. Parse allocates nothing in the
-// usual case.
+// malformed traceparent, two of them, ids of zeroes. A tracestate without a traceparent is invalid
+// too, and one longer than 512 bytes. Of a later version Parse reads the part that version 00 has.
+// Ids go to logs and spans, so one with a card number in its digits is invalid. Parse allocates
+// nothing in the usual case.
 func Parse(h http.Header) Remote {
 	lines := h[headerParent]
 	if len(lines) != 1 || !validParent(lines[0]) || card.Contains(lines[0]) {

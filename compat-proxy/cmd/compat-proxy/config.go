@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The variables of the secrets that the configuration file does not name; with _FILE behind them, they name files.
+// The variables of the secrets that the configuration file does not name; with _FILE behind them,
+// they name files.
 const (
 	secretVariable = "CAUSEWAY_DEDUPLICATION_SECRET" //nolint:gosec // the name of a variable
 	otherVariable  = "CAUSEWAY_DEDUPLICATION_SECRET_OTHER"

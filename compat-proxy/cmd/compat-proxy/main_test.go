@@ -124,8 +124,8 @@ func TestHelpIsNoError(t *testing.T) {
 
 const deduplicationSecret = "a deduplication secret for tests only"
 
-// The secrets come from the file, or else from the environment. None of several proxies starts without one: it would recognise no
-// retry of a request that came to another.
+// The secrets come from the file, or else from the environment. None of several proxies starts
+// without one: it would recognise no retry of a request that came to another.
 func TestDeduplicationSecrets(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "secret")

@@ -42,8 +42,8 @@ type answer struct {
 // send is one attempt at a call.
 type send func(ctx context.Context) (*http.Response, error)
 
-// call sends a call and repeats it while the same Idempotency-Key makes that safe: without a response,
-// after a 502, 503 or 504, and after a 409 while an earlier attempt runs.
+// call sends a call and repeats it while the same Idempotency-Key makes that safe: without a
+// response, after a 502, 503 or 504, and after a 409 while an earlier attempt runs.
 func (x *Executor) call(ctx context.Context, send send) answer {
 	return x.callAfter(ctx, &earlier{}, "", send)
 }

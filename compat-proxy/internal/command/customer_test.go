@@ -19,8 +19,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// mortal is the way of a proxy to v1. It dies at a call, before or after v1 got it, and nothing passes from then on. The call that
-// identifies the API key counts for nothing.
+// mortal is the way of a proxy to v1. It dies at a call, before or after v1 got it, and nothing
+// passes from then on. The call that identifies the API key counts for nothing.
 type mortal struct {
 	http.RoundTripper
 	mu     sync.Mutex

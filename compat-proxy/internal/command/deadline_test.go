@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the time
-// that the legacy request has, and is uncertain. No further command of the request is begun.
+// TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the
+// time that the legacy request has, and is uncertain. No further command of the request is begun.
 func TestOneDeadlineForARequest(t *testing.T) {
 	t.Parallel()
 	var payments atomic.Int32
@@ -53,7 +53,8 @@ func TestOneDeadlineForARequest(t *testing.T) {
 	}
 }
 
-// TestTooLateToBegin: a command that would have too little time is not begun, although some is left.
+// TestTooLateToBegin: a command that would have too little time is not begun, although some is
+// left.
 func TestTooLateToBegin(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]command.Outcome{

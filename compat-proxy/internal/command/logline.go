@@ -6,8 +6,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// logObjects puts the ids of the objects of a result into the log line of the request. A token is none
-// of them: v1 keeps its id out of log lines too.
+// logObjects puts the ids of the objects of a result into the log line of the request. A token is
+// none of them: v1 keeps its id out of log lines too.
 func logObjects(ctx context.Context, r Result) {
 	event := httpx.EventFrom(ctx)
 	if r.Capture != nil {

@@ -112,7 +112,8 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 func (m maker) first() string { return m.key + "-method-0" }
 
 // attach gives the customer its ith payment method. It uses a new token if the one of an earlier
-// request can no longer be used. V1 stored that refusal under the key, so the new token has the next.
+// request can no longer be used. V1 stored that refusal under the key, so the new token has the
+// next.
 func (m maker) attach(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
 	method, r := m.attachToken(ctx, customer, i, 0, token)
 	if !staleToken[r.Code] {
@@ -125,9 +126,9 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 	return m.attachToken(ctx, customer, i, 1, r.Token.Value.Reveal())
 }
 
-// attachToken attaches the ith payment method under the nth of its keys, which uses the token up. The
-// keys of the first payment method are the same for all requests: the one that attaches it has the
-// customer to itself.
+// attachToken attaches the ith payment method under the nth of its keys, which uses the token up.
+// The keys of the first payment method are the same for all requests: the one that attaches it has
+// the customer to itself.
 func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
 	wanted, key := m.command.Methods[i], m.own+"-method-"+strconv.Itoa(i)
 	if i == 0 {
@@ -181,10 +182,11 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	return &whole, Result{}
 }
 
-// stop ends the making at a step that failed. If v1 refused the step, it reads the incomplete customer
-// that this request alone has, whose attachments have changed it, and deletes it. Another request's
-// completion or attachment since then keeps it. A step that v1 could not take, or whose response was
-// lost, is left to a retry. It reports true if the customer is gone and another may be made.
+// stop ends the making at a step that failed. If v1 refused the step, it reads the incomplete
+// customer that this request alone has, whose attachments have changed it, and deletes it. Another
+// request's completion or attachment since then keeps it. A step that v1 could not take, or whose
+// response was lost, is left to a retry. It reports true if the customer is gone and another may be
+// made.
 func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
 	switch {
 	case r.Code == CodeKeyReused:
@@ -225,8 +227,8 @@ func (m maker) contested(ctx context.Context, made *seenCustomer) (Result, bool)
 	return r, r.Outcome == NotFound
 }
 
-// completed reads a customer that another request makes: Repeated if it is complete, NotFound if it is
-// gone, else Unavailable with the customer, if it could be read.
+// completed reads a customer that another request makes: Repeated if it is complete, NotFound if it
+// is gone, else Unavailable with the customer, if it could be read.
 func (m maker) completed(ctx context.Context, customer string) (Result, *seenCustomer) {
 	there, r := m.customer(ctx, customer)
 	switch {

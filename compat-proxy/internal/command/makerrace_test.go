@@ -66,8 +66,8 @@ func TestRefusedStepKeepsACompletedCustomer(t *testing.T) {
 	b.mustKeep(t)
 }
 
-// TestAgeIsOfTheClockOfV1 runs proxies an hour ahead of v1: a customer that another request has just
-// opened is not abandoned.
+// TestAgeIsOfTheClockOfV1 runs proxies an hour ahead of v1: a customer that another request has
+// just opened is not abandoned.
 func TestAgeIsOfTheClockOfV1(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)

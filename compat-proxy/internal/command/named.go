@@ -17,20 +17,23 @@ import (
 // another operation on the same payment is under way it waits for that a moment.
 type Named struct {
 	Command Command `json:"command"`
-	// Name is one of the caller's merchant and mode, whatever API key it uses. It may hold anything: only a keyed hash leaves the proxy.
+	// Name is one of the caller's merchant and mode, whatever API key it uses. It may hold
+	// anything: only a keyed hash leaves the proxy.
 	Name string `json:"name"`
-	// Bound ties what the request logged in with to Name, if the login does not cover it; the zero Binding ties nothing.
+	// Bound ties what the request logged in with to Name, if the login does not cover it; the zero
+	// Binding ties nothing.
 	Bound Binding `json:"bound,omitzero"`
 	// Final tells that a refusal uses the name up as well, for what follows from it must not come out otherwise when it is asked again.
 	Final bool `json:"final,omitzero"`
 }
 
-// Binding is what a request logged in with, which v1 remembers with the first Name that came with it, for 24 hours. The same evidence
-// with another Name is Refused with CodeNameSpent, and so is a Named command whose Name is the evidence itself.
+// Binding is what a request logged in with, which v1 remembers with the first Name that came with
+// it, for 24 hours. The same evidence with another Name is Refused with CodeNameSpent, and so is a
+// Named command whose Name is the evidence itself.
 type Binding struct {
 	Evidence string `json:"evidence,omitempty"`
-	// Witness is the API key under whose merchant the evidence is remembered, where Name may be one of several merchants. The zero Witness
-	// stands for the caller's.
+	// Witness is the API key under whose merchant the evidence is remembered, where Name may be one
+	// of several merchants. The zero Witness stands for the caller's.
 	Witness secret.String `json:"-"`
 }
 
@@ -55,9 +58,9 @@ func (n naming) key(kind Kind, name string, nth int) string {
 }
 
 // runNamed runs a command under the first key of its name that holds nothing but a refusal. V1
-// decides which request has a key, and a refused key stays refused: of all requests under a name, at
-// once or after a proxy died, one has an effect. A version conflict is no refusal of the request: the
-// command reads and decides again under the next key, also if it is Final.
+// decides which request has a key, and a refused key stays refused: of all requests under a name,
+// at once or after a proxy died, one has an effect. A version conflict is no refusal of the
+// request: the command reads and decides again under the next key, also if it is Final.
 func (s session) runNamed(ctx context.Context, c Named) Result {
 	s.patient = true
 	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
@@ -130,10 +133,10 @@ func effective(status int) bool { return status/100 == 2 || status == http.Statu
 // refusal reports whether a status is that of something that was not done and never will be.
 func refusal(status int) bool { return status/100 == 4 && !effective(status) }
 
-// sought looks up the id of what the Named command of that name made, of the first of the kinds that
-// made anything. Without one it returns "" and the result to give: Uncertain while a command is under
-// way, and NotFound if none made anything. Before NotFound it reserves the name's next key of each
-// kind at v1, so that a command that arrives later has no effect.
+// sought looks up the id of what the Named command of that name made, of the first of the kinds
+// that made anything. Without one it returns "" and the result to give: Uncertain while a command
+// is under way, and NotFound if none made anything. Before NotFound it reserves the name's next key
+// of each kind at v1, so that a command that arrives later has no effect.
 func (s session) sought(ctx context.Context, name string, kinds ...Kind) (string, Result) {
 	for range namedKeys {
 		var free []string

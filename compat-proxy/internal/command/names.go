@@ -36,8 +36,8 @@ func checkSecrets(current, other secret.String) error {
 }
 
 // SecretFingerprint returns "fp" and 16 hexadecimal digits, the same at all proxies with the same
-// deduplication secret. They reveal nothing of it. Without the letters, 16 decimal digits could pass
-// for a card number, which v1 rejects in the purpose of a reservation.
+// deduplication secret. They reveal nothing of it. Without the letters, 16 decimal digits could
+// pass for a card number, which v1 rejects in the purpose of a reservation.
 func SecretFingerprint(s secret.String) string {
 	mac := hmac.New(sha256.New, []byte(s.Reveal()))
 	mac.Write([]byte("fingerprint"))
@@ -117,9 +117,9 @@ func needsNames(c Command) bool {
 const movedPurpose = "other secret"
 
 // chosen returns the names to run a request under; first returns the first key that they give it.
-// Without another secret it calls nothing. With one, it reserves the first key of the secret that is
-// not chosen, so that no proxy can run the request under that. If the key is in use, the request ran
-// under the other secret before, and that secret's names are returned.
+// Without another secret it calls nothing. With one, it reserves the first key of the secret that
+// is not chosen, so that no proxy can run the request under that. If the key is in use, the request
+// ran under the other secret before, and that secret's names are returned.
 func (s session) chosen(ctx context.Context, first func(naming) string) (naming, *Result) {
 	names, others, failed := s.agreed(ctx, first)
 	if failed != nil || others == nil {
@@ -136,8 +136,8 @@ func (s session) chosen(ctx context.Context, first func(naming) string) (naming,
 }
 
 // agreed returns the names that all proxies with these two secrets use for a request, and the
-// others, nil without another secret. The first proxy reserves its current secret at v1, under a key
-// that depends on the pair of secrets and not on which is current. The others follow it.
+// others, nil without another secret. The first proxy reserves its current secret at v1, under a
+// key that depends on the pair of secrets and not on which is current. The others follow it.
 func (s session) agreed(ctx context.Context, first func(naming) string) (names naming, others *naming, _ *Result) {
 	if s.otherNames == nil {
 		return s.names, nil, nil

@@ -28,8 +28,8 @@ func (a answer) hadNoEffect() bool {
 	return a.status < http.StatusInternalServerError || a.err.Code == CodeNotProcessed
 }
 
-// beforeEffect are the codes of 503 of which v1 had no effect. Any other, such as store_unavailable,
-// may come after the commit of an intent, which v1 then carries out.
+// beforeEffect are the codes of 503 of which v1 had no effect. Any other, such as
+// store_unavailable, may come after the commit of an intent, which v1 then carries out.
 var beforeEffect = map[string]bool{
 	"overloaded": true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
 }
@@ -39,11 +39,11 @@ func (a answer) settles() bool {
 	return a.status/100 == 2 || settling[a.err.Code]
 }
 
-// settling are the codes of refusals that v1 makes after it has looked the key up, so an effect would
-// have been replayed, and that any equal request gets from then on: v1 stores the refusal under the
-// key, or it depends on nothing but the request. All other refusals leave the key free, and an earlier
-// attempt that was delayed may still take it. Invalid_json is not among them: it is a body that did
-// not arrive whole, since those that are sent here are valid.
+// settling are the codes of refusals that v1 makes after it has looked the key up, so an effect
+// would have been replayed, and that any equal request gets from then on: v1 stores the refusal
+// under the key, or it depends on nothing but the request. All other refusals leave the key free,
+// and an earlier attempt that was delayed may still take it. Invalid_json is not among them: it is
+// a body that did not arrive whole, since those that are sent here are valid.
 var settling = map[string]bool{
 	CodeKeyReused: true, "not_found": true,
 

@@ -11,9 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// TestWhatSettlesALostAttempt: after an attempt without a response, a refusal proves that nothing was
-// done only if v1 made it after it had looked the Idempotency-Key up, and refuses any equal request
-// from then on.
+// TestWhatSettlesALostAttempt: after an attempt without a response, a refusal proves that nothing
+// was done only if v1 made it after it had looked the Idempotency-Key up, and refuses any equal
+// request from then on.
 func TestWhatSettlesALostAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 	}
 }
 
-// TestLateFirstAttempt: the first attempt waits on its way to v1 until the proxy has given it up. V1
-// keeps nothing under the key of the second one. The first then finds the key free, and pays.
+// TestLateFirstAttempt: the first attempt waits on its way to v1 until the proxy has given it up.
+// V1 keeps nothing under the key of the second one. The first then finds the key free, and pays.
 func TestLateFirstAttempt(t *testing.T) {
 	t.Parallel()
 	for code, status := range map[string]int{command.CodeAcquirerUnavailable: 503, "body_not_received": 400} {

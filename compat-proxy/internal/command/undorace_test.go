@@ -134,7 +134,8 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 	}
 }
 
-// TestVoidOfAnExpectedVersion tests that a caller that decided itself gets the conflict as a refusal.
+// TestVoidOfAnExpectedVersion tests that a caller that decided itself gets the conflict as a
+// refusal.
 func TestVoidOfAnExpectedVersion(t *testing.T) {
 	t.Parallel()
 	version := int64(1)
@@ -173,8 +174,8 @@ func TestNotFoundByNameReservesTheName(t *testing.T) {
 	}
 }
 
-// TestNotFoundAfterARefusalReservesTheNextKey tests that a name whose first key has a refusal is used
-// up too, also at a proxy with the next deduplication secret.
+// TestNotFoundAfterARefusalReservesTheNextKey tests that a name whose first key has a refusal is
+// used up too, also at a proxy with the next deduplication secret.
 func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
 	t.Parallel()
 	for _, secrets := range [][2]secret.String{{goldentest.Secret(), otherSecret}, {otherSecret, goldentest.Secret()}} {
@@ -188,7 +189,8 @@ func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
 	}
 }
 
-// TestReversalLosesTheNameToItsPayment has the payment arrive between the search and the reservation.
+// TestReversalLosesTheNameToItsPayment has the payment arrive between the search and the
+// reservation.
 func TestReversalLosesTheNameToItsPayment(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

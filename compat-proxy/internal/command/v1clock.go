@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// v1TimeAge is how long the proxy adds its own elapsed time to a Date of v1 before it reads another.
+// v1TimeAge is how long the proxy adds its own elapsed time to a Date of v1 before it reads
+// another.
 const v1TimeAge = time.Minute
 
 // noDate is the complaint about a v1 whose responses have no valid Date header.

@@ -56,8 +56,8 @@ type encryptionB struct {
 	Certificate config.Secret `yaml:"certificate"`
 }
 
-// MaxSignatureAge is how far from now the date of a signature may be at most, either way. A signature
-// is accepted for 23 hours in all, and v1 remembers the request that it named for 24.
+// MaxSignatureAge is how far from now the date of a signature may be at most, either way. A
+// signature is accepted for 23 hours in all, and v1 remembers the request that it named for 24.
 const MaxSignatureAge = 11*time.Hour + 30*time.Minute
 
 // The faults of a provider-b entry, as those of provider-a.

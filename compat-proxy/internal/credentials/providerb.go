@@ -31,7 +31,8 @@ func (l *LoginB) Grant(merchant string) (Grant, bool) {
 	return g, ok
 }
 
-// Witness returns the API key of the first merchant that the login acts for, in the order of their ids: one that all proxies agree on.
+// Witness returns the API key of the first merchant that the login acts for, in the order of their
+// ids: one that all proxies agree on.
 func (l *LoginB) Witness() secret.String {
 	merchants := slices.Sorted(maps.Keys(l.grants))
 	if len(merchants) == 0 {

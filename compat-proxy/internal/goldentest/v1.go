@@ -29,7 +29,8 @@ const APIKey = "sk_test_0123456789abcdef"
 // Secret is the deduplication secret of proxies in tests.
 func Secret() secret.String { return secret.New("a deduplication secret for tests only") }
 
-// Identified has next asked for nothing but effects: each API key is one of the same merchant, in test mode.
+// Identified has next asked for nothing but effects: each API key is one of the same merchant, in
+// test mode.
 func Identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/api_keys/current" {

@@ -183,8 +183,9 @@ func (h *Handler) answer(
 	}})
 }
 
-// admit returns what the request's login stands for and what its API key is, or the refusal. A login that is wrong counts as a refused
-// attempt; one that was tried too often is refused in the same words, without being judged.
+// admit returns what the request's login stands for and what its API key is, or the refusal. A
+// login that is wrong counts as a refused attempt; one that was tried too often is refused in the
+// same words, without being judged.
 func (h *Handler) admit(
 	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
 ) (credentials.Grant, v1.APIKey, problem) {

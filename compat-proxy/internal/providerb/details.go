@@ -103,7 +103,8 @@ func unitPrice(text wire.Text) (string, bool) {
 	return whole + rest, len(whole) <= digits
 }
 
-// lineItems returns the line items of an order, at most maxLineItems, or the problem of the first bad one.
+// lineItems returns the line items of an order, at most maxLineItems, or the problem of the first
+// bad one.
 func (t texts) lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 	items := make([]v1.LineItem, 0, len(in))
 	for i := range min(len(in), maxLineItems) {

@@ -124,8 +124,9 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 	return operation, sealed(out, caller, now)
 }
 
-// admit returns the request's caller and what its API key is, or the refusal. A login that is wrong counts as a refused attempt; one that was
-// tried too often is refused in the same words, without being judged.
+// admit returns the request's caller and what its API key is, or the refusal. A login that is wrong
+// counts as a refused attempt; one that was tried too often is refused in the same words, without
+// being judged.
 func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, answer, bool) {
 	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"))
 	if !allowed {

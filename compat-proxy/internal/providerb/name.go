@@ -22,8 +22,8 @@ type name struct {
 	// final is set if a refusal uses the name up too. A name that the client did not choose names one
 	// sending, whatever its outcome.
 	final bool
-	// bound ties the request's evidence to text, if the login does not sign the header that gives text,
-	// or the merchant.
+	// bound ties the request's evidence to text, if the login does not sign the header that gives
+	// text, or the merchant.
 	bound command.Binding
 }
 
@@ -92,9 +92,9 @@ func (o origin) headerName() string {
 	return ""
 }
 
-// evidence returns the nonce or signature of the caller's login, for the login or merchant in of. For
-// a login that may cover no path it includes the operation and its target, because equal requests on
-// different payments then log in alike.
+// evidence returns the nonce or signature of the caller's login, for the login or merchant in of.
+// For a login that may cover no path it includes the operation and its target, because equal
+// requests on different payments then log in alike.
 func (o origin) evidence(of string) string {
 	if !o.caller.Nonce {
 		of += "/" + o.target

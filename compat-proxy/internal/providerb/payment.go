@@ -84,7 +84,8 @@ func (h *Handler) finish(c call, p plan, t *v1.Transaction) answer {
 	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
 }
 
-// captured reports whether all that was authorized is captured. A capture of a part is not the sale.
+// captured reports whether all that was authorized is captured. A capture of a part is not the
+// sale.
 func captured(t *v1.Transaction) bool {
 	return t != nil && t.Status == v1.TransactionStatusCaptured && t.AmountCaptured == t.AmountAuthorized
 }

@@ -78,8 +78,9 @@ func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	}
 }
 
-// A recorded request is sent again, at once and later, at this proxy and at another one: it has one effect, for its client gets no second
-// one by it, however often it comes and whatever response was delivered.
+// A recorded request is sent again, at once and later, at this proxy and at another one: it has one
+// effect, for its client gets no second one by it, however often it comes and whatever response was
+// delivered.
 func TestRecordedRequest(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
@@ -99,8 +100,9 @@ func TestRecordedRequest(t *testing.T) {
 	}
 }
 
-// The header that names a request is not signed. A request recorded under one header, or under none,
-// is refused under every other one and moves nothing, also at a proxy that never had the first one.
+// The header that names a request is not signed. A request recorded under one header, or under
+// none, is refused under every other one and moves nothing, also at a proxy that never had the
+// first one.
 func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
@@ -147,8 +149,8 @@ func TestRetryUnderItsHeader(t *testing.T) {
 	}
 }
 
-// A portfolio's client signs the portfolio's id, so the merchant is not signed. A recorded request is
-// not accepted for another merchant.
+// A portfolio's client signs the portfolio's id, so the merchant is not signed. A recorded request
+// is not accepted for another merchant.
 func TestRecordedRequestForAnotherMerchant(t *testing.T) {
 	t.Parallel()
 	for name, named := range map[string]string{"by evidence": "", "by header": "K-1", "by transaction": "T-1"} {
@@ -267,8 +269,8 @@ func TestTokenAtAnotherPath(t *testing.T) {
 	}
 }
 
-// Another security code makes no other name, and no name has the digest of a body with one in it. All
-// else of the body still distinguishes requests.
+// Another security code makes no other name, and no name has the digest of a body with one in it.
+// All else of the body still distinguishes requests.
 func TestNamesWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	for _, member := range []string{`"securityCode":"123"`, `"SECURITY_CODE":"123"`, `"securit\u0079Code":123`} {

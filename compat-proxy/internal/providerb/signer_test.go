@@ -28,7 +28,8 @@ import (
 )
 
 // signer sends requests with an HTTP signature, all in the same second, and keeps the names that
-// their commands had. It executes them as v1 does: evidence bound to a name is refused under another.
+// their commands had. It executes them as v1 does: evidence bound to a name is refused under
+// another.
 type signer struct {
 	content
 
@@ -69,8 +70,8 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 	return results
 }
 
-// binds keeps what a name is bound to, as v1 does: evidence belongs to the first name that came with it, or is a name itself. The caller
-// holds mu.
+// binds keeps what a name is bound to, as v1 does: evidence belongs to the first name that came
+// with it, or is a name itself. The caller holds mu.
 func (s *signer) binds(n command.Named) bool {
 	if s.bound == nil {
 		s.bound = map[string]string{}

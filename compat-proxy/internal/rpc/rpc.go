@@ -70,8 +70,8 @@ type Handler struct {
 	Methods map[string]Method
 	// MaxBytes bounds a request body.
 	MaxBytes int64
-	// MayBegin reports whether a request with this context has enough time left for a further call. Nil
-	// means always.
+	// MayBegin reports whether a request with this context has enough time left for a further call.
+	// Nil means always.
 	MayBegin func(ctx context.Context) bool
 }
 

@@ -41,7 +41,8 @@ func openShop(t *testing.T, c *cluster, cores int) *shop {
 	return s
 }
 
-// hostileAcquirer returns the file of a simulator that is slow, late, flaky and contradictory at random.
+// hostileAcquirer returns the file of a simulator that is slow, late, flaky and contradictory at
+// random.
 func hostileAcquirer(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
@@ -79,9 +80,9 @@ func (v *verdict) Faults() (out []string) {
 	return out
 }
 
-// judge compares the responses of some loads with the payments that exist. since is before the first
-// of them. A payment that the acquirer approved late is released within some looks of its pending
-// reversal, so judge waits for a verdict without a fault.
+// judge compares the responses of some loads with the payments that exist. since is before the
+// first of them. A payment that the acquirer approved late is released within some looks of its
+// pending reversal, so judge waits for a verdict without a fault.
 func (s *shop) judge(t *testing.T, db *sql.DB, since time.Time, loads ...*load) *verdict {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)

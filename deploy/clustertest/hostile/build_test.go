@@ -17,8 +17,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// steeredClock replaces the system clock of the program under test: the real time plus a duration read from a file. The
-// monotonic clock stays the machine's. No release build contains it.
+// steeredClock replaces the system clock of the program under test: the real time plus a duration
+// read from a file. The monotonic clock stays the machine's. No release build contains it.
 const steeredClock = `package clock
 
 import (

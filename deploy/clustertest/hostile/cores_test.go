@@ -19,8 +19,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// arrangement is the cores of a round and their store: one core on SQLite, or several on a PostgreSQL server that the
-// round has for itself, because its clock jumps.
+// arrangement is the cores of a round and their store: one core on SQLite, or several on a
+// PostgreSQL server that the round has for itself, because its clock jumps.
 type arrangement struct {
 	binary, folder string
 	store          string         // a data folder, or the URL of the server's database

@@ -82,8 +82,9 @@ func (r *round) jump(t *testing.T, rng *rand.Rand, most time.Duration) {
 	}
 }
 
-// part moves the clock of the server, of all cores or of one core by up to 25 hours either way, and back after a while.
-// One time in two it is all 25: by a clock that is a day ahead every idempotency key has expired.
+// part moves the clock of the server, of all cores or of one core by up to 25 hours either way, and
+// back after a while. One time in two it is all 25: by a clock that is a day ahead every
+// idempotency key has expired.
 func (r *round) part(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	by := upTo(rng, 50*time.Hour) - 25*time.Hour
@@ -136,7 +137,8 @@ func (r *round) beside(t *testing.T, fn func()) {
 	disturbed.Wait()
 }
 
-// load has clients pay until some cores are killed at a random request, and until a random time later if any is left.
+// load has clients pay until some cores are killed at a random request, and until a random time
+// later if any is left.
 func (r *round) load(t *testing.T, n int) {
 	t.Helper()
 	ctx, over := context.WithTimeout(t.Context(), 20*time.Second) // clocks that do not agree may keep the request from coming
@@ -158,8 +160,9 @@ func (r *round) load(t *testing.T, n int) {
 	r.kill()
 }
 
-// suffer has cores killed under load, while clients retry, and while the others recover. Until the last retry the
-// clocks move by less than the 24 hours of an idempotency key in sum, afterwards by more.
+// suffer has cores killed under load, while clients retry, and while the others recover. Until the
+// last retry the clocks move by less than the 24 hours of an idempotency key in sum, afterwards by
+// more.
 func (r *round) suffer(t *testing.T, loads int) {
 	t.Helper()
 	for n := range loads {
@@ -182,8 +185,8 @@ func (r *round) suffer(t *testing.T, loads int) {
 	}
 }
 
-// settle has the acquirer behave and time pass until nothing is unfinished. A pending reversal looks some 30 times, with
-// pauses of up to an hour, before it ends.
+// settle has the acquirer behave and time pass until nothing is unfinished. A pending reversal
+// looks some 30 times, with pauses of up to an hour, before it ends.
 func (r *round) settle(t *testing.T) {
 	t.Helper()
 	r.setClock(t, r.latest+time.Minute)
@@ -246,14 +249,16 @@ func (r *round) complete(t *testing.T, seed uint64) {
 	t.Logf("CAUSEWAY_CRASH_SEED=%d, %d faults; %s", seed, len(faults), r.h.Figures())
 }
 
-// TestHostileAcquirer: whatever the acquirer, the clock and a kill do at once, the books agree in the end.
+// TestHostileAcquirer: whatever the acquirer, the clock and a kill do at once, the books agree in
+// the end.
 func TestHostileAcquirer(t *testing.T) {
 	t.Parallel()
 	rounds(t, 1, 3)
 }
 
-// TestHostileAcquirerPostgreSQL is TestHostileAcquirer with three cores on one server. The clocks of the server
-// and of the cores jump together, or one without the others: then writes are refused until they agree.
+// TestHostileAcquirerPostgreSQL is TestHostileAcquirer with three cores on one server. The clocks
+// of the server and of the cores jump together, or one without the others: then writes are refused
+// until they agree.
 func TestHostileAcquirerPostgreSQL(t *testing.T) {
 	t.Parallel()
 	rounds(t, 3, 1)

@@ -75,8 +75,8 @@ func testV1(t *testing.T, r *room) {
 	}
 }
 
-// testClientAddress checks that the address of Envoy's peer is the client address that every program
-// behind it logs, whatever address the client claims.
+// testClientAddress checks that the address of Envoy's peer is the client address that every
+// program behind it logs, whatever address the client claims.
 func testClientAddress(t *testing.T, r *room) {
 	t.Helper()
 	const address = "127.0.0.77"

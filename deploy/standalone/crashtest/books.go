@@ -8,8 +8,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Retry sends every keyed request of the load once more that has no outcome yet, as a client does. The process may end
-// meanwhile.
+// Retry sends every keyed request of the load once more that has no outcome yet, as a client does.
+// The process may end meanwhile.
 func (h *Harness) Retry(ctx context.Context) {
 	var pending []*Call
 	for _, c := range h.calls {
@@ -37,7 +37,8 @@ func (h *Harness) Keep() {
 	h.calls = nil
 }
 
-// Unfinished returns the steps and pending reversals that the store at place still works on, one line a kind.
+// Unfinished returns the steps and pending reversals that the store at place still works on, one
+// line a kind.
 func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, err error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
@@ -58,8 +59,9 @@ func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, err
 }
 
 // JudgeBooks compares v1's state, the clients' responses and the acquirer's effects, after loads in
-// which responses were lost at both ends and clocks jumped. It judges money only: every acknowledged payment, capture, void and refund
-// is there, no request had two effects, and the acquirer's effects are those that v1 shows. Nothing may be unfinished.
+// which responses were lost at both ends and clocks jumped. It judges money only: every
+// acknowledged payment, capture, void and refund is there, no request had two effects, and the
+// acquirer's effects are those that v1 shows. Nothing may be unfinished.
 func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
@@ -106,7 +108,8 @@ func (j *judge) creditsAsShown() {
 	}
 }
 
-// creditsOnce wants each unlinked refund that a client asked for to be there as often as its response allows.
+// creditsOnce wants each unlinked refund that a client asked for to be there as often as its
+// response allows.
 func (j *judge) creditsOnce() {
 	byReference := map[string][]string{}
 	for _, r := range j.refunds {

@@ -178,8 +178,9 @@ var errGone = errors.New("crashtest: the process is gone")
 // errOver ends a story that cannot go on, as when a payment was declined.
 var errOver = errors.New("crashtest: the story is over")
 
-// Load has every client tell stories until the process dies, and has it killed at the given request: before it is sent, or after
-// its response. With several processes a client whose response is lost goes on at the others until ctx ends.
+// Load has every client tell stories until the process dies, and has it killed at the given
+// request: before it is sent, or after its response. With several processes a client whose response
+// is lost goes on at the others until ctx ends.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
 	h.calls, h.wants, h.twins = nil, nil, nil
 	var sent, answered atomic.Int64

@@ -18,8 +18,8 @@ var (
 	refusedVoids = regexp.MustCompile(`(?m)^  - \{operation: void,.*\n`)
 )
 
-// Catalogues returns two versions of the simulator's catalogue for tests: a calm one, whose slow cards take fractions of
-// a second, and the same one with disturbances of all kinds.
+// Catalogues returns two versions of the simulator's catalogue for tests: a calm one, whose slow
+// cards take fractions of a second, and the same one with disturbances of all kinds.
 func Catalogues(catalogue string) (calm, hostile string) {
 	calm = longTimes.ReplaceAllString(catalogue, "${1}_ms: 100")
 	calm = refusedVoids.ReplaceAllString(calm, "") // only an operator can end a release that is always refused

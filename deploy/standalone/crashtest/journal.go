@@ -59,8 +59,9 @@ func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
 	return j, nil
 }
 
-// book reads the lines of the simulator's table, which has one for a reference and no order. A void is put where its
-// effect shows: before the request that it names if that took effect all the same, as a late one does, else behind it.
+// book reads the lines of the simulator's table, which has one for a reference and no order. A void
+// is put where its effect shows: before the request that it names if that took effect all the same,
+// as a late one does, else behind it.
 func (s *shelf) book(ctx context.Context) ([]string, error) {
 	return s.texts(ctx, `SELECT b.line FROM simulator_requests b
 		LEFT JOIN simulator_requests named ON b.line LIKE 'v%' AND split_part(named.line, ' ', 2) = split_part(b.line, ' ', 3)

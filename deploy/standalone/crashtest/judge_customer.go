@@ -100,8 +100,8 @@ func (j *judge) isAs(path string, c *Call) error {
 	return nil
 }
 
-// isLater checks that a customer is as the response to c showed it, but for a later version: payment
-// methods were attached or detached since.
+// isLater checks that a customer is as the response to c showed it, but for a later version:
+// payment methods were attached or detached since.
 func (j *judge) isLater(path string, c *Call) error {
 	now, err := j.h.api.get(j.ctx, path, "")
 	if err != nil {

@@ -53,8 +53,8 @@ func newOperator(t *testing.T) operator {
 	return o
 }
 
-// TestInventoryCommand: the inventory names keys and secrets, and shows nothing of a secret. It is not
-// parallel, since commands read the environment.
+// TestInventoryCommand: the inventory names keys and secrets, and shows nothing of a secret. It is
+// not parallel, since commands read the environment.
 func TestInventoryCommand(t *testing.T) {
 	o := newOperator(t)
 	kid := o.current(t)

@@ -128,7 +128,8 @@ func (x *Exchange) passOps() []HeaderOp {
 	return append(append(ops, dels(unasked...)...), Set(FieldInternal, x.internal()))
 }
 
-// appendHopOps appends the changes that authenticate this hop to core and forward the client address.
+// appendHopOps appends the changes that authenticate this hop to core and forward the client
+// address.
 func (x *Exchange) appendHopOps(ops []HeaderOp) []HeaderOp {
 	ops = append(ops, x.engine.proof)
 	if x.engine.hop.IsZero() || x.head.ClientAddress == "" {

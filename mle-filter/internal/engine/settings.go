@@ -31,8 +31,9 @@ const (
 	defaultQueue        = 100 * time.Millisecond
 )
 
-// maxMaxAge bounds MaxAge. Between the first and the last moment at which a message is accepted pass
-// up to two MaxAge. In less than 24 hours core still has the Idempotency-Key, so a replay changes nothing.
+// maxMaxAge bounds MaxAge. Between the first and the last moment at which a message is accepted
+// pass up to two MaxAge. In less than 24 hours core still has the Idempotency-Key, so a replay
+// changes nothing.
 const maxMaxAge = 12 * time.Hour
 
 // maxSize is above what any limit can sensibly be, and keeps sums of them from overflowing.

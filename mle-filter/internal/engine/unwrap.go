@@ -80,8 +80,8 @@ func (x *Exchange) judgeResponse(to string) *Problem {
 	return nil
 }
 
-// judgeIdempotency rejects a recorded body that is sent again under another Idempotency-Key. Without
-// a time the body could be sent again once core has forgotten the key, so idk requires iat.
+// judgeIdempotency rejects a recorded body that is sent again under another Idempotency-Key.
+// Without a time the body could be sent again once core has forgotten the key, so idk requires iat.
 func (x *Exchange) judgeIdempotency(h *jwe.Header) *Problem {
 	if h.IdempotencyKey == "" {
 		return nil

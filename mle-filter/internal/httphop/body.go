@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// clientBody is the body of a request that streams to core. It keeps the error with which the client's
-// side of it failed: the transport reports that failure as its own.
+// clientBody is the body of a request that streams to core. It keeps the error with which the
+// client's side of it failed: the transport reports that failure as its own.
 type clientBody struct {
 	io.ReadCloser
 
@@ -27,7 +27,8 @@ func (b *clientBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failure returns the error with which the client's side failed, nil if it did not. A nil body never fails.
+// failure returns the error with which the client's side failed, nil if it did not. A nil body
+// never fails.
 func (b *clientBody) failure() error {
 	if b == nil {
 		return nil

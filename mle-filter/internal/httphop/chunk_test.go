@@ -35,8 +35,8 @@ func (d *door) raw(t *testing.T, request string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// TestMalformedChunks: a body that violates HTTP is the client's error, and core executes no part of
-// it.
+// TestMalformedChunks: a body that violates HTTP is the client's error, and core executes no part
+// of it.
 func TestMalformedChunks(t *testing.T) {
 	t.Parallel()
 	for kind, fields := range map[string]string{
@@ -64,7 +64,8 @@ func TestMalformedChunks(t *testing.T) {
 	}
 }
 
-// TestHangUpIsNoError: a client that hangs up, or sends no proper body, writes no error into the log.
+// TestHangUpIsNoError: a client that hangs up, or sends no proper body, writes no error into the
+// log.
 func TestHangUpIsNoError(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{}, 1)

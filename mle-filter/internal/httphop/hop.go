@@ -20,7 +20,8 @@ import (
 type Config struct {
 	Engine   *engine.Engine
 	Identify shell.Identify
-	// Hop is the hop secret by which the hop in front authenticates the client address; see httpx.AddressOf.
+	// Hop is the hop secret by which the hop in front authenticates the client address; see
+	// httpx.AddressOf.
 	Hop secret.String
 	// Upstream is where core is, a URL without a path.
 	Upstream *url.URL

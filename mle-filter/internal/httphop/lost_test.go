@@ -81,8 +81,8 @@ func (c *dyingCore) serve(conn net.Conn) {
 	}
 }
 
-// TestLostOverAKeptConnection: core executes a request that came over a kept connection and dies. The
-// client learns that the response is lost, whether core is gone or overloaded afterwards.
+// TestLostOverAKeptConnection: core executes a request that came over a kept connection and dies.
+// The client learns that the response is lost, whether core is gone or overloaded afterwards.
 func TestLostOverAKeptConnection(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]string{"core is gone": "", "core is overloaded": overloaded} {

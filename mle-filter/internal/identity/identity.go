@@ -56,7 +56,8 @@ type Config struct {
 	V1     string // the address of core's v1, http://127.0.0.1:8080
 	Client *http.Client
 	Clock  clock.Clock
-	// Token is core's filter token: without it core does not tell whose a publishable key is. Zero for none.
+	// Token is core's filter token: without it core does not tell whose a publishable key is. Zero
+	// for none.
 	Token  secret.String
 	MaxAge time.Duration // MaxAge, unless it is less
 }
@@ -110,8 +111,8 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	return answerOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without the memory. Requests that core does not see afterwards need it: a key that
-// core has ended must do nothing any more.
+// Fresh is Resolve without the memory. Requests that core does not see afterwards need it: a key
+// that core has ended must do nothing any more.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {

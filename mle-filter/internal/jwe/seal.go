@@ -31,8 +31,8 @@ func (r *Recipient) KID() string { return r.key.KeyID }
 // Alg is the algorithm of the key.
 func (r *Recipient) Alg() Alg { return r.alg }
 
-// Binding are the members of a protected header that bind a message to its request. Empty members are
-// left out.
+// Binding are the members of a protected header that bind a message to its request. Empty members
+// are left out.
 type Binding struct {
 	Method         string // htm
 	Path           string // htu
@@ -40,7 +40,8 @@ type Binding struct {
 	IdempotencyKey string // idk
 }
 
-// Seal encrypts a message for the recipient. Its header has the time and, unless empty, the media type.
+// Seal encrypts a message for the recipient. Its header has the time and, unless empty, the media
+// type.
 func (r *Recipient) Seal(plaintext []byte, contentType string, now time.Time) ([]byte, error) {
 	return r.SealBound(plaintext, contentType, now, Binding{})
 }

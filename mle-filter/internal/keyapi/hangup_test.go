@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestClientsThatHangUp: a request whose client went away leaves no error line, whatever it waited for.
+// TestClientsThatHangUp: a request whose client went away leaves no error line, whatever it waited
+// for.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

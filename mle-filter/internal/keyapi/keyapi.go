@@ -99,8 +99,8 @@ func (a *API) routes() []route {
 	}
 }
 
-// admitted lets requests through that may use the route. It asks core about the API key each time: a
-// key that core has ended reads nothing here any more.
+// admitted lets requests through that may use the route. It asks core about the API key each time:
+// a key that core has ended reads nothing here any more.
 func (a *API) admitted(rt route) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

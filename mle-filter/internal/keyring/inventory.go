@@ -27,8 +27,8 @@ const (
 	nameResponse = "response key"
 )
 
-// Inventory lists every key in the store that is in use: the service's own, those of each merchant, and
-// the public keys that responses are encrypted to.
+// Inventory lists every key in the store that is in use: the service's own, those of each merchant,
+// and the public keys that responses are encrypted to.
 func (r *Keyring) Inventory(ctx context.Context) ([]Secret, error) {
 	stored, err := r.db.Keyset(ctx)
 	if err != nil {

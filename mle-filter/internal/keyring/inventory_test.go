@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestInventory: each key in the store is listed once, with the time since when it is in use and the one
-// at which the schedule replaces it.
+// TestInventory: each key in the store is listed once, with the time since when it is in use and
+// the one at which the schedule replaces it.
 func TestInventory(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

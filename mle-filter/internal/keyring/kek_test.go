@@ -22,8 +22,8 @@ func by(now, old byte) func(*keyring.Config) {
 	}
 }
 
-// TestKEKOverlap replaces the key-encryption key while several filters share the store. At each moment a
-// filter that starts anew opens the keys, and all that run go on.
+// TestKEKOverlap replaces the key-encryption key while several filters share the store. At each
+// moment a filter that starts anew opens the keys, and all that run go on.
 func TestKEKOverlap(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -70,8 +70,8 @@ func TestKEKOverlap(t *testing.T) {
 	}
 }
 
-// TestOnceSurvivesRotation: neither a rotation of the keyset nor a new key-encryption key forgets which
-// requests were done, and the store holds neither Idempotency-Key nor its plain hash.
+// TestOnceSurvivesRotation: neither a rotation of the keyset nor a new key-encryption key forgets
+// which requests were done, and the store holds neither Idempotency-Key nor its plain hash.
 func TestOnceSurvivesRotation(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

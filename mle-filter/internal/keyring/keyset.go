@@ -154,8 +154,8 @@ func (r *KeysetRotation) drop(tx *keystore.Tx) error {
 	})
 }
 
-// change writes a changed keyset, with the time at which its newest key was made, or the zero time if
-// that stays as it was.
+// change writes a changed keyset, with the time at which its newest key was made, or the zero time
+// if that stays as it was.
 func (r *KeysetRotation) change(tx *keystore.Tx, rotated time.Time, fn func(*keyset.Manager) error) error {
 	stored, err := tx.Keyset()
 	if err != nil {
@@ -231,8 +231,8 @@ func writeKeyset(h *keyset.Handle, wrap tink.AEAD) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Rewrap encrypts the keyset, and the key of names, by another key-encryption key. Filters that run go
-// on; at their next start they need the new one. It changes nothing if it was done already.
+// Rewrap encrypts the keyset, and the key of names, by another key-encryption key. Filters that run
+// go on; at their next start they need the new one. It changes nothing if it was done already.
 func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
 	from, err := wrapping(old)
 	if err != nil {

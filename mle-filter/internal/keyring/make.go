@@ -92,8 +92,8 @@ func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keyst
 	return k, nil
 }
 
-// takeSpare takes a spare key and seals its private half for the tenant. For one that does not open it
-// returns ErrNotReady: Fill, which runs at once, removes it and makes another.
+// takeSpare takes a spare key and seals its private half for the tenant. For one that does not open
+// it returns ErrNotReady: Fill, which runs at once, removes it and makes another.
 func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
 	k, err := tx.TakeSpare(string(alg))
 	r.fillSoon()

@@ -27,8 +27,9 @@ var errSealed = errors.New("keyring: a private key does not open: another keyset
 // errMoved: the keyset was changed since this filter has read it, under a key-encryption key that it does not have.
 var errMoved = errors.New("keyring: the keyset has other keys now, and another key-encryption key: start this filter again with that one")
 
-// sealer encrypts private keys under the keyset, which is in the store, encrypted by the key-encryption
-// key. It follows changes of the keyset: at each write that needs it, and whenever keys are read.
+// sealer encrypts private keys under the keyset, which is in the store, encrypted by the
+// key-encryption key. It follows changes of the keyset: at each write that needs it, and whenever
+// keys are read.
 type sealer struct {
 	wraps []tink.AEAD // by the key-encryption key, which encrypts, and then by the one before, if given
 	last  atomic.Pointer[opened]

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestDamagedSpare: a spare key that does not open keeps no merchant from its key: it is removed, and
-// another one made.
+// TestDamagedSpare: a spare key that does not open keeps no merchant from its key: it is removed,
+// and another one made.
 func TestDamagedSpare(t *testing.T) {
 	t.Parallel()
 	source := storetest.SQLite(t)

@@ -96,8 +96,8 @@ func (db *DB) Purge(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// FirstRotation returns the earliest time at which a current key is due to be superseded: when the next
-// key becomes current, if it is published. It returns zero without a current key.
+// FirstRotation returns the earliest time at which a current key is due to be superseded: when the
+// next key becomes current, if it is published. It returns zero without a current key.
 func (db *DB) FirstRotation(ctx context.Context) (time.Time, error) {
 	var at int64
 	err := db.read.QueryRowContext(ctx, `SELECT COALESCE(MIN(COALESCE(next.not_before, current.rotate_at)), 0)

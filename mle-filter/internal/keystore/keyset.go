@@ -39,7 +39,8 @@ func (tx *Tx) MakeKeyset(sealed, nameKey []byte) error {
 		sealed, now, now, nameKey)
 }
 
-// ReplaceKeyset replaces the keyset that was read. It returns ErrConflict if that one is not stored any more.
+// ReplaceKeyset replaces the keyset that was read. It returns ErrConflict if that one is not stored
+// any more.
 func (tx *Tx) ReplaceKeyset(old, k Keyset) error {
 	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ?, rotated_at = ?, wrapped_at = ?, name_key = ?
 		WHERE sealed = ?`,

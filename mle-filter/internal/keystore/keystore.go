@@ -41,7 +41,8 @@ type Engine struct {
 	Numbered    bool    // parameters are $1, not ?
 	Duplicate   func(error) bool
 	Unavailable func(error) bool
-	// Verify returns an error if the database would lose a write by its settings, which query reads. Nil where they cannot change.
+	// Verify returns an error if the database would lose a write by its settings, which query
+	// reads. Nil where they cannot change.
 	Verify func(query func(text string) *sql.Row) error
 }
 

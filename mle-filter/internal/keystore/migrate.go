@@ -13,8 +13,8 @@ import (
 //go:embed migration/*/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to this build's version, each step in its own transaction. It returns
-// an error if the schema is newer than this build.
+// Migrate brings the schema up to this build's version, each step in its own transaction. It
+// returns an error if the schema is newer than this build.
 func Migrate(
 	ctx context.Context, db *sql.DB, d goose.Dialect, folder string, options ...goose.ProviderOption,
 ) error {

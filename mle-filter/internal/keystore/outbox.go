@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// longestPause is longer than an announcement is claimed or postponed for. One that is due later was
-// written by a clock that was ahead.
+// longestPause is longer than an announcement is claimed or postponed for. One that is due later
+// was written by a clock that was ahead.
 const longestPause = 15 * time.Minute
 
 // Announcement is what a merchant is to be told once.
@@ -26,9 +26,9 @@ func (tx *Tx) Announce(a Announcement) error {
 		a.ID, a.Tenant, a.Type, a.Body, millis(tx.Now), millis(tx.Now))
 }
 
-// ClaimAnnouncement takes the announcement that has waited longest, for that long: until then no other
-// filter gets it. An announcement that a clock wrote while it was ahead is due at once. It returns
-// ErrNotFound if none is due.
+// ClaimAnnouncement takes the announcement that has waited longest, for that long: until then no
+// other filter gets it. An announcement that a clock wrote while it was ahead is due at once. It
+// returns ErrNotFound if none is due.
 func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Announcement, error) {
 	now := db.clock.Now()
 	for {

@@ -60,7 +60,8 @@ func TestURLsOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestServerThatLosesKeys: a server that would lose registered keys is refused, and a write under a reload of its configuration too.
+// TestServerThatLosesKeys: a server that would lose registered keys is refused, and a write under a
+// reload of its configuration too.
 func TestServerThatLosesKeys(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -94,7 +95,8 @@ func TestServerThatLosesKeys(t *testing.T) {
 	}
 }
 
-// TestFileWithoutSharedMemory is refused: SQLite keeps another journal mode there and returns no error.
+// TestFileWithoutSharedMemory is refused: SQLite keeps another journal mode there and returns no
+// error.
 func TestFileWithoutSharedMemory(t *testing.T) {
 	t.Parallel()
 	e, err := keystore.OpenOn(t.Context(), filepath.Join(t.TempDir(), "x.db"), "unix-dotfile")

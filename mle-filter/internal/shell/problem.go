@@ -71,8 +71,8 @@ func Answer(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	}
 }
 
-// Of returns the problem that a request ends with: p, or CodeClientGone if p is a fault of ours and the
-// client hung up before it. A client could otherwise fill the log with errors at will.
+// Of returns the problem that a request ends with: p, or CodeClientGone if p is a fault of ours and
+// the client hung up before it. A client could otherwise fill the log with errors at will.
 func Of(ctx context.Context, p *engine.Problem) *engine.Problem {
 	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
 		return Problem(CodeClientGone)

@@ -67,8 +67,8 @@ func TestBindingWithoutDemand(t *testing.T) {
 	}
 }
 
-// TestBindingMakesIdempotencyKey: a POST or PATCH without a key gets one, the same for both attempts of
-// a request and another one for the next request.
+// TestBindingMakesIdempotencyKey: a POST or PATCH without a key gets one, the same for both
+// attempts of a request and another one for the next request.
 func TestBindingMakesIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	for method, makes := range map[string]bool{http.MethodPost: true, http.MethodPatch: true, http.MethodPut: false} {

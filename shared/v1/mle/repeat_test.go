@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// TestARequestWithoutAKeyIsSentOnce: a request whose key the transport made is not repeated after its connection broke, as
-// http.Transport does with one that has a key.
+// TestARequestWithoutAKeyIsSentOnce: a request whose key the transport made is not repeated after
+// its connection broke, as http.Transport does with one that has a key.
 func TestARequestWithoutAKeyIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)

@@ -79,8 +79,9 @@ func New(cfg Config) *Transport {
 	return &Transport{cfg: cfg, keys: map[string]*held{}}
 }
 
-// RoundTrip implements http.RoundTripper. If the service does not have the key of the request any more,
-// nothing was executed: the transport fetches the current key and sends the request once more.
+// RoundTrip implements http.RoundTripper. If the service does not have the key of the request any
+// more, nothing was executed: the transport fetches the current key and sends the request once
+// more.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readBody(r)
 	if err != nil {
@@ -102,9 +103,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if made {
-			// Without it http.Transport does not repeat the request by itself once it was sent. An error of the
-			// repetition, such as a refused connection, would look as if nothing had been sent, and the caller
-			// would send the request anew under another key.
+			// Without it http.Transport does not repeat the request by itself once it was sent. An
+			// error of the repetition, such as a refused connection, would look as if nothing had
+			// been sent, and the caller would send the request anew under another key.
 			sealed.GetBody = nil
 		}
 		answer, err := t.cfg.Next.RoundTrip(sealed)
@@ -122,8 +123,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// withIdempotencyKey returns the request, or a copy with a random Idempotency-Key if it can carry one
-// and has none. A body that is bound to no key could be recorded and executed again under any other.
+// withIdempotencyKey returns the request, or a copy with a random Idempotency-Key if it can carry
+// one and has none. A body that is bound to no key could be recorded and executed again under any
+// other.
 func withIdempotencyKey(r *http.Request) *http.Request {
 	takesKey := r.Method == http.MethodPost || r.Method == http.MethodPatch
 	if !takesKey || len(r.Header.Values(idempotencyHeader)) > 0 {
@@ -176,8 +178,9 @@ func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Re
 	return out, key, nil
 }
 
-// seal encrypts a body and binds it to its request: the time (iat), the method (htm), the path (htu), the
-// response key (rsp) and the Idempotency-Key (idk). A change of any of them on the way is then rejected.
+// seal encrypts a body and binds it to its request: the time (iat), the method (htm), the path
+// (htu), the response key (rsp) and the Idempotency-Key (idk). A change of any of them on the way
+// is then rejected.
 func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]byte, error) {
 	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithContentType("application/json").
 		WithHeader("iat", t.cfg.Clock.Now().Unix()).

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A token of the future is not taken, beyond what clocks may differ. One whose times are written out may be in local time.
+// A token of the future is not taken, beyond what clocks may differ. One whose times are written
+// out may be in local time.
 func TestTokenOfTheFuture(t *testing.T) {
 	t.Parallel()
 	late, soon := now.Add(5*time.Minute+time.Second).Unix(), now.Add(5*time.Minute).Unix()

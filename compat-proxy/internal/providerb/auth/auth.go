@@ -45,10 +45,12 @@ type Caller struct {
 	// Merchant is the legacy merchant id; empty for one that came with a v1 API key.
 	Merchant string
 	Grant    credentials.Grant
-	// Login is the id of the login whose key signed the request: Merchant, or a portfolio that acts for it.
+	// Login is the id of the login whose key signed the request: Merchant, or a portfolio that acts
+	// for it.
 	Login string
-	// Evidence is the same for two sendings of one request: the nonce of a JWT, or all that was signed, with the body itself but for its
-	// security codes in place of the body's digest. Empty when the way of logging in has none.
+	// Evidence is the same for two sendings of one request: the nonce of a JWT, or all that was
+	// signed, with the body itself but for its security codes in place of the body's digest. Empty
+	// when the way of logging in has none.
 	Evidence string
 	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it; that
 	// of a token without a nonce covers no path.
@@ -75,7 +77,8 @@ type Keys interface {
 type Config struct {
 	Keys  Keys
 	Clock clock.Clock
-	// Age is how far from now the date of a signature may be, either way, unless its login has another age. Zero means any.
+	// Age is how far from now the date of a signature may be, either way, unless its login has
+	// another age. Zero means any.
 	Age time.Duration
 	// Hosts are names that clients sign in place of that of the Host header, which may have been another on their side.
 	Hosts []string

@@ -81,9 +81,10 @@ func (c claims) digests(body []byte) bool {
 	return sameDigest(body, string(c.Digest))
 }
 
-// timely reports whether a token may be used now: it has not ended, its end is not beyond age, it was made no further from now than age,
-// and its start is not ahead. A time that cannot be read is refused, and so is a token without an end; one of the first generation may say
-// when it was made in place of that. With the age zero, when it was made and its start are not judged.
+// timely reports whether a token may be used now: it has not ended, its end is not beyond age, it
+// was made no further from now than age, and its start is not ahead. A time that cannot be read is
+// refused, and so is a token without an end; one of the first generation may say when it was made
+// in place of that. With the age zero, when it was made and its start are not judged.
 func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
 	if c.Expires == "" && (!first || c.IssuedAt == "") {
 		return false
@@ -101,8 +102,9 @@ func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
 	return v.nearToken(c.IssuedAt, age) && v.nearToken(c.NotBefore, age)
 }
 
-// nearToken reports whether a time of a token is no further from now than age, and not ahead of now by more than clocks may differ. One that
-// is written out may be ahead by age: some clients write their local time. No time is near.
+// nearToken reports whether a time of a token is no further from now than age, and not ahead of now
+// by more than clocks may differ. One that is written out may be ahead by age: some clients write
+// their local time. No time is near.
 func (v *Verifier) nearToken(text wire.Text, age time.Duration) bool {
 	if text == "" {
 		return true

@@ -14,8 +14,8 @@ var dateLayouts = []string{
 	"2006-01-02 15:04:05.999999999 -0700 MST",
 }
 
-// near reports whether a date was signed, and each that was can be read and is no further from now than age. Zero is any age: then
-// nothing is judged.
+// near reports whether a date was signed, and each that was can be read and is no further from now
+// than age. Zero is any age: then nothing is judged.
 func (v *Verifier) near(fields map[string]string, age time.Duration) bool {
 	if age <= 0 {
 		return true

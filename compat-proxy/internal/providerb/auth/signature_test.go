@@ -224,7 +224,8 @@ func TestDatesWhoseClientsAreTrustedWithThem(t *testing.T) {
 	accepted(t, setup(t, age), stale.signed(t), "any_date")
 }
 
-// A login with any_date also has its dates missing or in no known form; one with an age of its own has that.
+// A login with any_date also has its dates missing or in no known form; one with an age of its own
+// has that.
 func TestDatesOfLogins(t *testing.T) {
 	t.Parallel()
 	v := setupWith(t, logins+"    signature_age: 1h\n", age)

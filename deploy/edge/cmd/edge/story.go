@@ -13,7 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// tokenVariable is the environment variable of core's filter token; with _FILE behind it, one that names a file.
+// tokenVariable is the environment variable of core's filter token; with _FILE behind it, one that
+// names a file.
 const tokenVariable = "CAUSEWAY_FILTER_TOKEN"
 
 // openStory is what the world is told of the certificates and the policy.

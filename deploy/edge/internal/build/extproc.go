@@ -44,7 +44,8 @@ func (b *builder) extProc() *extprocv3.ExternalProcessor {
 	}
 }
 
-// forwarded are the header fields that Envoy sends to the filter: those that the filter reads, and no others.
+// forwarded are the header fields that Envoy sends to the filter: those that the filter reads, and
+// no others.
 func forwarded() []*matcherv3.StringMatcher {
 	var out []*matcherv3.StringMatcher
 	for _, name := range []string{

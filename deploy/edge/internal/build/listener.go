@@ -150,9 +150,9 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	return out
 }
 
-// forwardAddress forwards the address of Envoy's peer as the client address, with the hop secret that
-// authenticates it. A static configuration reads the secret from Envoy's environment. Without a
-// secret it forwards nothing.
+// forwardAddress forwards the address of Envoy's peer as the client address, with the hop secret
+// that authenticates it. A static configuration reads the secret from Envoy's environment. Without
+// a secret it forwards nothing.
 func (b *builder) forwardAddress() []*mutationv3.HeaderMutation {
 	hop := b.Config.HopSecret.Reveal()
 	if b.Static {
@@ -168,7 +168,8 @@ func (b *builder) forwardAddress() []*mutationv3.HeaderMutation {
 	return out
 }
 
-// headers stands first: it sees every request before all other filters, and every response after them.
+// headers stands first: it sees every request before all other filters, and every response after
+// them.
 func (b *builder) headers(https bool) *headerv3.HeaderMutation {
 	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{
 		// Envoy's own are those that it has added itself meanwhile, such as the client's address: nobody behind it reads them.

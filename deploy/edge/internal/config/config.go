@@ -31,7 +31,8 @@ type Config struct {
 	Operator     string              `yaml:"operator"`
 	FilterToken  config.Secret       `yaml:"filter_token"`
 	Drain        time.Duration       `yaml:"drain"`
-	// HopSecret authenticates the client address that Envoy forwards: httpx.HopSecret of the environment.
+	// HopSecret authenticates the client address that Envoy forwards: httpx.HopSecret of the
+	// environment.
 	HopSecret secret.String `yaml:"-"`
 }
 

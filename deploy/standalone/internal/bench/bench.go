@@ -72,9 +72,9 @@ func measures() []measure {
 	}, tunings()...)
 }
 
-// Run measures. A measure that fails leaves a failed row for each of its ids, and the others still run. Run returns an
-// error with the rows finished so far if ctx ends, and with no report if nothing can be measured at all. A missed
-// reach is no error.
+// Run measures. A measure that fails leaves a failed row for each of its ids, and the others still
+// run. Run returns an error with the rows finished so far if ctx ends, and with no report if
+// nothing can be measured at all. A missed reach is no error.
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	b := &Bench{Config: cfg}
 	if err := b.knowRows(); err != nil {
@@ -108,7 +108,8 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	return report, err
 }
 
-// measureAll appends the rows of every wanted measure to the report. It returns an error only if ctx ends.
+// measureAll appends the rows of every wanted measure to the report. It returns an error only if
+// ctx ends.
 func (b *Bench) measureAll(ctx context.Context, all []measure, report *Report) error {
 	for _, m := range all {
 		if !slices.ContainsFunc(m.rows, b.wants) || m.asked && len(b.Only) == 0 {

@@ -7,9 +7,9 @@
 // of them and "rounds" the lowest and the highest. When these are far apart, or the lines above the table say that others used the
 // machine, run it again on a quiet one: the numbers are for comparing the sides of one run, never two runs.
 //
-// "met" and "short" compare the value with the reach; a missed reach does not fail the run. A wrong response does: the
-// status and content of every response are checked. A measure that meets one is a "failed" row with the reason, the other
-// measures still run, and the exit code is 1.
+// "met" and "short" compare the value with the reach; a missed reach does not fail the run. A wrong
+// response does: the status and content of every response are checked. A measure that meets one is
+// a "failed" row with the reason, the other measures still run, and the exit code is 1.
 //
 //   - P1: payments per second of 64 clients, each with an Idempotency-Key of its own, against package bare: the same statements with
 //     the same values on the same disk, with the same pragmas, in groups of 64 payments, intents in one commit and outcomes in a

@@ -107,8 +107,8 @@ func (b *Bench) byWay(w *serve.WholeEdge, way edgeWay) func(context.Context, int
 	}
 }
 
-// awaitWay waits until a payment gets the expected response: the parts of an edge start side by side. When the time is
-// up it returns the last error that a payment met before that.
+// awaitWay waits until a payment gets the expected response: the parts of an edge start side by
+// side. When the time is up it returns the last error that a payment met before that.
 func (b *Bench) awaitWay(ctx context.Context, way edgeWay) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestAwaitAcceptsASlowFirstPayment: a first payment through Envoy takes milliseconds. E1 failed on every machine where it
-// took more than one.
+// TestAwaitAcceptsASlowFirstPayment: a first payment through Envoy takes milliseconds. E1 failed on
+// every machine where it took more than one.
 func TestAwaitAcceptsASlowFirstPayment(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -72,7 +72,8 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 // lost is the data that a server loses whose settings are refused.
 const lost = "registered keys"
 
-// verify reads the settings anew at each write, which are few: a reload of the server's configuration can turn fsync off at any time.
+// verify reads the settings anew at each write, which are few: a reload of the server's
+// configuration can turn fsync off at any time.
 func verify(query func(text string) *sql.Row) error {
 	return pgurl.Check(func(text string) pgurl.Row { return query(text) }, lost)
 }
@@ -95,8 +96,8 @@ func duplicate(err error) bool {
 }
 
 // unavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
-// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock, 28 a password that was changed. Or a setting under which
-// the server would lose the write.
+// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock, 28 a password
+// that was changed. Or a setting under which the server would lose the write.
 func unavailable(err error) bool {
 	var (
 		unfit   *pgurl.UnfitError

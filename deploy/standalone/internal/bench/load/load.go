@@ -223,8 +223,8 @@ func DialTLS(ctx context.Context, addr string, policy *tls.Config) (*Conn, error
 	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 8<<10)}, nil
 }
 
-// Ask sends one request to addr over a connection of its own, by HTTPS unless policy is nil, and reads the response into
-// a. It takes at most 20 seconds and ends with ctx.
+// Ask sends one request to addr over a connection of its own, by HTTPS unless policy is nil, and
+// reads the response into a. It takes at most 20 seconds and ends with ctx.
 func Ask(ctx context.Context, addr string, policy *tls.Config, request []byte, a *Response) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

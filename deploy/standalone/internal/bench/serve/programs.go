@@ -140,7 +140,8 @@ type Listening struct {
 	Addr string // host:port
 }
 
-// StartProxy starts compat-proxy in front of v1 (host:port), with the logins of a file in a standalone's data folder. It may take a moment until it accepts connections.
+// StartProxy starts compat-proxy in front of v1 (host:port), with the logins of a file in a
+// standalone's data folder. It may take a moment until it accepts connections.
 func StartProxy(ctx context.Context, program, logFile, v1, logins string) (*Listening, error) {
 	kept := "CAUSEWAY_DEDUPLICATION_SECRET_FILE=" + filepath.Join(filepath.Dir(logins), "deduplication.secret")
 	return listen(ctx, []string{kept}, logFile, program, "--v1", "http://"+v1, "--credentials", logins, "--listen")
