@@ -2,10 +2,12 @@ package core_test
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/root"
 )
 
@@ -58,4 +60,35 @@ func TestDropOldRootsWaitsForResponses(t *testing.T) {
 	}
 	b.clock.Advance(time.Second)
 	must(t, b.dropOldRoots(t))
+}
+
+// TestRootSecretsByAClockThatIsAhead tests that the root secret is neither rotated nor dropped while the
+// clock is a year ahead: a stored response still needs the older version.
+func TestRootSecretsByAClockThatIsAhead(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	b := setup(t)
+	must(t, b.rotateRoot(t))
+	b.clock.Advance(root.Activation + time.Second)
+	made := b.post(t, "/v1/tokens", visa, keyed("token")) // by a core that has not read the new version
+	b.again(t)
+	b.currentID(t, b.key)
+	b.again(t) // b.key is hashed under the new version
+	b.clock.Step(year)
+	for what, change := range map[string]func(*core.Admin) error{
+		"drop":   func(a *core.Admin) error { return a.DropOldRoots(t.Context(), io.Discard) },
+		"rotate": func(a *core.Admin) error { return a.RotateRoot(t.Context(), io.Discard) },
+	} {
+		if err := b.unconfirmed(t, change); err == nil || !strings.Contains(err.Error(), "8760h0m0s ahead of the confirmed time") {
+			t.Errorf("%s by a clock that is a year ahead: got %v", what, err)
+		}
+	}
+	b.clock.Step(-year)
+	b.again(t)
+	if got := b.post(t, "/v1/tokens", visa, keyed("token")); got.status != 201 || !bytes.Equal(got.body, made.body) {
+		t.Errorf("after the clock was set right: got %d %s, want %d %s", got.status, got.body, made.status, made.body)
+	}
+	b.clock.Advance(root.Overlap + time.Hour)
+	must(t, b.dropOldRoots(t))
+	must(t, b.rotateRoot(t))
 }

@@ -30,10 +30,16 @@ func keepRoots(ctx context.Context, roots *root.Ring, cfg Config) {
 	}
 }
 
-// RotateRoot adds a version of the root secret. Running cores read it within root.ReadEvery and use it after root.Activation. Older versions
-// stay valid until DropOldRoots.
+// RotateRoot adds a version of the root secret. Running cores read it within root.ReadEvery and use it
+// after root.Activation. Older versions stay valid until DropOldRoots. It is refused while the clock is
+// ahead of the confirmed time: a version of a wrong clock keeps the next one away until that time comes.
 func (a *Admin) RotateRoot(ctx context.Context, progress io.Writer) error {
-	set, err := a.changeRoots(ctx, "secrets.rotate", func(s *root.Set) (*root.Set, error) { return s.Rotated(a.cfg.Clock.Now()) })
+	set, err := a.changeRoots(ctx, "secrets.rotate", func(s *root.Set) (*root.Set, error) {
+		if err := a.wantConfirmed(); err != nil {
+			return nil, err
+		}
+		return s.Rotated(a.cfg.Clock.Now())
+	})
 	if err != nil {
 		return err
 	}
@@ -43,11 +49,15 @@ func (a *Admin) RotateRoot(ctx context.Context, progress io.Writer) error {
 	return err
 }
 
-// DropOldRoots removes all versions of the root secret but the newest. It is refused while stored responses, valid API keys or transactions
-// that wait for their confirmation need an older one.
+// DropOldRoots removes all versions of the root secret but the newest, for ever. It is refused while
+// stored responses, valid API keys or transactions that wait for their confirmation need an older one,
+// and while the clock is ahead of the confirmed time.
 func (a *Admin) DropOldRoots(ctx context.Context, progress io.Writer) error {
 	set, err := a.changeRoots(ctx, "secrets.drop_old", func(s *root.Set) (*root.Set, error) {
-		next, err := s.Dropped(a.cfg.Clock.Now())
+		if err := a.wantConfirmed(); err != nil {
+			return nil, err
+		}
+		next, err := s.Dropped(a.db.Confirmed())
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +70,20 @@ func (a *Admin) DropOldRoots(ctx context.Context, progress io.Writer) error {
 	return err
 }
 
+// wantConfirmed returns an error while the clock is ahead of the confirmed time, as store.DB.ClockAhead
+// defines it: by the clock nothing could be needed any more that still is.
+func (a *Admin) wantConfirmed() error {
+	ahead := a.db.ClockAhead()
+	if ahead == 0 {
+		return nil
+	}
+	return fmt.Errorf("root secret: the clock is %s ahead of the confirmed time %s: set it right, or if it is right, try again once core "+
+		"has served for an hour", ahead.Round(time.Second), a.db.Confirmed().UTC().Format(time.RFC3339))
+}
+
 // wantUnused returns an error if anything needs a version of the root secret older than newest.
 func (a *Admin) wantUnused(ctx context.Context, newest root.Version) error {
-	uses, err := a.db.RootUses(ctx, a.cfg.Clock.Now())
+	uses, err := a.db.RootUses(ctx, a.db.Confirmed())
 	if err != nil {
 		return fmt.Errorf("root secret: %w", err)
 	}
@@ -73,7 +94,7 @@ func (a *Admin) wantUnused(ctx context.Context, newest root.Version) error {
 		}
 	}
 	first, end := seal.Before(newest.Number)
-	stored, err := a.db.StoredBetween(ctx, first, end, a.cfg.Clock.Now())
+	stored, err := a.db.StoredBetween(ctx, first, end, a.db.Confirmed())
 	if err != nil {
 		return fmt.Errorf("root secret: %w", err)
 	}

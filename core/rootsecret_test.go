@@ -17,8 +17,16 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// secrets runs an operator's change of the root secret as another process would.
+// secrets runs an operator's change of the root secret as another process would, beside a service that
+// has run for as long as the clock has.
 func (b *bundle) secrets(t *testing.T, change func(*core.Admin) error) error {
+	t.Helper()
+	b.database.MustConfirm(t, b.clock)
+	return b.unconfirmed(t, change)
+}
+
+// unconfirmed is secrets whatever the confirmed time is.
+func (b *bundle) unconfirmed(t *testing.T, change func(*core.Admin) error) error {
 	t.Helper()
 	a, err := core.OpenAdmin(t.Context(), b.place())
 	if err != nil {
