@@ -49,6 +49,7 @@ type Keyring struct {
 	cfg    Config
 	db     *keystore.DB
 	clock  clock.Clock
+	guard  *clock.Guard // by which keys and responses end for ever
 	log    *slog.Logger
 	sealer *sealer
 	fill   chan struct{} // holds one wish for spare keys
@@ -87,10 +88,19 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 		return nil, err
 	}
 	r := &Keyring{
-		cfg: cfg, db: cfg.Store, clock: cfg.Clock, log: cfg.Log, sealer: sealer, fill: make(chan struct{}, 1),
+		cfg: cfg, db: cfg.Store, clock: cfg.Clock, guard: newGuard(cfg.Clock), log: cfg.Log, sealer: sealer, fill: make(chan struct{}, 1),
 		asked: inquiry{ask: cfg.Store.Revision}, held: map[string]*held{},
 	}
 	return r, nil
+}
+
+// newGuard returns the guard of a clock that it does not believe yet: a filter keeps no confirmed time, so
+// nothing ends for ever in the first hour after its start.
+func newGuard(c clock.Clock) *clock.Guard {
+	g := clock.NewGuard(c)
+	g.Resume(time.Unix(0, 0))
+	g.Read() // the hour begins
+	return g
 }
 
 // minKeep is how long a replaced key must be kept at least: clients may keep what they were told of keys for an hour.

@@ -17,8 +17,9 @@ const (
 	rememberEnded = 30 * day    // how long keys can still be listed that are over
 )
 
-// Maintain does what is due by the schedule: publishes next keys, rotates, forgets the private halves of keys that have retired, and later those keys. Any number
-// of filters may do it at once.
+// Maintain does what is due by the schedule: it publishes next keys, rotates, wipes the private halves of
+// keys that have retired, and later removes these keys. Any number of filters may do it at once. It
+// wipes and removes by the confirmed time of clock.Guard, which a clock that is set ahead does not move.
 func (r *Keyring) Maintain(ctx context.Context) error {
 	due, err := r.db.Due(ctx, r.clock.Now())
 	if err != nil {
@@ -30,8 +31,9 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 			faults = append(faults, fmt.Errorf("keys of %s: %w", tenant, err))
 		}
 	}
-	now := r.clock.Now()
-	faults = append(faults, r.lookAtAges(ctx), r.db.Forget(ctx, now.Add(-keystore.AnswerLifetime)), r.db.Purge(ctx, now.Add(-rememberEnded)))
+	ended := r.guard.Confirmed()
+	faults = append(faults, r.lookAtAges(ctx), r.db.Forget(ctx, ended.Add(-keystore.AnswerLifetime)),
+		r.db.Purge(ctx, ended.Add(-rememberEnded)))
 	return errors.Join(faults...)
 }
 
@@ -41,8 +43,9 @@ func (r *Keyring) maintain(tx *keystore.Tx, tenant string) error {
 	if err != nil {
 		return err
 	}
+	ended := r.guard.Confirmed()
 	for _, k := range keys {
-		if s := stateOf(k, tx.Now); s.Decrypts() || k.Sealed == nil {
+		if s := stateOf(k, ended); s.Decrypts() || k.Sealed == nil {
 			continue
 		}
 		wipe(k)
