@@ -3,12 +3,11 @@ package securitycode_test
 import (
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
 
-func isCode(path jsontext.Pointer) bool { return path.LastToken() == "cvc" }
+func isCode(m jsonscan.Member) bool { return m.Name == "cvc" }
 
 func TestWithout(t *testing.T) {
 	t.Parallel()

@@ -16,11 +16,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
-
-// maxDepth is how deep a body may nest.
-const maxDepth = 32
 
 // decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field, and
 // no card number in a text. Optional allows an absent body, which leaves v as it is.
@@ -55,7 +53,7 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
 	}
-	if tooDeep(body) {
+	if jsonscan.TooDeep(body) {
 		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels."}
 	}
 	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
@@ -73,20 +71,21 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 	return nil
 }
 
-// unfitFault names the first null of a body that was decoded, or the first text with a character of code 0. The contract has no field that takes a null,
-// and json reads it as absent.
+// unfitFault returns the fault of the first null of a decoded body, or of the first text with a
+// character of code 0. Nil: there is none. The contract has no field that takes a null, and json reads
+// it as absent. Only the fault gets a path, because a path is as long as all names around it.
 func unfitFault(body []byte) *fault {
 	if !bytes.Contains(body, []byte("null")) && !bytes.Contains(body, []byte(`\u0000`)) {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
-		at := d.StackPointer()
 		switch {
 		case token.Kind() == 'n':
-			return typeFault(dotted(at))
+			return typeFault(dotted(d.StackPointer()))
 		case token.Kind() == '"' && !isText(token.String()):
-			for !isText(string(at)) { // it is the name: what holds it is told
+			at := d.StackPointer()
+			for !isText(string(at)) { // it is the name: the path is that of the object
 				at = at.Parent()
 			}
 			return textFault(dotted(at))
@@ -133,27 +132,6 @@ func dotted(p jsontext.Pointer) string {
 		parts = append(parts, token)
 	}
 	return strings.Join(parts, ".")
-}
-
-// tooDeep looks only at brackets outside strings, so it is right for JSON and harmless for anything else.
-func tooDeep(body []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 func firstByte(body []byte) int {

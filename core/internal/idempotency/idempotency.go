@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
@@ -55,8 +56,8 @@ func hasCardNumber(key string) bool {
 // Fingerprint returns the HMAC of method, path and body under the pepper. Bodies that are the same
 // JSON value have the same fingerprint: the order of names and white space do not count, and an empty
 // body counts as an empty object. Security codes do not count either, because a stored HMAC confirms
-// guesses to a reader of the pepper. All bodies that are not JSON count as one: each is rejected, and
-// its fingerprint is never stored.
+// guesses to a reader of the pepper. All bodies that are not JSON count as one, and so do those that
+// nest too deep: each is rejected, and its fingerprint is never stored.
 func Fingerprint(pepper []byte, method, path string, body []byte) []byte {
 	mac := hmac.New(sha256.New, pepper)
 	for _, part := range [][]byte{[]byte(method), []byte(path), comparableBody(body)} {
@@ -67,22 +68,25 @@ func Fingerprint(pepper []byte, method, path string, body []byte) []byte {
 }
 
 // codes are the members of request bodies that are security codes.
-var codes = map[jsontext.Pointer]bool{"/card/cvc": true, "/card_cvc": true}
+var codes = map[jsonscan.Member]bool{
+	{Depth: 2, Parent: "card", Name: "cvc"}: true,
+	{Depth: 1, Name: "card_cvc"}:            true,
+}
 
-// comparableBody returns the canonical form of a body without its security codes, and "" if the body is
-// not JSON.
+// comparableBody returns the canonical form of a body without its security codes. It returns nil if the
+// body is not JSON or nests too deep: Canonicalize copies each object once for each level around it.
 func comparableBody(body []byte) []byte {
 	if len(body) == 0 {
 		return []byte("{}") // a request without fields, written the short way
 	}
 	canonical := jsontext.Value(bytes.Clone(body))
-	if canonical.Canonicalize() != nil {
+	if jsonscan.TooDeep(body) || canonical.Canonicalize() != nil {
 		return nil
 	}
 	if !bytes.Contains(canonical, []byte(`cvc":`)) { // the canonical form has no escapes in it
 		return canonical
 	}
-	out, err := securitycode.Without(canonical, func(path jsontext.Pointer) bool { return codes[path] })
+	out, err := securitycode.Without(canonical, func(m jsonscan.Member) bool { return codes[m] })
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package idempotency_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
@@ -35,6 +36,22 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("requests %d and %d have one fingerprint", i, j)
 		}
 		seen[string(f)] = i
+	}
+}
+
+// TestFingerprintOfDeepBodies: a body that nests deeper than any request may counts as no JSON. Its
+// canonical form is not made: that takes time by the square of its length.
+func TestFingerprintOfDeepBodies(t *testing.T) {
+	t.Parallel()
+	of := func(depth int, inner string) string {
+		body := strings.Repeat(`{"b":`, depth) + inner + strings.Repeat(`,"a":1}`, depth)
+		return string(idempotency.Fingerprint([]byte("pepper"), "POST", "/v1/transactions", []byte(body)))
+	}
+	if of(33, "1") != of(9000, "2") || of(33, "1") != of(0, "{") {
+		t.Error("deep bodies have fingerprints of their own")
+	}
+	if of(32, "1") == of(32, "2") || of(32, "1") == of(0, "{") {
+		t.Error("bodies of 32 levels have no fingerprints of their own")
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 )
 
 // maxBody is the longest body in bytes.
@@ -46,7 +47,7 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) (keyri
 }
 
 func unmarshal(body []byte, v any) *engine.Problem {
-	if jsontext.Value(body).Kind() != '{' {
+	if jsontext.Value(body).Kind() != '{' || jsonscan.TooDeep(body) {
 		return problem(codeInvalidJSON)
 	}
 	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))

@@ -168,11 +168,12 @@ func TestRegisterRefuses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for body, want := range map[string][2]string{
-		`{}`:                                 {"missing_field", "jwk"},
-		`{"jwk":{"kty":"oct","k":"AQ"}}`:     {"invalid_value", "jwk.k"},
-		`{"jwk":{"kty":"EC","crv":"P-521"}}`: {"invalid_value", "jwk.crv"},
-		`{"jwk":"x"}`:                        {"invalid_value", "jwk"},
-		`{"jwk":{"kty":"EC","d":"x"}}`:       {"invalid_value", "jwk.d"},
+		`{}`:                             {"missing_field", "jwk"},
+		`{"jwk":{"kty":"oct","k":"AQ"}}`: {"invalid_value", "jwk.k"},
+		`{"jwk":` + strings.Repeat(`{"b":`, 32) + "1" + strings.Repeat(`,"a":1}`, 32) + "}": {"invalid_json", ""},
+		`{"jwk":{"kty":"EC","crv":"P-521"}}`:                                                {"invalid_value", "jwk.crv"},
+		`{"jwk":"x"}`:                                                                       {"invalid_value", "jwk"},
+		`{"jwk":{"kty":"EC","d":"x"}}`:                                                      {"invalid_value", "jwk.d"},
 	} {
 		wantRefusal(t, b.do(t, "sk", "POST", response, body), 400, want[0], want[1])
 	}

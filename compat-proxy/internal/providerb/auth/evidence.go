@@ -5,8 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
 
@@ -24,11 +23,14 @@ func (s signature) evidence(c candidate, fields map[string]string, body []byte) 
 	return s.keyID + "\n" + content
 }
 
+// digestClaim is the position of a token's digest.
+var digestClaim = jsonscan.Member{Depth: 1, Name: "digest"}
+
 // tokenEvidence returns what a token without a nonce signs. The token's last part is not in it: there
 // are several ways to write the same signature.
 func tokenEvidence(compact string, payload, body []byte) string {
 	header, _, _ := strings.Cut(compact, ".")
-	said, err := securitycode.Without(payload, func(path jsontext.Pointer) bool { return path == "/digest" })
+	said, err := securitycode.Without(payload, func(m jsonscan.Member) bool { return m == digestClaim })
 	if err != nil {
 		return "" // not reached: readClaims is as strict
 	}
@@ -46,11 +48,13 @@ func bodyIdentity(body []byte) string {
 	return string(sum[:])
 }
 
+// separators removes the characters with which some clients separate the words of names.
+var separators = strings.NewReplacer("-", "", "_", "")
+
 // isSecurityCode reports whether a member is read as a security code, in whatever case it is written.
-func isSecurityCode(path jsontext.Pointer) bool {
-	name := path.LastToken()
-	if len(name) < len("securityCode") {
+func isSecurityCode(m jsonscan.Member) bool {
+	if len(m.Name) < len("securityCode") {
 		return false
 	}
-	return strings.EqualFold(strings.NewReplacer("-", "", "_", "").Replace(name), "securityCode")
+	return strings.EqualFold(separators.Replace(m.Name), "securityCode")
 }

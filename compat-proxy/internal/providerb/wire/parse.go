@@ -1,16 +1,14 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-)
 
-// maxDepth is how deep objects and arrays may lie in each other. The deepest request of the contract has seven.
-const maxDepth = 32
+	"github.com/causeway-pay/causeway/shared/jsonscan"
+)
 
 var anyCase = json.MatchCaseInsensitiveNames(true)
 
@@ -29,7 +27,7 @@ func Parse(body []byte) (*Request, error) {
 	if len(body) == 0 {
 		return r, nil
 	}
-	if tooDeep(body) {
+	if jsonscan.TooDeep(body) {
 		return nil, &FieldError{}
 	}
 	err := json.Unmarshal(body, r, anyCase)
@@ -44,30 +42,6 @@ func Parse(body []byte) (*Request, error) {
 		return nil, &FieldError{Field: dotted(semantic.JSONPointer)}
 	}
 	return nil, &FieldError{}
-}
-
-// tooDeep counts brackets outside strings, so that nothing has to be built to find out. Most bodies have too few to be deep.
-func tooDeep(body []byte) bool {
-	if bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) <= maxDepth {
-		return false
-	}
-	depth, inString := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // dotted is a JSON pointer in the dialect's way to name fields.

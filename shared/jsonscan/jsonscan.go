@@ -1,0 +1,89 @@
+package jsonscan
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep the body of a request may nest.
+const MaxDepth = 32
+
+// Member is the position of a member. The zero value is the position of a text that is in no object.
+type Member struct {
+	Depth  int    // 1 for the members of the outermost value, and for its elements if it is an array
+	Parent string // the name of the member that holds the object or array; "" if none does
+	Name   string // "" for the elements of arrays
+}
+
+// Scanner is a jsontext.Decoder that tracks the position of the current member. All tokens must be read
+// with the Scanner's ReadToken; Decoder.SkipValue skips the value of a name.
+type Scanner struct {
+	*jsontext.Decoder
+
+	names  []string // by depth, of the current member; "" in an array
+	isName bool
+}
+
+// New returns a Scanner of a JSON text, which must not change while it is read.
+func New(text []byte) *Scanner {
+	return &Scanner{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text))} // it reads a Buffer without a copy
+}
+
+// ReadToken returns the next token, and io.EOF at the end of the text.
+func (s *Scanner) ReadToken() (jsontext.Token, error) {
+	inside, n := s.StackIndex(s.StackDepth())
+	token, err := s.Decoder.ReadToken()
+	if err != nil {
+		return token, err //nolint:wrapcheck // the decoder's own
+	}
+	s.isName = false
+	switch token.Kind() {
+	case jsontext.KindBeginObject, jsontext.KindBeginArray:
+		s.names = append(s.names, "")
+	case jsontext.KindEndObject, jsontext.KindEndArray:
+		s.names = s.names[:len(s.names)-1]
+	case jsontext.KindString:
+		if s.isName = inside == jsontext.KindBeginObject && n%2 == 0; s.isName {
+			s.names[len(s.names)-1] = token.String()
+		}
+	}
+	return token, nil
+}
+
+// IsName reports whether the last token was the name of a member.
+func (s *Scanner) IsName() bool { return s.isName }
+
+// Member returns the position of the member whose name or value the last token was or began in.
+func (s *Scanner) Member() Member {
+	m := Member{Depth: len(s.names)}
+	if m.Depth > 0 {
+		m.Name = s.names[m.Depth-1]
+	}
+	if m.Depth > 1 {
+		m.Parent = s.names[m.Depth-2]
+	}
+	return m
+}
+
+// TooDeep reports whether a JSON text nests deeper than MaxDepth. It counts brackets outside strings, so
+// it needs no memory. Of a text that is not JSON the result means nothing.
+func TooDeep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
