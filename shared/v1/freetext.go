@@ -5,21 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // What each member of a request body is that is no free text. All others are, present and future ones.
 var (
 	// cardNumberMembers are this request's own card numbers.
-	cardNumberMembers = map[jsontext.Pointer]bool{"/card/number": true, "/network_token/number": true}
+	cardNumberMembers = map[jsonscan.Member]bool{
+		{Depth: 2, Parent: "card", Name: "number"}:          true,
+		{Depth: 2, Parent: "network_token", Name: "number"}: true,
+	}
 	// accountNumberMembers can look like card numbers by chance. They are stored encrypted.
-	accountNumberMembers = map[jsontext.Pointer]bool{"/bank_account/account_number": true}
+	accountNumberMembers = map[jsonscan.Member]bool{
+		{Depth: 2, Parent: "bank_account", Name: "account_number"}: true,
+	}
 	// networkIDMembers take ids of card networks. Those of 15 digits can look like American Express.
-	networkIDMembers = map[jsontext.Pointer]bool{"/initiator/previous_network_transaction_id": true}
+	networkIDMembers = map[jsonscan.Member]bool{
+		{Depth: 2, Parent: "initiator", Name: "previous_network_transaction_id"}: true,
+	}
 )
 
 // networkIDDigits is the length of a network's transaction id of digits alone.
@@ -27,14 +36,16 @@ const networkIDDigits = 15
 
 // bodyText is a name or a text of a request body that is long enough for a card number.
 type bodyText struct {
-	at   jsontext.Pointer
+	at   jsonscan.Member
 	text string
 	name bool
+	end  int64 // the offset in the body at which it ends
 }
 
 // CardNumberInText returns the path of the first text in a JSON request body that contains a card
 // number: see card.InText. Names of members are texts too; the path is then that of the object. The
-// body's own card numbers are searched for in all other texts. A body that is not JSON has none.
+// body's own card numbers are searched for in all other texts. A body that is not JSON has none. The
+// time and memory are proportional to the length of the body.
 func CardNumberInText(body []byte) (at jsontext.Pointer, found bool) {
 	texts := bodyTexts(body)
 	own := ownNumbers(texts)
@@ -42,12 +53,25 @@ func CardNumberInText(body []byte) (at jsontext.Pointer, found bool) {
 		if !t.contains(own) {
 			continue
 		}
+		at = pathAt(body, t.end)
 		if t.name {
-			return t.at.Parent(), true
+			return at.Parent(), true
 		}
-		return t.at, true
+		return at, true
 	}
 	return "", false
+}
+
+// pathAt returns the path of the token that ends at an offset. It is made for one text only, because it
+// is as long as all names around it.
+func pathAt(body []byte, end int64) jsontext.Pointer {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	for d.InputOffset() < end {
+		if _, err := d.ReadToken(); err != nil {
+			break
+		}
+	}
+	return d.StackPointer()
 }
 
 // MaskCardNumbers returns a JSON request body in which CardNumberInText finds nothing: an X stands for
@@ -66,27 +90,19 @@ func MaskCardNumbers(body []byte, more ...secret.String) ([]byte, error) {
 
 // bodyTexts returns the texts of a body that are long enough for a card number.
 func bodyTexts(body []byte) (out []bodyText) {
-	d := jsontext.NewDecoder(bytes.NewReader(body))
+	s := jsonscan.New(body)
 	for {
-		t, err := readText(d)
+		token, err := s.ReadToken()
 		if err != nil {
 			return out
 		}
-		if len(t.text) >= card.MinDigits {
-			t.at = d.StackPointer()
-			out = append(out, t)
+		if token.Kind() != jsontext.KindString {
+			continue
+		}
+		if text := token.String(); len(text) >= card.MinDigits {
+			out = append(out, bodyText{s.Member(), text, s.IsName(), s.InputOffset()})
 		}
 	}
-}
-
-// readText reads the next token, and returns its text if it is one. The path is left out.
-func readText(d *jsontext.Decoder) (bodyText, error) {
-	inside, n := d.StackIndex(d.StackDepth())
-	token, err := d.ReadToken()
-	if err != nil || token.Kind() != jsontext.KindString {
-		return bodyText{}, err //nolint:wrapcheck // it only ends the loop
-	}
-	return bodyText{text: token.String(), name: inside == jsontext.KindBeginObject && n%2 == 0}, nil
 }
 
 func ownNumbers(texts []bodyText) (out []secret.String) {
@@ -140,20 +156,19 @@ func equalsOne(own []secret.String, text string) bool {
 // rewrite returns a body with its texts masked. The order of members and the form of numbers stay.
 func rewrite(body []byte, own []secret.String) ([]byte, error) {
 	var out bytes.Buffer
-	d, e := jsontext.NewDecoder(bytes.NewReader(body)), jsontext.NewEncoder(&out)
+	s, w := jsonscan.New(body), writer{jsontext.NewEncoder(&out), 0}
 	for {
-		inside, n := d.StackIndex(d.StackDepth())
-		token, err := d.ReadToken()
+		token, err := s.ReadToken()
 		switch {
 		case errors.Is(err, io.EOF):
 			return bytes.TrimSuffix(out.Bytes(), []byte{'\n'}), nil
 		case err != nil:
 			return nil, fmt.Errorf("mask card numbers: %w", err)
 		case token.Kind() == jsontext.KindString:
-			t := bodyText{d.StackPointer(), token.String(), inside == jsontext.KindBeginObject && n%2 == 0}
-			err = writeText(e, t, t.masked(own))
+			t := bodyText{s.Member(), token.String(), s.IsName(), s.InputOffset()}
+			err = w.writeText(t, t.masked(own))
 		default:
-			err = e.WriteToken(token)
+			err = w.WriteToken(token)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("mask card numbers: %w", err)
@@ -161,13 +176,22 @@ func rewrite(body []byte, own []secret.String) ([]byte, error) {
 	}
 }
 
-// writeText writes a masked text. A name that has become equal to another of its object gets an X more.
-func writeText(e *jsontext.Encoder, t bodyText, masked string) error {
-	for {
-		err := e.WriteToken(jsontext.String(masked))
+// writer writes a masked body.
+type writer struct {
+	*jsontext.Encoder
+
+	renamed int // names that got a prefix
+}
+
+// writeText writes a masked text. A masked name that is equal to another name of its object gets a
+// prefix that no name before it got: "1X", "2X" and so on. The X keeps its digits out of card numbers.
+func (w *writer) writeText(t bodyText, masked string) error {
+	for name := masked; ; {
+		err := w.WriteToken(jsontext.String(name))
 		if !t.name || masked == t.text || !errors.Is(err, jsontext.ErrDuplicateName) {
 			return err //nolint:wrapcheck // the caller does
 		}
-		masked = "X" + masked
+		w.renamed++
+		name = strconv.Itoa(w.renamed) + "X" + masked
 	}
 }
