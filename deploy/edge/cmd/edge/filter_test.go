@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"strings"
 	"sync"
@@ -36,12 +37,26 @@ func newFilter(t *testing.T, path string) *filter {
 	return f
 }
 
+// Paths under which the filter ends its stream: before the request went on, and after the response came.
+const (
+	endsBefore = "/v1/ends-before"
+	endsAfter  = "/v1/ends-after"
+)
+
+var errEnds = errors.New("the filter ends")
+
 // Process is one request.
 func (f *filter) Process(stream extprocv3.ExternalProcessor_ProcessServer) error {
-	for {
+	for path := ""; ; {
 		r, err := stream.Recv()
 		if err != nil {
 			return err
+		}
+		if head := r.GetRequestHeaders(); head != nil {
+			path = pathOf(head)
+		}
+		if path == endsBefore || path == endsAfter && r.GetResponseHeaders() != nil {
+			return errEnds
 		}
 		out := &extprocv3.ProcessingResponse{}
 		switch m := r.GetRequest().(type) {
@@ -61,14 +76,9 @@ func (f *filter) Process(stream extprocv3.ExternalProcessor_ProcessServer) error
 }
 
 func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer, h *extprocv3.HttpHeaders) *extprocv3.ProcessingResponse {
-	path, refuse := "", false
+	path, refuse := pathOf(h), false
 	for _, field := range h.GetHeaders().GetHeaders() {
-		switch field.GetKey() {
-		case ":path":
-			path, _, _ = strings.Cut(string(field.GetRawValue()), "?")
-		case "x-svc-refuse":
-			refuse = true
-		}
+		refuse = refuse || field.GetKey() == "x-svc-refuse"
 	}
 	f.mu.Lock()
 	f.words[path] = strings.Join(metadata.ValueFromIncomingContext(stream.Context(), "x-mle-policy"), ",")
@@ -84,6 +94,16 @@ func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer, h *extpr
 			SetHeaders: []*corev3.HeaderValueOption{field("x-svc-int-proof", "filter")},
 		}},
 	}}}
+}
+
+// pathOf returns the path of a request without its query.
+func pathOf(h *extprocv3.HttpHeaders) (path string) {
+	for _, field := range h.GetHeaders().GetHeaders() {
+		if field.GetKey() == ":path" {
+			path, _, _ = strings.Cut(string(field.GetRawValue()), "?")
+		}
+	}
+	return path
 }
 
 func field(name, value string) *corev3.HeaderValueOption {

@@ -58,6 +58,8 @@ type bed struct {
 	authority   *certtest.Authority
 
 	certificates string // the setting; "": the folder
+	upstreams    string // more of them, each after a comma
+	routes       string // more of them, a line each
 }
 
 // newBed has one certificate in its folder, and nothing running.
@@ -103,11 +105,11 @@ xds: %[8]s
 http: unix:%[2]s/h.sock
 certificates: %[9]s
 extproc: {address: "unix:%[2]s/mle.sock"}
-upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address: "unix:%[2]s/gone"}}
+upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address: "unix:%[2]s/gone"}%[10]s}
 %[7]s
-`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds, cmp.Or(b.certificates, "{folder: "+b.path("certs")+", publish_ahead: 0s}"))
+`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds, cmp.Or(b.certificates, "{folder: "+b.path("certs")+", publish_ahead: 0s}"), b.upstreams)
 	if !strings.Contains(more, "routes:") {
-		text += routes
+		text += routes + b.routes
 	}
 	certtest.Replace(t, b.path("edge.yaml"), []byte(text))
 }

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"net/http"
+
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	celv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/filters/cel/v3"
@@ -30,10 +32,23 @@ var replies = []reply{
 	{431, "invalid_request_error", "headers_too_large", "The header is too large.", 0},
 	{500, "api_error", "internal_error", "Something went wrong on our side. Try again with the same Idempotency-Key.", 0},
 	{501, "invalid_request_error", "invalid_request", "The transfer coding is not known: send chunked, or Content-Length.", 0},
-	{502, "api_error", "answer_lost", "The answer was lost. Try again with the same Idempotency-Key.", 0},
+	lost,
 	{503, "api_error", "service_unavailable", "The service cannot be reached. Try again with the same Idempotency-Key.", 1},
 	{504, "api_error", "answer_timeout", "The answer did not come in time. Try again with the same Idempotency-Key.", 0},
 }
+
+// lost is the response to a request that the upstream may have carried out.
+var lost = reply{502, "api_error", "answer_lost", "The answer was lost. Try again with the same Idempotency-Key.", 0}
+
+// unsentFlags are Envoy's response flags of a request of which the upstream got no part: no connection
+// could be opened (UF, which includes failed TLS handshakes), no server was healthy (UH), or too many
+// requests were waiting (UO). A flag belongs to the last attempt, and only reads have a second one: see
+// retries. All other flags may follow a request that was sent: UC, UR, LR, UPE and OM do.
+var unsentFlags = []string{"UF", "UH", "UO"}
+
+// notAttempted matches a request that Envoy ended before it chose a server to send it to: mle-filter
+// failed or Envoy was overloaded.
+const notAttempted = "upstream.request_attempt_count == 0"
 
 // noEncryption is what one is told who asks for encryption where there is none: mle-filter's own words.
 var noEncryption = reply{
@@ -66,10 +81,18 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		if r.retryAfter > 0 {
 			more = append(more, overwrite("Retry-After", seconds(r.retryAfter)))
 		}
+		filter := statusIs(accesslogv3.ComparisonFilter_EQ, r.status)
+		if r.status == http.StatusServiceUnavailable {
+			filter = all(filter, b.unsent())
+		}
 		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
-			Filter: statusIs(accesslogv3.ComparisonFilter_EQ, r.status), BodyFormatOverride: b.errorBody(r), HeadersToAdd: withID(more),
+			Filter: filter, BodyFormatOverride: b.errorBody(r), HeadersToAdd: withID(more),
 		})
 	}
+	out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
+		Filter:     statusIs(accesslogv3.ComparisonFilter_EQ, http.StatusServiceUnavailable),
+		StatusCode: u32(lost.status), BodyFormatOverride: b.errorBody(lost), HeadersToAdd: withID(fields),
+	})
 	out.Mappers = append(out.Mappers,
 		&hcmv3.ResponseMapper{
 			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 500), HeadersToAdd: withID(fields),
@@ -108,6 +131,22 @@ func statusIs(op accesslogv3.ComparisonFilter_Op, status uint32) *accesslogv3.Ac
 	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_StatusCodeFilter{StatusCodeFilter: &accesslogv3.StatusCodeFilter{
 		Comparison: &accesslogv3.ComparisonFilter{Op: op, Value: &corev3.RuntimeUInt32{DefaultValue: status, RuntimeKey: "edge.local_reply"}},
 	}}}
+}
+
+// unsent matches requests of which the upstream certainly got no part.
+func (b *builder) unsent() *accesslogv3.AccessLogFilter {
+	flags := &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_ResponseFlagFilter{
+		ResponseFlagFilter: &accesslogv3.ResponseFlagFilter{Flags: unsentFlags},
+	}}
+	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_OrFilter{
+		OrFilter: &accesslogv3.OrFilter{Filters: []*accesslogv3.AccessLogFilter{flags, b.expression(notAttempted)}},
+	}}
+}
+
+func all(filters ...*accesslogv3.AccessLogFilter) *accesslogv3.AccessLogFilter {
+	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_AndFilter{
+		AndFilter: &accesslogv3.AndFilter{Filters: filters},
+	}}
 }
 
 func (b *builder) expression(text string) *accesslogv3.AccessLogFilter {
