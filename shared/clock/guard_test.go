@@ -154,3 +154,44 @@ func TestGuardResumesTheHighest(t *testing.T) {
 		wantHighest(t, g, now, c.want)
 	}
 }
+
+// TestGuardWaitsThroughSmallSteps: a clock that is ahead and moves by a minute is the same step, and
+// the hour continues. A clock that moves by more begins the hour again, also if it stays ahead.
+func TestGuardWaitsThroughSmallSteps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by   time.Duration
+		same bool
+	}{{time.Minute, true}, {-time.Minute, true}, {time.Minute + 1, false}, {-time.Minute - 1, false}, {-12 * time.Hour, false}} {
+		now := clock.NewFake(time.Unix(0, 0))
+		g := clock.NewGuard(now)
+		now.Step(day)
+		wantConfirmed(t, g, now, day)
+		now.Advance(59 * time.Minute)
+		now.Step(c.by)
+		wantConfirmed(t, g, now, day+c.by)
+		now.Advance(time.Minute)
+		if c.same {
+			wantConfirmed(t, g, now, 0)
+			continue
+		}
+		wantConfirmed(t, g, now, day+c.by)
+		now.Advance(59*time.Minute - 1)
+		wantConfirmed(t, g, now, day+c.by)
+		now.Advance(1)
+		wantConfirmed(t, g, now, 0)
+	}
+}
+
+// TestGuardForgetsTheHighestOfAnEarlierRun: the week in which a clock is behind begins when the
+// program resumes, not when it first reads the guard.
+func TestGuardForgetsTheHighestOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ after, want time.Duration }{{7*day - 1, day}, {7 * day, 0}} {
+		now := clock.NewFake(time.Unix(0, 0))
+		g := clock.NewGuard(now)
+		g.Resume(now.Now().Add(day))
+		now.Advance(c.after)
+		wantHighest(t, g, now, c.want)
+	}
+}
