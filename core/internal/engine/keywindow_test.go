@@ -1,0 +1,109 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// TestAPurgeEndsAtAWindowOfLivingKeys writes keys by a clock 30 hours ahead, and 700 keys by the right
+// clock after them. Living keys before the expired ones do not end a pass, unless they fill one whole
+// window of 256 keys. None of them expires early, and no key of a running request is removed.
+func TestAPurgeEndsAtAWindowOfLivingKeys(t *testing.T) {
+	t.Parallel()
+	const ahead, years, expired = 30 * time.Hour, 10 * 365 * 24 * time.Hour, 700
+	for _, c := range []struct {
+		wrong, living int
+		want          int64
+	}{{0, 1, expired}, {0, 255, expired}, {1, 255, expired}, {255, 1, expired}, {0, 256, 0}} {
+		t.Run(fmt.Sprintf("%d of a wrong clock, %d living", c.wrong, c.living), func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			s.Clock.Step(years)
+			mustKeys(t, s, "wrong", c.wrong, true)
+			s.Clock.Step(ahead - years)
+			mustKeys(t, s, "living", c.living, true)
+			s.Clock.Step(-ahead)
+			mustKeys(t, s, "k", expired, true)
+			mustKeys(t, s, "running", 1, false)
+			s.Clock.Advance(store.KeyLifetime)
+			mustPurge(t, s, c.want)
+			s.Clock.Advance(ahead - time.Millisecond)
+			mustPurge(t, s, int64(c.wrong))
+			s.Clock.Advance(time.Millisecond)
+			mustPurge(t, s, int64(c.living)+expired-c.want)
+			if got := s.Number(t, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 0"); got != 1 {
+				t.Errorf("got %d keys of running requests, want 1", got)
+			}
+		})
+	}
+}
+
+// keyStores are the ways in which a payment can be written: in the store of this run, in one batch
+// with others, and by commands of its own.
+func keyStores() map[string]func(testing.TB) *coretest.Service {
+	return map[string]func(testing.TB) *coretest.Service{
+		"any": coretest.Open, "batch, PostgreSQL": coretest.OpenShared, "commands, PostgreSQL": coretest.OpenAlone,
+	}
+}
+
+// wantKeyUntil compares the expiry of the only idempotency key.
+func wantKeyUntil(t *testing.T, s *coretest.Service, want time.Time) {
+	t.Helper()
+	if got := s.Number(t, "SELECT expires_at FROM idempotency_keys"); got != want.UnixMilli() {
+		t.Errorf("the key expires %s from now, want %s", time.UnixMilli(got).Sub(s.Clock.Now()), want.Sub(s.Clock.Now()))
+	}
+}
+
+// mustWarmUp makes a payment without a key. A store that several cores share closes the payments of a
+// tenant in batches after the first one.
+func mustWarmUp(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+}
+
+// TestAKeyOfAClockALittleBehind: the clock is set back by half an hour. Keys written after that live
+// for a whole lifetime from the highest confirmed time.
+func TestAKeyOfAClockALittleBehind(t *testing.T) {
+	t.Parallel()
+	for name, open := range keyStores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			mustWarmUp(t, s)
+			want := s.Clock.Now().Add(store.KeyLifetime)
+			s.Clock.Step(-30 * time.Minute)
+			wantReplayed(t, s, false)
+			wantKeyUntil(t, s, want)
+		})
+	}
+}
+
+// TestALateResponseExtendsItsKey: a payment takes 23 hours, and its outcome is written by a clock that
+// is a day behind. Its key lives for another lifetime from the highest confirmed time.
+func TestALateResponseExtendsItsKey(t *testing.T) {
+	t.Parallel()
+	for name, open := range keyStores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			mustWarmUp(t, s)
+			const behind = 24 * time.Hour
+			c := s.Engine.Config
+			c.Test = turning{s.Acquirer, func() {
+				s.Clock.Advance(23*time.Hour + 30*time.Minute)
+				s.DB.ClockAhead()
+				s.Clock.Step(-behind)
+			}}
+			s.Engine = engine.New(c)
+			wantReplayed(t, s, false)
+			wantKeyUntil(t, s, s.Clock.Now().Add(behind+store.KeyLifetime))
+		})
+	}
+}
