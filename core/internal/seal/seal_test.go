@@ -2,6 +2,7 @@ package seal_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -85,5 +86,34 @@ func TestSeal(t *testing.T) {
 		if _, err := s.Open(t.Context(), sealed[:i], place); !errors.Is(err, seal.ErrBroken) {
 			t.Errorf("cut after %d bytes: %v", i, err)
 		}
+	}
+}
+
+// kept is a place of a root secret whose stored form changes.
+type kept struct{ set *root.Set }
+
+// Read implements root.Place.
+func (k *kept) Read(context.Context) ([]byte, error) { return k.set.Bytes() }
+
+// String implements root.Place.
+func (*kept) String() string { return "a test" }
+
+// TestOpenReadsANewVersion: another core seals under a version of the root secret that this core has
+// not read. Open reads the root secret again and opens the text.
+func TestOpenReadsANewVersion(t *testing.T) {
+	t.Parallel()
+	c, at := clock.NewFake(birth), &kept{MustSet(t)}
+	ring, err := root.Open(t.Context(), at, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at.set, err = at.set.Rotated(birth); err != nil {
+		t.Fatal(err)
+	}
+	c.Advance(root.Activation)
+	place := []byte("here")
+	text := seal.New(root.Of(at.set, c)).Seal([]byte("new"), place)
+	if got, err := seal.New(ring).Open(t.Context(), text, place); err != nil || string(got) != "new" {
+		t.Errorf("got %q, %v, want the text", got, err)
 	}
 }
