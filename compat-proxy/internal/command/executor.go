@@ -187,13 +187,13 @@ func (s session) run(ctx context.Context, c Command) Result {
 	case CancelCapture:
 		return s.cancelCapture(ctx, c)
 	case Refund:
-		r := s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.refund(ctx, c) })
+		r := s.once(ctx, c.Once, work{identity: c.identity(), do: func(s session) Result { return s.refund(ctx, c) }})
 		if r.Outcome == Repeated && r.Transaction == nil {
 			r.Transaction, _ = s.target(ctx, c.Target) // who looked back across a slot's beginning has not read it
 		}
 		return r
 	case Credit:
-		return s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.credit(ctx, c) })
+		return s.once(ctx, c.Once, work{identity: c.identity(), do: func(s session) Result { return s.credit(ctx, c) }})
 	case Get:
 		return s.get(ctx, c)
 	case CreateCustomer:

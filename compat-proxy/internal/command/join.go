@@ -30,9 +30,8 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 			digests = append(digests, names.derive(c.unnumbered().identity(), c.Once.Same))
 		}
 	}
-	body := c.Body
 	if len(digests) > 0 {
-		body.Metadata = joined(body.Metadata, digests[0])
+		c.Body.Metadata = joined(c.Body.Metadata, digests[0])
 	}
 	window := c.Once.window()
 	if window == 0 {
@@ -63,7 +62,7 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 			position, nth = next, 0
 		}
 		s.idempotencyKey = numbered(position, nth)
-		r = s.authorize(ctx, body)
+		r = s.charge(ctx, c)
 		if refused, failed := s.refusedBefore(ctx, r); failed != nil {
 			return *failed
 		} else if refused {

@@ -53,25 +53,32 @@ func (c chain) key(n int) string {
 
 func (c chain) next() chain { return chain{c.identity, c.slot + 1} }
 
+// work is the part of a request that an equal one must not repeat.
+type work struct {
+	identity []string // what makes requests equal besides Once.Same: only what the client sent
+	reads    bool     // do depends on objects at v1 that can change between a request and its retry
+	do       func(session) Result
+}
+
 // windowed is a request with a deduplication window.
 type windowed struct {
 	session
+	work
 
 	same   [][]string // what makes requests equal
 	recent time.Time  // an equal request made after it makes this one a duplicate
-	do     func(session) Result
 }
 
-// once runs do with keys that equal requests share, until v1 has no use of the key by an earlier one
-// or an equal request was made within the window. Only what v1 stores and v1's clock decide, so it
+// once runs the work with keys that equal requests share, until v1 has no use of the key by an earlier
+// one or an equal request was made within the window. Only what v1 stores and v1's clock decide, so it
 // makes no difference which proxy gets a request and what time that has.
 //
 // Where a slot begins, requests of both slots run at one time. Those of the later slot close the chain
 // of the earlier one before they take a key. So all requests take keys of one sequence, and of two
 // within the window one finds the other.
-func (s session) once(ctx context.Context, o Once, identity []string, do func(session) Result) Result {
+func (s session) once(ctx context.Context, o Once, do work) Result {
 	if len(o.Same) == 0 {
-		return do(s)
+		return do.do(s)
 	}
 	now, failed := s.now(ctx)
 	if failed != nil {
@@ -79,9 +86,9 @@ func (s session) once(ctx context.Context, o Once, identity []string, do func(se
 	}
 	window := o.window()
 	if window == 0 {
-		return s.apart(ctx, chain{s.names.derive(identity, o.Same), slotOf(now)}, do)
+		return s.apart(ctx, chain{s.names.derive(do.identity, o.Same), slotOf(now)}, do.do)
 	}
-	w := windowed{session: s, same: [][]string{identity, o.Same}, recent: now.Add(-window), do: do}
+	w := windowed{session: s, work: do, same: [][]string{do.identity, o.Same}, recent: now.Add(-window)}
 	home, closes := slotOf(now), slotOf(now.Add(-slotMargin))
 	for n := slotOf(w.recent.Add(-slotMargin)); n < home; n++ {
 		if r, ended := w.pass(ctx, n, n >= closes); ended {
@@ -136,7 +143,8 @@ func (w windowed) inSlot(ctx context.Context, n int64) (chain, []naming, *Result
 }
 
 // take runs the request under the first key of a slot's chain that no earlier one uses. It reports
-// true if the chain is closed.
+// true if the chain is closed. Work that reads objects begins behind the chain's end: an earlier equal
+// request is found before an object that changed since can make v1 refuse this one.
 func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 	own, others, failed := w.inSlot(ctx, n)
 	if failed != nil {
@@ -148,7 +156,15 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 			return r, false
 		}
 	}
-	for end := (&chainEnd{chain: own}); ; end.n++ {
+	end := &chainEnd{chain: own}
+	if w.reads {
+		end.n = -1
+		if r, ended := w.advance(ctx, end); ended || end.closed {
+			return r, !ended
+		}
+		end.n++
+	}
+	for ; ; end.n++ {
 		w.idempotencyKey = end.key(end.n)
 		r := w.do(w.session)
 		if !r.another() {

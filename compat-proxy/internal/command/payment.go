@@ -15,8 +15,29 @@ import (
 
 const contentType = "application/json"
 
-// pay makes a payment. What is stored and was not charged is in the result.
+// pay makes a payment. An equal request has the same identity and is looked for before the customer is
+// read. So a customer that changed meanwhile does not make a retry another payment.
 func (s session) pay(ctx context.Context, c Authorize) Result {
+	if c.Joins != "" {
+		return s.join(ctx, c)
+	}
+	r := s.once(ctx, c.Once, work{
+		identity: c.identity(), reads: c.readsCustomer(), do: func(s session) Result { return s.charge(ctx, c) },
+	})
+	if c.Body.Customer != nil {
+		s.reveal(ctx, &r)
+	}
+	return r
+}
+
+// readsCustomer reports whether the payment depends on what v1 has of its customer.
+func (c Authorize) readsCustomer() bool {
+	return c.ShipToCustomer || len(c.Takes) > 0 && c.Body.Customer != nil
+}
+
+// charge makes a payment under the session's key, with the payment method and the address that its
+// customer has now. The result has a stored payment method that was not charged.
+func (s session) charge(ctx context.Context, c Authorize) Result {
 	if r := s.address(ctx, &c); r != nil {
 		return *r
 	}
@@ -24,15 +45,7 @@ func (s session) pay(ctx context.Context, c Authorize) Result {
 	if refused != nil {
 		return *refused
 	}
-	var r Result
-	if c.Joins != "" {
-		r = s.join(ctx, c)
-	} else {
-		r = s.once(ctx, c.Once, c.identity(), func(s session) Result { return s.authorize(ctx, c.Body) })
-		if c.Body.Customer != nil {
-			s.reveal(ctx, &r)
-		}
-	}
+	r := s.authorize(ctx, c.Body)
 	if method != nil && r.Transaction == nil {
 		r.Methods = []v1.PaymentMethod{*method}
 	}

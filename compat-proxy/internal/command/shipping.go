@@ -1,11 +1,9 @@
 package command
 
-import (
-	"context"
-	"net/http"
-)
+import "context"
 
-// address fills in where the customer's goods go. It returns a result when that can not be told.
+// address puts the customer's address into the payment. It returns a result if that cannot be read or
+// the customer has none. An unknown customer is left to v1, as in stored.
 func (s session) address(ctx context.Context, c *Authorize) *Result {
 	if !c.ShipToCustomer {
 		return nil
@@ -13,7 +11,7 @@ func (s session) address(ctx context.Context, c *Authorize) *Result {
 	customer, r := s.customer(ctx, text(c.Body.Customer))
 	switch {
 	case customer == nil && r.Outcome == NotFound:
-		return &Result{Outcome: Refused, Status: http.StatusBadRequest, Code: CodeUnknownCustomer}
+		return nil
 	case customer == nil:
 		return &r
 	case customer.Shipping == nil:

@@ -8,9 +8,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// stored looks at what the payment's customer pays with, and has it name the one payment method that is charged: then a default and the same
-// one named make equal requests. It returns that method, and a result when it is not to be charged. A caller who may not look leaves all of it
-// to v1.
+// stored reads the customer's payment method that the payment charges, and names it in the payment. It
+// returns that method, and a result if it must not be charged. What the caller may not read, or v1
+// does not have, is left to v1: a refusal by v1 settles earlier attempts under the same key.
 func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *Result) {
 	if len(c.Takes) == 0 || c.Body.Customer == nil {
 		return nil, nil
@@ -20,11 +20,8 @@ func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *
 		return nil, refused
 	}
 	method, r := s.method(ctx, *c.Body.Customer, name)
-	switch {
-	case method == nil && r.Outcome == NotFound: // of nobody, or of another customer
-		return nil, &Result{Outcome: Refused, Status: http.StatusBadRequest, Code: CodeUnknownMethod}
-	case method == nil:
-		return nil, barred(r)
+	if method == nil {
+		return nil, unread(r)
 	}
 	c.Body.PaymentMethod = name
 	switch {
@@ -36,27 +33,22 @@ func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *
 	return method, nil
 }
 
-// methodName is the id of the payment method that is to be charged: the one named, or the customer's default. Without one it returns "" and
-// the result to give, if any.
+// methodName returns the id of the payment method to charge: the one named, or the customer's default.
+// Without one it returns "" and the result to give, if any.
 func (s session) methodName(ctx context.Context, body *v1.TransactionCreate) (string, *Result) {
 	if body.PaymentMethod != "" {
 		return body.PaymentMethod, nil
 	}
 	customer, r := s.customer(ctx, *body.Customer)
-	switch {
-	case customer == nil && r.Outcome == NotFound:
-		return "", &Result{Outcome: Refused, Status: http.StatusBadRequest, Code: CodeUnknownCustomer}
-	case customer == nil:
-		return "", barred(r)
-	case customer.DefaultPaymentMethod == nil:
-		return "", &Result{Outcome: Refused, Status: http.StatusBadRequest, Code: CodeMissingField, Param: "payment_method"}
+	if customer == nil {
+		return "", unread(r)
 	}
-	return *customer.DefaultPaymentMethod, nil
+	return text(customer.DefaultPaymentMethod), nil
 }
 
-// barred is nil for a caller who may not look.
-func barred(r Result) *Result {
-	if r.Status == http.StatusForbidden {
+// unread returns nil for what the caller may not read and for what v1 does not have, else r.
+func unread(r Result) *Result {
+	if r.Status == http.StatusForbidden || r.Outcome == NotFound {
 		return nil
 	}
 	return &r
