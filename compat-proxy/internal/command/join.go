@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// digestKey is the entry of a further payment's metadata by which an equal request knows it.
+// digestKey is the entry of a further payment's metadata by which an equal request finds it. Its value
+// is an HMAC, which confirms no guess of a number without the deduplication secret.
 const digestKey = "payment_digest"
 
 const (
@@ -27,7 +27,7 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 	var digests []string // the first one is put down
 	if len(c.Once.Same) > 0 {
 		for _, names := range s.allNames() {
-			digests = append(digests, names.derive(c.unnumbered().identity(), c.Once.Same))
+			digests = append(digests, names.derive(c.identity(), c.Once.Same))
 		}
 	}
 	if len(digests) > 0 {
@@ -133,30 +133,4 @@ func joined(m *v1.Metadata, digest string) *v1.Metadata {
 	}
 	out[digestKey] = digest
 	return &out
-}
-
-// unnumbered is c with the ends of its numbers only. Its digest stands where who has the API key can read it, and try every number.
-func (c Authorize) unnumbered() Authorize {
-	if c.Body.Card != nil {
-		card := *c.Body.Card
-		card.Number = end(card.Number)
-		c.Body.Card = &card
-	}
-	if c.Body.NetworkToken != nil {
-		token := *c.Body.NetworkToken
-		token.Number = end(token.Number)
-		c.Body.NetworkToken = &token
-	}
-	if c.Body.BankAccount != nil {
-		account := *c.Body.BankAccount
-		account.AccountNumber = end(account.AccountNumber)
-		c.Body.BankAccount = &account
-	}
-	return c
-}
-
-// end is what may be shown of a number.
-func end(number secret.String) secret.String {
-	text := number.Reveal()
-	return secret.New(text[max(0, len(text)-4):])
 }

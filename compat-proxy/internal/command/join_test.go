@@ -201,6 +201,9 @@ func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	return f, x
 }
 
+// endsLikeVisa is another number than visa with the same last four digits.
+const endsLikeVisa = "4111118888881111"
+
 // further is a further payment of the order by a card of that number.
 func further(amount int64, window int, card string) command.Authorize {
 	return sale(window, func(c *command.Authorize) {
@@ -419,7 +422,8 @@ func TestJoin_whereNothingIsToBeSeen(t *testing.T) {
 	}
 }
 
-// What v1 is given to know a repetition by says nothing of a card number but its end, which v1 shows anyway.
+// TestJoin_digest pays twice for an order by cards whose numbers end alike: they are different cards, and
+// so are the requests.
 func TestJoin_digest(t *testing.T) {
 	t.Parallel()
 	digest := func(c command.Authorize) string {
@@ -430,8 +434,20 @@ func TestJoin_digest(t *testing.T) {
 		return f.payments[0].Metadata["payment_digest"]
 	}
 	first := digest(further(100, 120, visa))
-	if other := digest(further(100, 120, "4111118888881111")); other != first || first == "" {
-		t.Errorf("another number that ends so: got %q, want %q", other, first)
+	if again := digest(further(100, 120, visa)); again != first || first == "" {
+		t.Errorf("the same card: got %q, want %q", again, first)
+	}
+	if other := digest(further(100, 120, endsLikeVisa)); other == first {
+		t.Errorf("another number that ends so: got %q too", other)
+	}
+	f, x := setupOrder(t)
+	for _, card := range []string{visa, endsLikeVisa} {
+		if got := run(t, x, further(100, 120, card)); got.Outcome != command.Done {
+			t.Errorf("by the card %s: got %s, want it done", card, got.Outcome)
+		}
+	}
+	if payments, amount := f.taken(); payments != 2 || amount != 200 {
+		t.Errorf("got %d payments of %d, want 2 of 200", payments, amount)
 	}
 	if other := digest(further(100, 120, mastercard)); other == first {
 		t.Errorf("another end: got %q too", other)
