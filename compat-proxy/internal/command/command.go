@@ -103,14 +103,19 @@ type Get struct {
 	Captures bool `json:"captures,omitzero"`
 }
 
-// CreateCustomer stores a customer with what it pays with: all of it or nothing. One that is told apart by the same reference, description
-// and e-mail address is not made again.
+// CreateCustomer stores a customer with its payment methods: all of it or nothing. A customer with the
+// same reference, description and e-mail address is not made again. The fields count as the client
+// sent them: customers stay apart whose fields are equal only since card numbers in them were masked.
 type CreateCustomer struct {
 	Body v1.CustomerInput `json:"body"`
 	// Methods are the payment methods, in the order of the result's.
 	Methods []NewMethod `json:"methods,omitempty"`
 	// Default is the place of the default in Methods, counted from 1; 0 for none.
 	Default int `json:"default,omitzero"`
+
+	// unmasked are the fields that tell the customer apart as the client sent them, if v1 gets one of
+	// them masked; else nil.
+	unmasked []string
 }
 
 // NewMethod is a payment method of a customer that is made.

@@ -71,24 +71,50 @@ func findable(in v1.CustomerInput) v1.CustomerInput {
 // opening is the part of a customer that tells it apart from others.
 func opening(in v1.CustomerInput) v1.CustomerInput {
 	marks := v1.Metadata{setupName: setupIncomplete}
-	if from := origin(in.Metadata); from != "" {
-		marks[referenceFrom] = from
+	for _, name := range []string{referenceFrom, identityKey} {
+		if value := entry(in.Metadata, name); value != "" {
+			marks[name] = value
+		}
 	}
 	return v1.CustomerInput{Reference: in.Reference, Description: in.Description, Email: in.Email, Metadata: &marks}
 }
 
-// origin is where a reference is from, "" when it is the customer's own.
-func origin(m *v1.Metadata) string {
+// entry returns an entry of metadata, "" if there is none.
+func entry(m *v1.Metadata, name string) string {
 	if m == nil {
 		return ""
 	}
-	return (*m)[referenceFrom]
+	return (*m)[name]
 }
 
 // alike reports whether c is told apart by the same fields as in.
 func alike(c *v1.Customer, in v1.CustomerInput) bool {
-	return text(c.Reference) == text(in.Reference) && text(c.Description) == text(in.Description) && text(c.Email) == text(in.Email) &&
-		origin(&c.Metadata) == origin(in.Metadata)
+	there := v1.CustomerInput{Reference: c.Reference, Description: c.Description, Email: c.Email}
+	return slices.Equal(identifying(there), identifying(in)) &&
+		c.Metadata[referenceFrom] == entry(in.Metadata, referenceFrom) && c.Metadata[identityKey] == entry(in.Metadata, identityKey)
+}
+
+// identifying returns the fields that tell a customer apart.
+func identifying(in v1.CustomerInput) []string {
+	return []string{text(in.Reference), text(in.Description), text(in.Email)}
+}
+
+// identityKey is the entry of a customer's metadata that tells it apart from others whose fields are
+// equal once they are masked. Its value is an HMAC of the fields as the client sent them.
+const identityKey = "masked_identity"
+
+// identified returns the body with the entry identityKey under the names, if a field was masked.
+func (c CreateCustomer) identified(names naming) v1.CustomerInput {
+	if c.unmasked == nil {
+		return c.Body
+	}
+	entries, in := v1.Metadata{}, c.Body
+	if in.Metadata != nil {
+		maps.Copy(entries, *in.Metadata)
+	}
+	entries[identityKey] = names.derive([]string{"customer"}, c.unmasked)
+	in.Metadata = &entries
+	return in
 }
 
 func text(s *string) string {
@@ -100,9 +126,10 @@ func text(s *string) string {
 
 // createCustomer makes the customer whole, or finds the one that there is.
 func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
-	apart := []string{string(c.Kind()), text(c.Body.Reference), text(c.Body.Description), text(c.Body.Email)}
+	// The masked fields count too: v1 compares them with the body that came under the key before.
+	apart := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
 	c.Body = findable(c.Body)
-	same, failed := s.customersLike(ctx, c.Body)
+	same, failed := s.customersLike(ctx, c)
 	if failed != nil {
 		return *failed
 	}
@@ -111,14 +138,15 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: c}
 		}
 	}
-	all, err := v1.Marshal(c.withoutCodes())
-	if err != nil {
-		return unencodable()
-	}
-	first := func(n naming) string { return "customer-" + n.derive(apart) + "-" }
+	first := func(n naming) string { return "customer-" + n.derive(apart...) + "-" }
 	names, failed := s.chosen(ctx, func(n naming) string { return first(n) + "0" })
 	if failed != nil {
 		return *failed
+	}
+	c.Body = c.identified(names)
+	all, err := v1.Marshal(c.withoutCodes())
+	if err != nil {
+		return unencodable()
 	}
 	content := names.derive([]string{string(all)})
 	for n := range maxOpenings {
@@ -186,13 +214,17 @@ func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 // pageSize is how many customers one page of a list has at most.
 const pageSize = 100
 
-// customersLike lists the customers that are told apart by the same fields. v1 finds customers by two of them; of those that have neither
-// it can tell none.
-func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]seenCustomer, *Result) {
+// customersLike lists the customers that are told apart by the same fields, made under any of the
+// secrets. v1 lists customers by two of the fields; without both, the list is empty.
+func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCustomer, *Result) {
 	limit := pageSize
-	params := &v1.ListCustomersParams{Limit: &limit, Reference: in.Reference, Email: in.Email}
+	params := &v1.ListCustomersParams{Limit: &limit, Reference: c.Body.Reference, Email: c.Body.Email}
 	if params.Reference == nil && params.Email == nil {
 		return nil, nil
+	}
+	var wanted []v1.CustomerInput
+	for _, names := range s.allNames() {
+		wanted = append(wanted, c.identified(names))
 	}
 	var same []seenCustomer
 	for {
@@ -204,7 +236,7 @@ func (s session) customersLike(ctx context.Context, in v1.CustomerInput) ([]seen
 			return nil, &r
 		}
 		for i := range page.Data {
-			if alike(&page.Data[i], in) {
+			if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return alike(&page.Data[i], in) }) {
 				same = append(same, seenCustomer{page.Data[i], a.date})
 			}
 		}

@@ -14,8 +14,9 @@ import (
 )
 
 // masked returns a command without card numbers in its texts, which v1 refuses. It is applied before
-// anything else, so that lookups and the comparison with v1's responses use the texts that v1 stores.
-// Names and Once keep the texts as they came: v1 gets only an HMAC of them.
+// anything else, so that the comparison with v1's responses uses the texts that v1 stores. Nothing is
+// identified by a masked text: Names, Once and the identity of a customer keep the texts as the client
+// sent them, and v1 gets only an HMAC of them.
 func masked(c Command) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -52,8 +53,12 @@ func maskedCustomer(c CreateCustomer) (_ CreateCustomer, err error) {
 			own = append(own, card.Number)
 		}
 	}
+	sent := identifying(c.Body)
 	if c.Body, err = maskedBody(c.Body, own...); err != nil {
 		return c, err
+	}
+	if !slices.Equal(identifying(c.Body), sent) {
+		c.unmasked = sent
 	}
 	c.Methods = slices.Clone(c.Methods)
 	for i := range c.Methods {
