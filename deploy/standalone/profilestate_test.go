@@ -46,7 +46,8 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 					t.Fatalf("the proxy returned %s, want the response lost", got.body)
 				}
 				changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2])
-				got := m.must(t, change.method, "/v1/customers/"+customer+changed.Replace(change.path), "", changed.Replace(change.body))
+				path := "/v1/customers/" + customer + changed.Replace(change.path)
+				got := m.must(t, change.method, path, "", changed.Replace(change.body))
 				if got.status/100 != 2 {
 					t.Fatalf("the change: got %s", got.body)
 				}
@@ -63,7 +64,8 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 // threeCards are the payment profiles and the address of a customer. The last card has no known brand.
 const threeCards = `{` + legacyCard + `,"defaultPaymentProfile":true},` +
 	`{"payment":{"creditCard":{"cardNumber":"5424000000000015","expirationDate":"2031-04"}}},` +
-	`{"payment":{"creditCard":{"cardNumber":"9999999999999995","expirationDate":"2031-04"}}}],"shipToList":[{"lastName":"Ana"}`
+	`{"payment":{"creditCard":{"cardNumber":"9999999999999995","expirationDate":"2031-04"}}}],` +
+	`"shipToList":[{"lastName":"Ana"}`
 
 // v1Profile returns the ids at v1 of a profile.
 func v1Profile(t *testing.T, ids profileNumbers) (customer string, methods []string) {

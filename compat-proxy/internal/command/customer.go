@@ -91,7 +91,8 @@ func entry(m *v1.Metadata, name string) string {
 func alike(c *v1.Customer, in v1.CustomerInput) bool {
 	there := v1.CustomerInput{Reference: c.Reference, Description: c.Description, Email: c.Email}
 	return slices.Equal(identifying(there), identifying(in)) &&
-		c.Metadata[referenceFrom] == entry(in.Metadata, referenceFrom) && c.Metadata[identityKey] == entry(in.Metadata, identityKey)
+		c.Metadata[referenceFrom] == entry(in.Metadata, referenceFrom) &&
+		c.Metadata[identityKey] == entry(in.Metadata, identityKey)
 }
 
 // identifying returns the fields that tell a customer apart.
