@@ -22,7 +22,8 @@ type Contradiction string
 
 // The contradictions.
 const (
-	// LateRecorded: a step that had failed was approved, and is recorded as done.
+	// LateRecorded: a step that had failed, or that the acquirer was to drop, was approved. It is
+	// recorded as done.
 	LateRecorded Contradiction = "late_recorded"
 	// LateReversed: a step that had failed was approved. It cannot be recorded any more, so the acquirer must reverse it.
 	LateReversed Contradiction = "late_reversed"

@@ -226,8 +226,9 @@ func TestNoEffectOfAnUnlinkedRefund(t *testing.T) {
 	}
 }
 
-// TestStalledUnlinkedRefundIsNotDropped: recovery waits to have a stalled unlinked refund dropped,
-// and the first attempt is approved. The pending reversal ends with that commit.
+// TestStalledUnlinkedRefundIsNotDropped: recovery has requested to drop a stalled unlinked refund
+// without a response, and the first attempt is approved. Core inquires and records it, and does not
+// request the drop again.
 func TestStalledUnlinkedRefundIsNotDropped(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)
@@ -245,11 +246,15 @@ func TestStalledUnlinkedRefundIsNotDropped(t *testing.T) {
 		}
 		return nil
 	}
-	if a, err := give(t.Context(), s, "k", "card"); err != nil || a.Status != 201 {
-		t.Errorf("got %d %s, %v, want 201", a.Status, a.Body, err)
+	if a, err := give(t.Context(), s, "k", "card"); err != nil || a.Status != 504 {
+		t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
 	}
 	heal(s)
+	lookUntilTheEnd(t, s)
 	wantGivenOnce(t, s)
+	if got := s.Acquirer.Calls(coretest.Void); len(got) != 0 {
+		t.Errorf("got %+v, want no request to drop it", got)
+	}
 }
 
 // TestAttemptOfACoreThatIsAhead: an attempt counts as running although the clock of its core is

@@ -53,7 +53,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	case err != nil:
 		return err
 	case state == payment.StepPending:
-		return finished(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
+		return e.foundPending(ctx, r, s, a)
 	case !a.Approved:
 		return e.lookAgain(ctx, r)
 	}
@@ -67,6 +67,16 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 	}
 	return e.letGo(ctx, acq, r, true)
+}
+
+// foundPending concludes a pending step with the result that a look found. An approval contradicts
+// the acquirer if it was requested to drop the step.
+func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, a acquirer.Answer) error {
+	err := finished(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
+	if err == nil && a.Approved && r.Requested {
+		e.contradicted(ctx, s.about(), a, LateRecorded)
+	}
+	return err
 }
 
 // stepOf reads the step of a pending reversal that is no authorization, and its state.
@@ -95,9 +105,19 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 	return &void{e, t}, state, nil
 }
 
-// letGo requests the release of a step that the acquirer has, or that it drops the request of a step
-// that it does not have.
+// letGo requests the release of a step that the acquirer knows, or that it drops the request of one
+// that it does not know. The request is written before it is sent: from then on an approval in a
+// response to the step is no proof of an effect (late.go). Nothing is sent if the reversal was
+// changed or ended meanwhile.
 func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
+	if !r.Requested {
+		r.Requested = true
+		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.PostponeReversal(r) })
+		if err != nil {
+			return unlessChanged(err)
+		}
+		r.Version++
+	}
 	ask := acq.Void
 	if known && r.ByRefund() {
 		ask = acq.Refund

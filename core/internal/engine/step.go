@@ -218,8 +218,12 @@ func (e *Engine) commitFollow(
 		refused = &payment.Refusal{Code: acquirerDeclined, Message: message}
 	}
 	var out Answer
+	var dropped bool
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		look := false
+		if dropped, err = mayBeDropped(tx, from, o, a); err != nil || dropped {
+			return err
+		}
 		if refused != nil {
 			if look, err = contested(tx, from, o); err != nil {
 				return err
@@ -238,7 +242,22 @@ func (e *Engine) commitFollow(
 		}
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
 	})
+	if err == nil && dropped {
+		err = errMayBeDropped
+	}
 	return out, err
+}
+
+// errMayBeDropped: the acquirer approved the step and may have dropped it since.
+var errMayBeDropped = errors.New("engine: the acquirer may have dropped the step that it approved; an inquiry decides")
+
+// mayBeDropped reports whether the acquirer was requested to drop an open step that a response
+// approved. Then its look decides. Only an unlinked refund is dropped while it is open.
+func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Answer) (bool, error) {
+	if !a.Approved || from.look != nil || o.Transaction != 0 {
+		return false, nil
+	}
+	return leftToLook(tx, o, a, false)
 }
 
 // endLook ends the pending reversal of a step that was open until this command. Only an unlinked

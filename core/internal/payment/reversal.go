@@ -20,20 +20,21 @@ const (
 // An authorization that turns out to be approved is released. A capture, void or refund that turns
 // out to be approved is recorded, and reversed only if its amount is no longer available.
 type Reversal struct {
-	ID       int64
-	Step     StepID // the row of its transaction may have been removed
-	Tenant   Tenant
-	Amount   int64 // minor units that the step requested
-	Currency string
-	Captured bool      // the step takes money: a capture, or an authorization that captures at once
-	Held     int64     // minor units that the acquirer reported as approved; 0 while it has reported none
-	Asked    int64     // release requests with a response
-	Refused  int64     // how many of the last of them were refused
-	Looks    int64     // inquiries without a result since the acquirer acknowledged the release
-	Version  int64     // counts the changes
-	Since    time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
-	DueAt    time.Time // when to work on it next
-	Claim    int64     // the idempotency key that stays taken until the reversal ends, 0 for none
+	ID        int64
+	Step      StepID // the row of its transaction may have been removed
+	Tenant    Tenant
+	Amount    int64 // minor units that the step requested
+	Currency  string
+	Captured  bool      // the step takes money: a capture, or an authorization that captures at once
+	Held      int64     // minor units that the acquirer reported as approved; 0 while it has reported none
+	Requested bool      // the acquirer may have received a request to release or drop the step
+	Asked     int64     // release requests with a response
+	Refused   int64     // how many of the last of them were refused
+	Looks     int64     // inquiries without a result since the acquirer acknowledged the release
+	Version   int64     // counts the changes
+	Since     time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
+	DueAt     time.Time // when to work on it next
+	Claim     int64     // the idempotency key that stays taken until the reversal ends, 0 for none
 }
 
 // Unwanted returns the pending reversal of an authorization that is closed at a time. It is due at

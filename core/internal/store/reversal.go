@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, refused,
-	looks, version, since, due_at, claim`
+const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, requested,
+	asked, refused, looks, version, since, due_at, claim`
 
 // InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as
 // r, and its looks begin again; the larger held amount and the idempotency key stand.
@@ -28,9 +28,26 @@ func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 // PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or
 // ended meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
-	return tx.change(`UPDATE reversals SET held = ?, asked = ?, refused = ?, looks = ?, since = ?, due_at = ?, version = version + 1
+	return tx.change(`UPDATE reversals SET held = ?, requested = ?, asked = ?, refused = ?, looks = ?, since = ?, due_at = ?, version = version + 1
 		WHERE id = ? AND version = ?`,
-		r.Held, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
+		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
+}
+
+// ReleaseRequested reports whether a step has a pending reversal, and whether the acquirer may have
+// received a release request for it. It keeps recovery from requesting one until the command has
+// ended.
+func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err error) {
+	row, err := tx.row(`UPDATE reversals SET requested = requested
+		WHERE kind = ? AND step_id = ? AND transaction_id = ? AND attempt = ? RETURNING requested`,
+		string(s.Kind), s.ID, s.Transaction, s.Attempt)
+	if err != nil {
+		return false, false, err
+	}
+	n, err := scanNumber(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
+	}
+	return err == nil, n == 1, err
 }
 
 // EndReversal removes r: the step has no effect that is not recorded. ErrConflict if r was changed
@@ -70,7 +87,7 @@ func scanReversal(row Scanner) (*payment.Reversal, error) {
 		since, due int64
 	)
 	err := row.Scan(&r.ID, &r.Step.Kind, &r.Step.Transaction, &r.Step.ID, &r.Step.Attempt, &r.Tenant.Merchant, &r.Tenant.Live,
-		&r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Asked, &r.Refused, &r.Looks, &r.Version, &since, &due, &r.Claim)
+		&r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Requested, &r.Asked, &r.Refused, &r.Looks, &r.Version, &since, &due, &r.Claim)
 	if err != nil {
 		return nil, fmt.Errorf("read reversal: %w", err)
 	}

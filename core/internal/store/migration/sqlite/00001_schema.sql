@@ -214,6 +214,7 @@ CREATE TABLE reversals (
     currency       TEXT    NOT NULL,
     captured       INTEGER NOT NULL CHECK (captured IN (0, 1)), -- a capture, or an authorization that captures at once
     held           INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0), -- approved, as far as the acquirer has reported
+    requested      INTEGER NOT NULL DEFAULT 0 CHECK (requested IN (0, 1)), -- the acquirer may have got a release request
     asked          INTEGER NOT NULL DEFAULT 0, -- release requests with a response: the next has a reference of its own
     refused        INTEGER NOT NULL DEFAULT 0, -- consecutive refusals
     looks          INTEGER NOT NULL DEFAULT 0, -- inquiries without a result since the acquirer acknowledged the release

@@ -187,6 +187,7 @@ CREATE TABLE reversals (
     currency       TEXT     NOT NULL,
     captured       SMALLINT NOT NULL CHECK (captured IN (0, 1)),
     held           BIGINT   NOT NULL DEFAULT 0 CHECK (held >= 0),
+    requested      SMALLINT NOT NULL DEFAULT 0 CHECK (requested IN (0, 1)),
     asked          BIGINT   NOT NULL DEFAULT 0,
     refused        BIGINT   NOT NULL DEFAULT 0,
     looks          BIGINT   NOT NULL DEFAULT 0,
