@@ -65,6 +65,8 @@ type authorization struct {
 	t       *payment.Transaction
 	secrets vault.Secrets // of the token; zero in recovery
 	refused int64         // minor units of an unwanted part that the acquirer refused to release
+
+	partDeclined bool // closed found the payment declined for the same part
 }
 
 func (s *authorization) about() about {
@@ -152,12 +154,19 @@ func (s *authorization) closed(tx *store.Tx, a acquirer.Answer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	s.partDeclined = unwantedPart(s.t, a) && declinedFor(now, s.t.Attempt, a)
 	withoutMoney := []payment.Status{payment.Failed, payment.Declined, payment.RequiresConfirmation, payment.Canceled}
 	return now.Attempt != s.t.Attempt || slices.Contains(withoutMoney, now.Status), nil
 }
 
-// correct never records an authorization that was closed: it is released.
-func (*authorization) correct(*store.Tx) (Answer, error) { return Answer{}, store.ErrConflict }
+// correct never records an authorization that was closed: it is released. errPartDeclined if it was
+// closed for the same approval.
+func (s *authorization) correct(*store.Tx) (Answer, error) {
+	if s.partDeclined {
+		return Answer{}, errPartDeclined
+	}
+	return Answer{}, store.ErrConflict
+}
 
 // writeOutcome writes a resolved payment, the capture it is when it was captured at once, its event and its answer.
 func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, answer Answer) error {

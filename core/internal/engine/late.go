@@ -70,7 +70,8 @@ func leftToLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, er
 
 // correct records an approved step that was closed, and ends its pending reversal, whose
 // idempotency key gets the response. If the step cannot be recorded, correct writes a pending
-// reversal. It returns no contradiction if a look decides.
+// reversal. It returns no contradiction if a look decides, or if the approval is one that the step
+// was closed for.
 func (e *Engine) correct(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
 	if o := s.about(); look == nil && o.Kind != payment.AuthorizeStep {
 		if left, err := leftToLook(tx, o, a, true); err != nil || left {
@@ -93,5 +94,8 @@ func (e *Engine) correct(tx *store.Tx, s step, a acquirer.Answer, look *payment.
 	}
 	r := s.about().reversal(tx.Now)
 	r.Held = a.Amount
+	if errors.Is(err, errPartDeclined) {
+		return "", tx.InsertReversal(r)
+	}
 	return LateReversed, tx.InsertReversal(r)
 }

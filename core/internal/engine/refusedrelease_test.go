@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -174,25 +175,46 @@ func TestRefusedReleaseOfAPart(t *testing.T) {
 }
 
 // TestRefusedReleaseOfAPartByTwo: recovery and the request find the part, and both get the refusal.
+// The payment was declined for this part, so its approval contradicts nothing, whether the pending
+// reversal has ended since or not.
 func TestRefusedReleaseOfAPartByTwo(t *testing.T) {
 	t.Parallel()
-	s := coretest.Open(t)
-	approving(s, 40)
-	refusesVoids(s)
-	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
-		if c.Verb == coretest.Authorize {
-			s.Acquirer.After = nil
-			s.Recover(t) //nolint:contextcheck // it is the test's
-		}
-		return nil
+	for _, ended := range []bool{false, true} {
+		t.Run(fmt.Sprint("reversal ended ", ended), func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			alerts := observed(s)
+			approving(s, 40)
+			refusesVoids(s)
+			s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+				if c.Verb != coretest.Authorize {
+					return nil
+				}
+				s.Acquirer.After = nil
+				s.Recover(t) //nolint:contextcheck // it is the test's
+				if ended {
+					s.Acquirer.Decide = nil
+					lookUntilTheEnd(t, s) //nolint:contextcheck // the test's
+				}
+				return nil
+			}
+			if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+				t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
+			}
+			if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
+				t.Errorf("reversals: got %d, want 1", got)
+			}
+			if !ended {
+				wantPartPending(t, s)
+			}
+			lookUntilTheEnd(t, s)
+			if got := s.Acquirer.HeldInAll(); got != 0 {
+				t.Errorf("held: got %d, want nothing", got)
+			}
+			wantSettledBooks(t, s)
+			alerts.want(t)
+		})
 	}
-	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
-		t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
-	}
-	if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
-		t.Errorf("reversals: got %d, want 1", got)
-	}
-	wantPartPending(t, s)
 }
 
 // TestRefusedReleaseOfAPartOfADeclinedPayment: the payment was closed without a reversal, as by an
