@@ -22,8 +22,8 @@ func (o about) reversal(at time.Time) *payment.Reversal {
 // amount is no longer available, the acquirer must reverse it, and so it must an authorization,
 // whose merchant may have paid in another way. A step that stands is left alone. look is the
 // pending reversal that found the approval, nil for a response, which records nothing if a release
-// may have been requested (leftToLook). settled is false if look must go on to release.
-func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (settled bool, err error) {
+// may have been requested (leftToLook). done is false if look must go on to release.
+func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (done bool, err error) {
 	o := s.about()
 	var found Contradiction
 	err = e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {

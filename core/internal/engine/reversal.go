@@ -57,8 +57,8 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	case !a.Approved:
 		return e.lookAgain(ctx, r)
 	}
-	settled, err := e.late(ctx, s, a, r)
-	if err != nil || settled {
+	done, err := e.late(ctx, s, a, r)
+	if err != nil || done {
 		return unlessChanged(err)
 	}
 	r.Held = a.Amount
