@@ -30,13 +30,17 @@ func TestReserveIdempotencyKey(t *testing.T) {
 	}
 	wantRefusal(t, b.post(t, path, `{"purpose":"b"}`, keyed("nonce")), reused)
 	wantRefusal(t, b.post(t, "/v1/transactions", create(5, manual), keyed("nonce")), reused)
-	if record := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "nonce"), 200); *record.HTTPStatus != 201 || record.Resource != nil {
-		t.Errorf("looked up: got %+v", record)
+	record := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "nonce"), 200)
+	if *record.HTTPStatus != 201 || record.Resource != nil || record.Purpose == nil || *record.Purpose != "a" {
+		t.Errorf("looked up: got %+v, want the purpose", record)
 	}
 	b.clock.Set(birth.Add(24 * time.Hour))
 	MustDecode[v1.IdempotencyKeyReservation](t, b.post(t, path, `{"purpose":"b"}`, keyed("nonce")), 201)
 
 	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, manual), keyed("paid")), 201)
+	if record := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "paid"), 200); record.Purpose != nil {
+		t.Errorf("a payment's key: got the purpose %q", *record.Purpose)
+	}
 	wantRefusal(t, b.post(t, path, `{"purpose":"a"}`, keyed("paid")), reused)
 	wantRefusal(t, b.post(t, path, `{"purpose":"a"}`), invalid("invalid_idempotency_key", ""))
 	wantRefusal(t, b.post(t, path, `{}`, keyed("k")), invalid("missing_field", "purpose"))

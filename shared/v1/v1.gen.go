@@ -1887,6 +1887,11 @@ type IdempotencyKeyRecord struct {
 	// Resource The id of the object that the stored response shows.
 	Resource *string `json:"resource,omitempty"`
 
+	// Purpose The purpose of a reserved key. Absent for the key of any other request.
+	//
+	// Example: nonce
+	Purpose *string `json:"purpose,omitempty"`
+
 	// CreatedAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -43,8 +44,8 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 	}
 	if found.Status != 0 {
 		out.Status, out.HTTPStatus = v1.IdempotencyKeyRecordStatusCompleted, &found.Status
-		resource, code := shownIn(found.Answer)
-		out.Resource, out.ErrorCode = text(resource), text(code)
+		shown := shownIn(found.Answer)
+		out.Resource, out.ErrorCode, out.Purpose = text(shown.resource), text(shown.code), text(shown.purpose)
 	}
 	a.write(w, r, http.StatusOK, encode(&out))
 	return nil
@@ -75,29 +76,30 @@ func (a *API) reserveKey(c *call) (engine.Answer, error) {
 }
 
 // resourceOf returns the id of the object that a stored response shows, "" if it shows none.
-func resourceOf(response []byte) string {
-	resource, _ := shownIn(response)
-	return resource
+func resourceOf(response []byte) string { return shownIn(response).resource }
+
+// shown is what a stored response shows; a field is "" if the response does not have it.
+type shown struct {
+	resource string // the id of the object
+	code     string // of the error
+	purpose  string // of the reservation
 }
 
-// shownIn returns the id of the object and the code of the error that a stored response shows, each
-// "" if it shows none. It is parsed when a client requests it, so that to store a response costs no
-// more.
-func shownIn(response []byte) (resource, code string) {
-	var shown struct {
-		ID    string `json:"id"`
-		Error struct {
+// shownIn reads a stored response. It is parsed when a client requests it, so that to store a
+// response costs no more.
+func shownIn(response []byte) shown {
+	var in struct {
+		ID      string `json:"id"`
+		Purpose string `json:"purpose"`
+		Error   struct {
 			Code        string `json:"code"`
 			Transaction struct {
 				ID string `json:"id"`
 			} `json:"transaction"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(response, &shown) != nil {
-		return "", ""
+	if json.Unmarshal(response, &in) != nil {
+		return shown{}
 	}
-	if shown.ID != "" {
-		return shown.ID, ""
-	}
-	return shown.Error.Transaction.ID, shown.Error.Code
+	return shown{cmp.Or(in.ID, in.Error.Transaction.ID), in.Error.Code, in.Purpose}
 }
