@@ -3,16 +3,16 @@ package command
 import (
 	"context"
 	"maps"
-	"slices"
 	"sync"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// nonceKey is the entry of metadata that makes a request another one than all that are equal to it.
+// nonceKey is the entry of metadata that makes a request differ from all that are equal to it.
 const nonceKey = "nonce"
 
-// apartTries is how many keys of a chain are tried before one that nobody else has is taken: the payment matters more than that it is seen.
+// apartTries is how many keys of a chain are tried before a random one: the payment matters more
+// than that later requests find it.
 const apartTries = 8
 
 // apart runs do for a request without a window, under the chain's next key, so that later requests
@@ -21,12 +21,12 @@ const apartTries = 8
 func (s session) apart(ctx context.Context, in chain, do func(session) Result) Result {
 	s.nonce = s.x.cfg.NewKey()
 	for range apartTries {
-		n := s.x.places.take(in)
+		n := s.x.chainEnds.take(in)
 		s.idempotencyKey = in.key(n)
 		r := do(s)
 		if r.Code != CodeKeyReused {
 			if r.Outcome != Done && r.Outcome != Declined {
-				s.x.places.giveBack(in, n) // nothing may have come of it; who takes it next will see
+				s.giveBack(ctx, in, n, r)
 			}
 			return r
 		}
@@ -42,21 +42,37 @@ func (s session) apart(ctx context.Context, in chain, do func(session) Result) R
 	return do(s)
 }
 
+// giveBack leaves the nth key of a chain to the next request, because r may have left it without a
+// use. If another request took a later key meanwhile, giveBack reserves the nth as skipped: a walk
+// along the chain would end at a free key, and not find the later one. V1 keeps the key if it is in
+// use after all.
+func (s session) giveBack(ctx context.Context, in chain, n int, r Result) {
+	if s.x.chainEnds.giveBack(in, n) {
+		if r.released() {
+			s.vacate(ctx, in, n)
+		}
+		return
+	}
+	if _, failed := s.reserve(ctx, in.key(n), skippedPurpose); failed != nil {
+		s.x.chainEnds.lower(in, n) // the next request fills the gap
+	}
+}
+
 // skip skips the keys of a chain that are in use, from the nth on. It reports true if the chain is
 // closed.
 func (s session) skip(ctx context.Context, in chain, n int) (bool, *Result) {
 	u, failed := s.peek(ctx, in.key(n))
-	if failed != nil {
-		return false, failed
+	if failed == nil {
+		u, failed = s.identify(ctx, in.key(n), u, closedPurpose)
 	}
-	if closed, failed := s.isClosed(ctx, in.key(n), u); closed || failed != nil {
-		return closed, failed
+	if failed != nil || u.closes() {
+		return failed == nil, failed
 	}
 	end := &chainEnd{chain: in, n: n}
 	if !u.blind { // it would find none
 		_, failed = s.walk(ctx, end)
 	}
-	s.x.places.skip(in, end.n)
+	s.x.chainEnds.skip(in, end.n)
 	return end.closed, failed
 }
 
@@ -73,61 +89,55 @@ func (s session) marked(m *v1.Metadata) *v1.Metadata {
 	return &out
 }
 
-// maxRows bounds how many chains are remembered.
-const maxRows = 1024
+// maxChains bounds how many chains are remembered.
+const maxChains = 1024
 
-// places remembers where the chains end that requests were made apart in, so that each begins at a key of its own. It may forget, and know
-// nothing of other proxies: v1 tells which keys are in use, and this only saves asking.
-type places struct {
+// chainEnds remembers for each chain the next key that no request of this process took, so that
+// concurrent requests without a window begin at keys of their own. It may forget, and ignores other
+// proxies: v1 decides which keys are in use, and this only saves calls.
+type chainEnds struct {
 	mu   sync.Mutex
-	rows map[chain]*row // guarded by mu
+	next map[chain]int // guarded by mu
 }
 
-type row struct {
-	next int   // the first place that was never taken
-	free []int // those given back, the lowest first
-}
-
-// take returns a place that nobody here has. The lowest goes first: a walk along the chain ends where one is free.
-func (p *places) take(in chain) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r, known := p.rows[in]
-	if !known {
-		for victim := range p.rows {
-			if len(p.rows) < maxRows {
+// take returns the number of a key that no other request of this process has.
+func (e *chainEnds) take(in chain) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.next[in]; !known {
+		for victim := range e.next {
+			if len(e.next) < maxChains {
 				break
 			}
-			delete(p.rows, victim)
+			delete(e.next, victim)
 		}
-		r = &row{}
-		p.rows[in] = r
 	}
-	if len(r.free) > 0 {
-		n := r.free[0]
-		r.free = r.free[1:]
-		return n
-	}
-	r.next++
-	return r.next - 1
+	n := e.next[in]
+	e.next[in] = n + 1
+	return n
 }
 
-// giveBack lets somebody else have a place.
-func (p *places) giveBack(in chain, n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r, known := p.rows[in]; known {
-		at, _ := slices.BinarySearch(r.free, n)
-		r.free = slices.Insert(r.free, at, n)
+// giveBack makes the nth key the next one if no later key was taken. Else it returns false.
+func (e *chainEnds) giveBack(in chain, n int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next[in] != n+1 {
+		return false
 	}
+	e.next[in] = n
+	return true
 }
 
-// skip notes that all places up to n are in use.
-func (p *places) skip(in chain, n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r, known := p.rows[in]; known {
-		r.next = max(r.next, n+1)
-		r.free = slices.DeleteFunc(r.free, func(free int) bool { return free <= n })
-	}
+// lower makes the nth key the next one, although later keys were taken.
+func (e *chainEnds) lower(in chain, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.next[in] = min(e.next[in], n)
+}
+
+// skip records that all keys up to the nth are in use.
+func (e *chainEnds) skip(in chain, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.next[in] = max(e.next[in], n+1)
 }

@@ -53,16 +53,16 @@ type Config struct {
 	NewKey func() string
 }
 
-// Executor turns commands into v1 calls. It keeps no state but a short-lived memory of what keys may do and of where chains end, which only
-// saves questions, and is safe for concurrent use.
+// Executor turns commands into v1 calls. It is safe for concurrent use. Its only state is a
+// short-lived memory of the scopes of API keys and of the ends of chains, which saves calls.
 type Executor struct {
 	cfg    Config
 	client *v1.Client
 	// payments is the address of v1's transactions.
-	payments string
-	keys     keyCache
-	places   places
-	v1Clock  *v1Clock
+	payments  string
+	keys      keyCache
+	chainEnds chainEnds
+	v1Clock   *v1Clock
 
 	complained atomic.Int64 // when the last complaint was made
 	unsaid     atomic.Int64 // how many were left out since
@@ -103,7 +103,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	return &Executor{
 		cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions",
-		keys: keyCache{entries: map[keyHash]keyEntry{}}, places: places{rows: map[chain]*row{}}, v1Clock: times,
+		keys: keyCache{entries: map[keyHash]keyEntry{}}, chainEnds: chainEnds{next: map[chain]int{}}, v1Clock: times,
 	}, nil
 }
 

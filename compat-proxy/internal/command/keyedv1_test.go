@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // keyedV1 remembers Idempotency-Keys as v1 does, and counts the executed requests.
@@ -24,6 +25,10 @@ type keyedV1 struct {
 	atIt   int  // so many retries get the error that the first is still under way
 	blind  bool // the caller may not read keys
 	down   bool // API keys are not identified
+	// meanwhile runs once while v1 has the next request: before that is refused, or while its key is
+	// claimed, which is then freed (claimed).
+	meanwhile func()
+	claimed   bool
 
 	mu      sync.Mutex
 	uses    map[string]*keyUse // guarded by mu
@@ -37,6 +42,7 @@ type keyUse struct {
 	body    string
 	answer  string
 	id      string
+	purpose string
 	status  int
 	made    time.Time
 	running bool
@@ -68,6 +74,9 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.deaf--
 		panic(http.ErrAbortHandler)
 	}
+	if !f.claimed && f.meets() {
+		f.refuse++
+	}
 	if f.refuse > 0 {
 		f.refuse--
 		w.WriteHeader(http.StatusBadRequest)
@@ -92,6 +101,13 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case used:
 		w.Header().Set("Idempotent-Replayed", "true")
+	case f.meanwhile != nil:
+		f.uses[key] = &keyUse{body: string(body), made: f.clock.Now(), running: true}
+		f.meets()
+		delete(f.uses, key)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, refusal(command.CodeAcquirerUnavailable))
+		return
 	default:
 		u = f.pay(r.URL.Path, string(body))
 		f.uses[key] = u
@@ -102,6 +118,19 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(u.status)
 	_, _ = io.WriteString(w, u.answer)
+}
+
+// meets runs meanwhile, and reports whether there was one. The caller holds mu, but not meanwhile.
+func (f *keyedV1) meets() bool {
+	run := f.meanwhile
+	if run == nil {
+		return false
+	}
+	f.meanwhile = nil
+	f.mu.Unlock()
+	defer f.mu.Lock()
+	run()
+	return true
 }
 
 // identify returns the merchant and mode of an API key by its parts: sk_MODE_MERCHANT_REST.
@@ -118,7 +147,9 @@ func (f *keyedV1) identify(w http.ResponseWriter, r *http.Request) {
 func (f *keyedV1) pay(path, body string) *keyUse {
 	now := f.clock.Now()
 	if path == "/v1/idempotency_keys" {
-		return &keyUse{body: body, status: http.StatusCreated, answer: "{}", made: now}
+		var in v1.IdempotencyKeyReserve
+		mustRead([]byte(body), &in)
+		return &keyUse{body: body, status: http.StatusCreated, answer: "{}", purpose: in.Purpose, made: now}
 	}
 	f.effects = append(f.effects, now)
 	var asked struct {
@@ -166,6 +197,9 @@ func (f *keyedV1) look(w http.ResponseWriter, key string) {
 		status := fmt.Sprintf(`,"http_status":%d`, u.status)
 		if u.running {
 			status = ""
+		}
+		if u.purpose != "" {
+			status += fmt.Sprintf(`,"purpose":%q`, u.purpose)
 		}
 		_, _ = fmt.Fprintf(w, `{"object":"idempotency_key","key":%q,"status":"x","created_at":%q,"expires_at":%q,"resource":%q%s}`,
 			key, u.made.UTC().Format("2006-01-02T15:04:05.000Z"), u.made.UTC().Format("2006-01-02T15:04:05.000Z"), u.id, status)

@@ -35,6 +35,9 @@ const (
 	slotMargin = 5 * time.Minute
 	// closedPurpose is the purpose of the reservation that ends a chain.
 	closedPurpose = "closed"
+	// skippedPurpose is the purpose of the reservation of a key that a request left without a use while
+	// later keys may be in use. A free key would end the chain before them.
+	skippedPurpose = "skipped"
 )
 
 func slotOf(t time.Time) int64 { return t.UnixNano() / int64(slot) }
@@ -168,6 +171,9 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 		w.idempotencyKey = end.key(end.n)
 		r := w.do(w.session)
 		if !r.another() {
+			if r.released() {
+				w.vacate(ctx, end.chain, end.n)
+			}
 			return r, false
 		}
 		seen, known := r.use()
@@ -176,9 +182,9 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 				return *failed, false
 			}
 		}
-		closed, failed := w.isClosed(ctx, w.idempotencyKey, seen)
-		if failed != nil || closed {
-			return result(failed), closed
+		seen, failed = w.identify(ctx, w.idempotencyKey, seen, closedPurpose, skippedPurpose)
+		if failed != nil || seen.closes() {
+			return result(failed), failed == nil
 		}
 		if r, ended := seen.judge(r, w.recent); ended {
 			return r, false
@@ -202,21 +208,54 @@ func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
 			return result(failed), failed != nil
 		}
 		taken, failed := w.look(ctx, w.idempotencyKey)
+		if failed == nil {
+			taken, failed = w.identify(ctx, w.idempotencyKey, taken, skippedPurpose)
+		}
 		if failed != nil {
 			return *failed, true
 		}
 		if r, ended := taken.judge(Result{}, w.recent); ended {
 			return r, true
 		}
+		if taken.found {
+			end.n++
+		}
 	}
 }
 
-// isClosed reports whether the use of a key closes its chain.
-func (s session) isClosed(ctx context.Context, key string, u use) (bool, *Result) {
+// identify completes the use of a key that the caller may not read. It finds out whether the key is
+// reserved for one of the purposes: the same reservation is replayed.
+func (s session) identify(ctx context.Context, key string, u use, purposes ...string) (use, *Result) {
 	if !u.blind {
-		return u.closed, nil
+		return u, nil
 	}
-	return s.reserve(ctx, key, closedPurpose) // replayed if it is the retry of a closing
+	for _, purpose := range purposes {
+		held, failed := s.reserve(ctx, key, purpose)
+		switch {
+		case failed != nil:
+			return use{}, failed
+		case held:
+			u.purpose, u.effect = purpose, false
+			return u, nil
+		}
+	}
+	return u, nil
+}
+
+// closes reports whether the use closes its chain.
+func (u use) closes() bool { return u.purpose == closedPurpose }
+
+// released reports whether v1 freed the request's key after it had claimed it: equal requests may
+// have taken later keys of the chain meanwhile.
+func (r Result) released() bool {
+	return r.Code == CodeAcquirerUnavailable || r.Code == CodeNotProcessed
+}
+
+// vacate skips the nth key of a chain, which a request left without a use, if the next key is in use.
+func (s session) vacate(ctx context.Context, in chain, n int) {
+	if next, failed := s.peek(ctx, in.key(n+1)); failed == nil && next.found {
+		_, _ = s.reserve(ctx, in.key(n), skippedPurpose) // the request's result stands
+	}
 }
 
 // result is r, or the zero Result.
@@ -235,20 +274,33 @@ type chainEnd struct {
 	closed bool // the next key closes the chain
 }
 
-// advance moves end to the chain's last request, and judges that if it moved.
+// advance moves end to the chain's last request. If that moved, it goes back to the latest use that
+// is a payment, a decline or a refund, and judges it: refusals and skipped keys behind it are no
+// duplicates. It goes back no further than the window.
 func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
-	last, failed := w.walk(ctx, end)
-	if failed == nil && last.running {
-		last, failed = w.look(ctx, end.key(end.n))
+	from := end.n
+	u, failed := w.walk(ctx, end)
+	for n := end.n; failed == nil && n > from; {
+		if u.running {
+			u, failed = w.look(ctx, end.key(n))
+		}
+		if failed != nil {
+			break
+		}
+		r, ended := u.judge(Result{}, w.recent)
+		if ended || u.found && !u.made.After(w.recent) {
+			return r, ended
+		}
+		if n--; n > from {
+			u, failed = w.peek(ctx, end.key(n))
+		}
 	}
-	if failed != nil {
-		return *failed, true
-	}
-	return last.judge(Result{}, w.recent)
+	return result(failed), failed != nil
 }
 
-// walk moves end to the chain's last key that a request uses and returns the use, if it moved. It
-// doubles its steps and then halves the way back, so a long chain takes few calls.
+// walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are in
+// use, so the chain has no gaps. Walk doubles its steps and then halves the way back: a long chain
+// takes few calls.
 func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 	var last use
 	step, growing := 1, true
@@ -257,10 +309,10 @@ func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 		if failed != nil {
 			return use{}, failed
 		}
-		if u.found && !u.closed {
+		if u.found && !u.closes() {
 			end.n, last = end.n+step, u
 		} else {
-			growing, end.closed = false, u.closed // at last, of the key behind the end
+			growing, end.closed = false, u.closes() // at last, of the key behind the end
 		}
 		if growing {
 			step *= 2

@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// use is what v1 knows of an Idempotency-Key.
+// use is the use of an Idempotency-Key, as v1 shows it.
 type use struct {
 	found    bool
 	running  bool      // its outcome is not known yet
@@ -17,10 +17,10 @@ type use struct {
 	conflict bool      // refused because the payment had changed since it was read
 	effect   bool      // it made something: a payment, a decline, a refund
 	made     time.Time // zero when v1 does not tell this caller
-	closed   bool      // it is a reservation: the chain goes on in the next slot
-	blind    bool      // the caller may not read keys: closed may be wrong
+	blind    bool      // the caller may not read keys: only found is certain
 
 	resource string // the id of what it made, where that is told
+	purpose  string // of a reservation; "" if it is none
 }
 
 // judge returns the result of a request that is equal to the use, if the use is running or was made
@@ -74,8 +74,8 @@ func (s session) look(ctx context.Context, key string) (use, *Result) {
 	}
 }
 
-// peek asks v1 what it knows of a key. A caller who may not ask learns that there was a use whose time it is not told, if it knows of one,
-// and else of none; see DIVERGENCES.md.
+// peek reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of unknown
+// time for the key of its own last request, and no use for any other key; see DIVERGENCES.md.
 func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
@@ -90,11 +90,13 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	case !ok:
 		return use{}, &r
 	}
-	u := use{found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time, resource: text(found.Resource)}
+	u := use{
+		found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time,
+		resource: text(found.Resource), purpose: text(found.Purpose),
+	}
 	if !u.running {
-		u.effect = effective(*found.HTTPStatus)
+		u.effect = effective(*found.HTTPStatus) && u.purpose == ""
 		u.refused = refusal(*found.HTTPStatus)
-		u.closed = *found.HTTPStatus == http.StatusCreated && u.resource == "" // whatever v1 makes has an id
 		u.conflict = text(found.ErrorCode) == CodeVersionConflict
 	}
 	return u, nil

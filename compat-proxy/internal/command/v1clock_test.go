@@ -69,9 +69,9 @@ func TestOnce_clockJumps(t *testing.T) {
 	}
 }
 
-// TestOnce_property: equal requests come at any times to proxies whose clocks are up to a day off. A
-// request is charged exactly if none was charged within its own window before it. The window may last
-// a second longer, because a Date has whole seconds.
+// TestOnce_property: equal requests come at any times to proxies whose clocks are up to a day off,
+// and v1 refuses some of them. A request is sent to v1 exactly if none was charged within its own
+// window before it. The window may last a second longer, because a Date has whole seconds.
 func TestOnce_property(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -91,12 +91,17 @@ func TestOnce_property(t *testing.T) {
 				c.Advance(time.Duration(pause) * time.Millisecond)
 			}
 			window := time.Duration(rapid.SampledFrom([]int{0, 1, 120, 3600, 28800}).Draw(rt, "window")) * time.Second
+			charged := command.Done
+			b.v1.answer = http.StatusCreated
+			if rapid.IntRange(0, 2).Draw(rt, "refused") == 0 {
+				charged, b.v1.answer = command.Refused, http.StatusBadRequest
+			}
 			got := b.ask(t.Context(), rapid.IntRange(0, 1).Draw(rt, "proxy"), sale(int(window/time.Second)))
 			now := b.clock.Now()
 			within := !last.IsZero() && now.Sub(last) < window
 			beyond := last.IsZero() || window == 0 || now.Sub(last) >= window+time.Second
 			switch {
-			case within && got != command.Repeated, beyond && got != command.Done:
+			case within && got != command.Repeated, beyond && got != charged:
 				rt.Fatalf("%s after the last with a window of %s: got %s", now.Sub(last), window, got)
 			case got == command.Done:
 				last = now

@@ -1,0 +1,200 @@
+package command_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// TestOnce_gap: a request takes a key of a chain and leaves it without a use, while another one is
+// charged under the next key. A later request with a window is the duplicate of that one.
+func TestOnce_gap(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		window  int  // of the first request
+		claimed bool // v1 claimed its key, and freed it because the acquirer was unavailable
+		other   int  // the proxy of the other request
+		at      time.Time
+	}{
+		{"refused, at one proxy", 0, false, 0, noon},
+		{"refused, where a slot ends", 0, false, 0, midnight.Add(-time.Second)},
+		{"the acquirer was unavailable, at one proxy", 0, true, 0, noon},
+		{"the acquirer was unavailable, at two proxies", 0, true, 1, noon},
+		{"the acquirer was unavailable, with a window, at one proxy", 120, true, 0, noon},
+		{"the acquirer was unavailable, with a window, at two proxies", 120, true, 1, noon},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, tt.at)
+			b.v1.claimed, b.v1.meanwhile = tt.claimed, func() {
+				if got, want := b.ask(t.Context(), tt.other, sale(0)), command.Done; got != want {
+					t.Errorf("the other request: got %s, want %s", got, want)
+				}
+			}
+			if got := b.ask(t.Context(), 0, sale(tt.window)); got == command.Done {
+				t.Errorf("the first request: got %s", got)
+			}
+			b.clock.Advance(2 * time.Second)
+			for proxy := range 2 {
+				if got, want := b.ask(t.Context(), proxy, sale(120)), command.Repeated; got != want {
+					t.Errorf("its duplicate by proxy %d: got %s, want %s", proxy, got, want)
+				}
+			}
+			for proxy, paid := range []int{2, 3} {
+				if got, want := b.ask(t.Context(), proxy, sale(0)), command.Done; got != want || b.v1.paid() != paid {
+					t.Errorf("a later one by proxy %d: got %s and %d payments, want %s and %d", proxy, got, b.v1.paid(), want, paid)
+				}
+			}
+		})
+	}
+}
+
+// TestOnce_gapThatStays: the reservation of the skipped key fails too. The next request without a
+// window takes that key.
+func TestOnce_gapThatStays(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	b.v1.meanwhile = func() {
+		b.ask(t.Context(), 0, sale(0))
+		b.v1.refuse = 1 // beside the first request
+	}
+	for i, want := range []command.Outcome{command.Refused, command.Done} {
+		if got := b.ask(t.Context(), 0, sale(0)); got != want {
+			t.Errorf("request %d: got %s, want %s", i, got, want)
+		}
+	}
+	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 2 {
+		t.Errorf("the duplicate: got %s and %d payments, want %s and 2", got, b.v1.paid(), want)
+	}
+}
+
+// TestOnce_noGap: a request that is alone in its chain leaves the key free, at the cost of one look
+// if v1 had claimed it.
+func TestOnce_noGap(t *testing.T) {
+	t.Parallel()
+	for _, window := range []int{0, 120} {
+		b := setupOnce(t, noon)
+		b.v1.claimed, b.v1.meanwhile = true, func() {}
+		if got, want := b.ask(t.Context(), 0, sale(window)), command.Unavailable; got != want {
+			t.Errorf("first: got %s, want %s", got, want)
+		}
+		if len(b.v1.keys) != 1 || len(b.v1.uses) != 0 || b.v1.looks != 1 {
+			t.Errorf("got %d requests, %d keys and %d looks, want 1, 0 and 1", len(b.v1.keys), len(b.v1.uses), b.v1.looks)
+		}
+		if got, want := b.ask(t.Context(), 1, sale(window)), command.Done; got != want || b.v1.keys[0] != b.v1.keys[1] {
+			t.Errorf("the retry: got %s under %v, want %s under the same key", got, b.v1.keys, want)
+		}
+	}
+}
+
+// TestOnce_skippedKeyIsNoPayment: a skipped key makes no request a duplicate, also where the API key
+// may not read what it is.
+func TestOnce_skippedKeyIsNoPayment(t *testing.T) {
+	t.Parallel()
+	for _, at := range []time.Time{noon, midnight.Add(-time.Second)} {
+		skippedKeyIsNoPayment(t, at, false)
+		skippedKeyIsNoPayment(t, at, true)
+	}
+}
+
+func skippedKeyIsNoPayment(t *testing.T, at time.Time, blind bool) {
+	t.Helper()
+	b := setupOnce(t, at)
+	b.v1.meanwhile = func() { b.ask(t.Context(), 0, sale(0)) }
+	b.ask(t.Context(), 0, sale(0))
+	for key, u := range b.v1.uses {
+		if u.id != "" {
+			delete(b.v1.uses, key)
+		}
+	}
+	if got := len(b.v1.uses); got != 1 {
+		t.Fatalf("keys: got %d, want the skipped one", got)
+	}
+	b.v1.blind = blind
+	b.clock.Advance(2 * time.Second)
+	for proxy, want := range []command.Outcome{command.Done, command.Repeated} {
+		if got := b.ask(t.Context(), proxy, sale(120)); got != want {
+			t.Errorf("at %s, blind %v, proxy %d: got %s, want %s", at, blind, proxy, got, want)
+		}
+	}
+}
+
+// TestOnce_behindRefusals: the refusals at a chain's end, which v1 keeps, do not hide the payment
+// before them.
+func TestOnce_behindRefusals(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]time.Time{
+		"in one slot": noon, "across a slot's beginning": midnight.Add(-3 * time.Hour),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, at)
+			for i, step := range []struct {
+				after  time.Duration
+				status int
+				want   command.Outcome
+			}{
+				{0, http.StatusCreated, command.Done},
+				{time.Hour, http.StatusCreated, command.Done},
+				{30 * time.Minute, http.StatusBadRequest, command.Refused},
+				{30 * time.Minute, http.StatusBadRequest, command.Refused},
+				{30 * time.Minute, http.StatusBadRequest, command.Refused},
+			} {
+				b.clock.Advance(step.after)
+				b.v1.answer = step.status
+				if got := b.ask(t.Context(), i%2, sale(120)); got != step.want {
+					t.Fatalf("request %d: got %s, want %s", i, got, step.want)
+				}
+			}
+			b.clock.Advance(time.Hour)
+			b.v1.answer = http.StatusCreated
+			for _, last := range []struct {
+				window int
+				want   command.Outcome
+			}{{10800, command.Repeated}, {8000, command.Done}} {
+				if got := b.ask(t.Context(), 1, sale(last.window)); got != last.want {
+					t.Errorf("with a window of %d s: got %s, want %s", last.window, got, last.want)
+				}
+			}
+		})
+	}
+}
+
+// TestOnce_behindARefusalRuns: the payment before a refusal has no outcome yet, so an equal request
+// with a window is not executed.
+func TestOnce_behindARefusalRuns(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	for _, status := range []int{http.StatusBadRequest, http.StatusCreated, http.StatusBadRequest} {
+		b.v1.answer = status
+		b.ask(t.Context(), 0, sale(0))
+	}
+	b.v1.answer = http.StatusCreated
+	for _, u := range b.v1.uses {
+		u.running = u.status == http.StatusCreated
+	}
+	if got, want := b.ask(t.Context(), 1, sale(120)), command.Uncertain; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestOnce_manyRefusals: a request looks at the refusals within its window only.
+func TestOnce_manyRefusals(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	b.v1.answer = http.StatusBadRequest
+	for range 200 {
+		b.ask(t.Context(), 0, sale(0))
+		b.clock.Advance(30 * time.Second)
+	}
+	before := b.v1.looks
+	if got, want := b.ask(t.Context(), 1, sale(120)), command.Refused; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, limit := b.v1.looks-before, 25; got > limit {
+		t.Errorf("looks: got %d, want at most %d", got, limit)
+	}
+}
