@@ -33,6 +33,8 @@ type answer struct {
 	replayed bool
 	// stored tells that v1 had the answer before the last attempt, whoever it was for.
 	stored bool
+	// unsent reports that the response is a gateway's, which sent v1 no part of the attempt.
+	unsent bool
 	// date is when v1 sent it, by v1's clock; zero if the response has no time.
 	date time.Time
 	// distrust is what to do when it turns out not to be the answer to what was asked.
@@ -99,6 +101,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	}
 	stored := resp.Header.Get("Idempotent-Replayed") == "true"
 	a := answer{status: resp.StatusCode, resent: sending.Repeated(), replayed: stored, stored: stored}
+	a.unsent = resp.Header.Get(httpx.UnsentHeader) != ""
 	a.distrust = func() { x.distrust(ctx) }
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		a.date = date

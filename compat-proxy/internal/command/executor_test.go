@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -26,6 +27,7 @@ type answer struct {
 	status int
 	body   string
 	after  string // Retry-After
+	unsent bool   // the gateway in front of v1 sent it no part of the request
 }
 
 // ask is one request the fake v1 got.
@@ -62,6 +64,9 @@ func (f *fakeV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if list[0].after != "" {
 		w.Header().Set("Retry-After", list[0].after)
+	}
+	if list[0].unsent {
+		w.Header().Set(httpx.UnsentHeader, "1")
 	}
 	w.WriteHeader(list[0].status)
 	_, _ = io.WriteString(w, list[0].body)

@@ -17,13 +17,14 @@ func (e *earlier) add(a *answer) {
 }
 
 // hadNoEffect reports whether a response that is no success proves that the attempt it is the
-// response to had no effect. A gateway's 5xx proves nothing about v1 behind it.
+// response to had no effect. A gateway's 5xx proves nothing about v1 behind it, unless it is a 503
+// with httpx.UnsentHeader.
 func (a answer) hadNoEffect() bool {
 	switch {
 	case a.err.Code == CodeKeyInUse:
 		return false
 	case a.status == http.StatusServiceUnavailable:
-		return beforeEffect[a.err.Code]
+		return beforeEffect[a.err.Code] || a.unsent
 	}
 	return a.status < http.StatusInternalServerError || a.err.Code == CodeNotProcessed
 }

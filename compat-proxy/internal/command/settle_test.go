@@ -155,3 +155,28 @@ func TestBusyAfterALostAttempt(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsent: a gateway's 503 means that nothing was done only if the gateway proves that it sent
+// nothing, and it proves nothing of earlier attempts.
+func TestUnsent(t *testing.T) {
+	t.Parallel()
+	gateway := answer{status: 503, body: refusal("service_unavailable")}
+	unsent := gateway
+	unsent.unsent = true
+	afterCommit := answer{status: 502, body: refusal("answer_lost"), unsent: true}
+	for name, c := range map[string]struct {
+		answers []answer
+		want    command.Outcome
+	}{
+		"unsent":                      {[]answer{unsent}, command.Unavailable},
+		"no proof":                    {[]answer{gateway}, command.Uncertain},
+		"unsent after a lost attempt": {[]answer{{}, unsent}, command.Uncertain},
+		"unsent after no proof":       {[]answer{gateway, unsent}, command.Uncertain},
+		"a lost response":             {[]answer{afterCommit}, command.Uncertain},
+	} {
+		x, _ := setup(t, map[string][]answer{create: c.answers})
+		if got := run(t, x, charge).Outcome; got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -106,6 +106,7 @@ func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	case t.sent.failure() != nil: // core has no whole body, so it executed nothing
 		h.refuse(w, r, t.exchange, shell.Problem(shell.CodeUnread))
 	case t.sending.NeverSent(err):
+		w.Header().Set(httpx.UnsentHeader, "1")
 		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeUnreachable), err))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
 		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeTimeout), err))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // TestStreams has both sides wait for each other's parts: a hop that held anything back would stop for good.
@@ -111,8 +113,9 @@ func TestGone(t *testing.T) {
 			body = d.seal(t, engine.RSAOAEP256)
 		}
 		g := d.send(t, "POST", "/v1/transactions", body, fields)
-		if wantCode(t, g, 503, "service_unavailable"); g.header.Get("Retry-After") == "" {
-			t.Errorf("got %v, want Retry-After", g.header)
+		wantCode(t, g, 503, "service_unavailable")
+		if g.header.Get("Retry-After") == "" || g.header.Get(httpx.UnsentHeader) == "" {
+			t.Errorf("got %v, want Retry-After and %s", g.header, httpx.UnsentHeader)
 		}
 		leaving := open(t, form{remote: true}, nil)
 		leaving.core.answer = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
@@ -120,10 +123,27 @@ func TestGone(t *testing.T) {
 		if fields["Content-Type"] != "" {
 			body = leaving.seal(t, engine.RSAOAEP256)
 		}
-		wantCode(t, leaving.send(t, "POST", "/v1/transactions", body, fields), 502, "answer_lost")
+		g = leaving.send(t, "POST", "/v1/transactions", body, fields)
+		if wantCode(t, g, 502, "answer_lost"); g.header.Get(httpx.UnsentHeader) != "" {
+			t.Errorf("got %v, want no %s", g.header, httpx.UnsentHeader)
+		}
 		if n := len(leaving.core.got()); n != 1 {
 			t.Errorf("core got %d requests, want one: what moved money is not sent again", n)
 		}
+	}
+}
+
+// TestClaimsUnsent: core's own response cannot claim that the filter sent nothing.
+func TestClaimsUnsent(t *testing.T) {
+	t.Parallel()
+	d := open(t, form{remote: true}, nil)
+	d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(httpx.UnsentHeader, "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	g := d.send(t, "POST", "/v1/transactions", strings.NewReader(sale), nil)
+	if g.status != http.StatusServiceUnavailable || g.header.Get(httpx.UnsentHeader) != "" {
+		t.Errorf("got %d %v, want no %s", g.status, g.header, httpx.UnsentHeader)
 	}
 }
 
