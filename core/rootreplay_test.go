@@ -11,9 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/root"
 )
 
-// TestReplaysAcrossRotations: a response that shows a secret is repeated byte by byte for the life of
-// its idempotency key: before and after a rotation that this core has read late, and after the older
-// root secret was dropped.
+// TestReplaysAcrossRotations: a response that shows a secret is repeated byte by byte for the life
+// of its idempotency key: before and after a rotation that this core has read late, and after the
+// older root secret was dropped.
 func TestReplaysAcrossRotations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -39,8 +39,8 @@ func TestReplaysAcrossRotations(t *testing.T) {
 	want("a second before the keys expire")
 }
 
-// TestDropOldRootsWaitsForResponses: a stored response that only an older root secret opens keeps that
-// from being dropped until its idempotency key expires.
+// TestDropOldRootsWaitsForResponses: a stored response that only an older root secret opens keeps
+// that from being dropped until its idempotency key expires.
 func TestDropOldRootsWaitsForResponses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -62,8 +62,8 @@ func TestDropOldRootsWaitsForResponses(t *testing.T) {
 	must(t, b.dropOldRoots(t))
 }
 
-// TestRootSecretsByAClockThatIsAhead tests that the root secret is neither rotated nor dropped while the
-// clock is a year ahead: a stored response still needs the older version.
+// TestRootSecretsByAClockThatIsAhead tests that the root secret is neither rotated nor dropped
+// while the clock is a year ahead: a stored response still needs the older version.
 func TestRootSecretsByAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour

@@ -30,9 +30,10 @@ func keepRoots(ctx context.Context, roots *root.Ring, cfg Config) {
 	}
 }
 
-// RotateRoot adds a version of the root secret. Running cores read it within root.ReadEvery and use it
-// after root.Activation. Older versions stay valid until DropOldRoots. It is refused while the clock is
-// ahead of the confirmed time: a version of a wrong clock keeps the next one away until that time comes.
+// RotateRoot adds a version of the root secret. Running cores read it within root.ReadEvery and use
+// it after root.Activation. Older versions stay valid until DropOldRoots. It is refused while the
+// clock is ahead of the confirmed time: a version of a wrong clock keeps the next one away until
+// that time comes.
 func (a *Admin) RotateRoot(ctx context.Context, progress io.Writer) error {
 	set, err := a.changeRoots(ctx, "secrets.rotate", func(s *root.Set) (*root.Set, error) {
 		if err := a.wantConfirmed(); err != nil {
@@ -49,9 +50,9 @@ func (a *Admin) RotateRoot(ctx context.Context, progress io.Writer) error {
 	return err
 }
 
-// DropOldRoots removes all versions of the root secret but the newest, for ever. It is refused while
-// stored responses, valid API keys or transactions that wait for their confirmation need an older one,
-// and while the clock is ahead of the confirmed time.
+// DropOldRoots removes all versions of the root secret but the newest, for ever. It is refused
+// while stored responses, valid API keys or transactions that wait for their confirmation need an
+// older one, and while the clock is ahead of the confirmed time.
 func (a *Admin) DropOldRoots(ctx context.Context, progress io.Writer) error {
 	set, err := a.changeRoots(ctx, "secrets.drop_old", func(s *root.Set) (*root.Set, error) {
 		if err := a.wantConfirmed(); err != nil {
@@ -70,8 +71,8 @@ func (a *Admin) DropOldRoots(ctx context.Context, progress io.Writer) error {
 	return err
 }
 
-// wantConfirmed returns an error while the clock is ahead of the confirmed time, as store.DB.ClockAhead
-// defines it: by the clock nothing could be needed any more that still is.
+// wantConfirmed returns an error while the clock is ahead of the confirmed time, as
+// store.DB.ClockAhead defines it: by the clock nothing could be needed any more that still is.
 func (a *Admin) wantConfirmed() error {
 	ahead := a.db.ClockAhead()
 	if ahead == 0 {
@@ -111,8 +112,8 @@ func (a *Admin) wantUnused(ctx context.Context, newest root.Version) error {
 	return nil
 }
 
-// changeRoots replaces the root secrets as an audited action. They are replaced in one step, so that a process that dies leaves the old ones
-// or the new ones.
+// changeRoots replaces the root secrets as an audited action. They are replaced in one step, so
+// that a process that dies leaves the old ones or the new ones.
 func (a *Admin) changeRoots(ctx context.Context, action string, change func(*root.Set) (*root.Set, error)) (set *root.Set, err error) {
 	err = a.actOutside(ctx, action, "", func() error { set, err = a.replaceRoots(ctx, change); return err })
 	return set, err

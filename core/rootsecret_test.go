@@ -17,8 +17,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// secrets runs an operator's change of the root secret as another process would, beside a service that
-// has run for as long as the clock has.
+// secrets runs an operator's change of the root secret as another process would, beside a service
+// that has run for as long as the clock has.
 func (b *bundle) secrets(t *testing.T, change func(*core.Admin) error) error {
 	t.Helper()
 	b.database.MustConfirm(t, b.clock)
@@ -79,8 +79,9 @@ var kept = map[string]string{
 	"/v1/webhook_endpoints": `{"url":"https://example.com/","enabled_events":["*"]}`,
 }
 
-// TestRotateRootBesideTheService: keys, client secrets, webhook secrets and stored responses stay good while the root secret is rotated under a
-// service that serves, and what other processes make under the new one is good there at once.
+// TestRotateRootBesideTheService: keys, client secrets, webhook secrets and stored responses stay
+// good while the root secret is rotated under a service that serves, and what other processes make
+// under the new one is good there at once.
 func TestRotateRootBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -128,7 +129,8 @@ func TestRotateRootBesideTheService(t *testing.T) {
 	}
 }
 
-// TestDropOldRootsWhenUnused: an older root secret is not dropped while a stored response, a transaction that waits or a valid key needs it.
+// TestDropOldRootsWhenUnused: an older root secret is not dropped while a stored response, a
+// transaction that waits or a valid key needs it.
 func TestDropOldRootsWhenUnused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -179,8 +181,8 @@ func TestDropOldRootsWaitsForConfirmations(t *testing.T) {
 	b.start(t)
 }
 
-// TestRestoreAcrossARotationSQLite: a backup from before a rotation is whole. A root secret beside a database that it does not belong to is refused,
-// with what to do.
+// TestRestoreAcrossARotationSQLite: a backup from before a rotation is whole. A root secret beside
+// a database that it does not belong to is refused, with what to do.
 func TestRestoreAcrossARotationSQLite(t *testing.T) {
 	t.Parallel()
 	if coretest.Shared() {

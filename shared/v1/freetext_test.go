@@ -15,7 +15,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestCardNumberInTextStops: after its first number, no more is made of a text than of one without any.
+// TestCardNumberInTextStops: after its first number, no more is made of a text than of one without
+// any.
 func TestCardNumberInTextStops(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	search := func(text string, want bool) uint64 {
 		body := []byte(`{"description":"` + text + `"}`)

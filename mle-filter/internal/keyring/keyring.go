@@ -94,8 +94,8 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	return r, nil
 }
 
-// newGuard returns the guard of a clock that it does not believe yet: a filter keeps no confirmed time, so
-// nothing ends for ever in the first hour after its start.
+// newGuard returns the guard of a clock that it does not believe yet: a filter keeps no confirmed
+// time, so nothing ends for ever in the first hour after its start.
 func newGuard(c clock.Clock) *clock.Guard {
 	g := clock.NewGuard(c)
 	g.Resume(time.Unix(0, 0))

@@ -17,9 +17,10 @@ const (
 	rememberEnded = 30 * day    // how long keys can still be listed that are over
 )
 
-// Maintain does what is due by the schedule: it publishes next keys, rotates, wipes the private halves of
-// keys that have retired, and later removes these keys. Any number of filters may do it at once. It
-// wipes and removes by the confirmed time of clock.Guard, which a clock that is set ahead does not move.
+// Maintain does the work that the schedule makes due: it publishes next keys, rotates, wipes the
+// private halves of keys that have retired, and later removes these keys. Any number of filters may
+// do it at once. It wipes and removes by the confirmed time of clock.Guard, which a clock that is
+// set ahead does not move.
 func (r *Keyring) Maintain(ctx context.Context) error {
 	due, err := r.db.Due(ctx, r.clock.Now())
 	if err != nil {
@@ -120,8 +121,9 @@ func (r *Keyring) fillSoon() {
 	}
 }
 
-// Fill makes RSA keys until as many as are to be kept ready are there, which takes the better part of a
-// second for each. It first removes those that do not open: none of them could ever be given out.
+// Fill makes RSA keys until as many as are to be kept ready are there, which takes the better part
+// of a second for each. It first removes those that do not open: none of them could ever be given
+// out.
 func (r *Keyring) Fill(ctx context.Context) error {
 	const alg = engine.RSAOAEP256
 	if err := r.dropDamagedSpares(ctx); err != nil {
