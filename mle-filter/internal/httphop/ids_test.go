@@ -1,0 +1,48 @@
+package httphop_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// TestRequestLineHasTheIDsOfCore: the request line names the API key and the objects that core has
+// sent, and the client gets none of these fields.
+func TestRequestLineHasTheIDsOfCore(t *testing.T) {
+	t.Parallel()
+	sent := map[string]string{
+		"Api-Key": id.Format(id.APIKey, 7), "Addressed": id.Format(id.Transaction, 8), "Object": id.Format(id.Refund, 9),
+	}
+	d := open(t, form{remote: true}, func(c *httphop.Config, _ *engine.Config) {
+		c.Upstream, c.Transport = remote(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for name, text := range sent {
+				w.Header().Set("X-Svc-Int-"+name, text)
+			}
+			w.WriteHeader(http.StatusOK)
+		}), false)
+	})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/v1/transactions", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.Close() // waits for the request line
+	for name, word := range map[string]string{"Api-Key": "api_key", "Addressed": "addressed", "Object": "object"} {
+		if want := `"` + word + `":"` + sent[name] + `"`; !strings.Contains(d.log.String(), want) {
+			t.Errorf("no %s in the log: %s", want, d.log)
+		}
+		if field := got.Header.Get("X-Svc-Int-" + name); field != "" {
+			t.Errorf("the client got the field %s: %s", name, field)
+		}
+	}
+}
