@@ -241,6 +241,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Roots: c.roots, Sealer: c.sealer, AuditKey: c.audit,
 		Observer: series, Peers: c.peers,
 	})
+	c.db.ObserveSkips(eng.Skipped)
 	if err := eng.CheckClock(ctx); err != nil {
 		return err
 	}

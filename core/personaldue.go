@@ -12,8 +12,9 @@ import (
 type DueErasure struct {
 	Merchant string // mer_…
 	Mode     string // test or live
-	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period;
-	// delayed_transactions, deleted_customers or inactive_customers.
+	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period,
+	// each of them with delayed_ before it for rows whose erasure was delayed; deleted_customers or
+	// inactive_customers.
 	Kind   string
 	Rows   int64
 	Oldest time.Time

@@ -144,6 +144,7 @@ func (s *Service) open(tb testing.TB) {
 		db.WorkAs(s.Peers.ID)
 	}
 	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Peers: s.Peers})
+	db.ObserveSkips(s.Engine.Skipped)
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, Roots()), Clock: s.Clock, Log: log, Test: testMethods{},
 		FingerprintKey: lasting(), IdempotencyKey: lasting(), Roots: Roots(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(lasting()),

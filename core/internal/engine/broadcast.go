@@ -13,6 +13,9 @@ import (
 // broadcastPause is how long payments have the writer to themselves between two commits of a broadcast.
 const broadcastPause = 10 * time.Millisecond
 
+// broadcastRetry is the pause of a broadcast for a merchant for which it failed.
+const broadcastRetry = time.Minute
+
 // Broadcast has every merchant that there is told, in both modes. The answer comes once that is sure to happen, whatever dies: BroadcastDue
 // does it. Of a type and name there is one; asked for again, how far it has come answers.
 func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, object []byte) (Answer, error) {
@@ -47,71 +50,146 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 // Broadcasts is where word is left that there may be something for BroadcastDue.
 func (e *Engine) Broadcasts() <-chan struct{} { return e.broadcasts }
 
-// BroadcastDue tells merchants what is still to be told, and returns how many it told. A pass that is cut short is made again: who was told
-// is not told twice.
+// BroadcastDue writes the events of all unfinished broadcasts, and returns the number of merchants
+// that got theirs. No merchant gets an event twice, also if a pass was cut short. A merchant for
+// which it fails delays no other: it is tried again after broadcastRetry.
 func (e *Engine) BroadcastDue(ctx context.Context) (int, error) {
 	open, err := e.Store.OpenBroadcasts(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("broadcast: %w", err)
 	}
-	pass, told := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
+	traced, told := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
 	for _, b := range open {
-		n, err := e.broadcast(ctx, &pass, b)
-		told += n
-		if err != nil {
-			pass.end(err)
+		x := &broadcasting{e: e, b: b, traced: &traced, pass: e.Store.BeginPass(store.PassBroadcast)}
+		err := x.run(ctx)
+		told += x.told
+		if err := x.pass.Skip(ctx, "broadcast "+b.Type+" "+b.Name, b.Place, err); err != nil {
+			traced.end(err)
 			return told, fmt.Errorf("broadcast %s: %w", b.Type, err)
 		}
 	}
-	pass.end(nil)
+	traced.end(nil)
 	return told, nil
 }
 
-// broadcast gives all merchants their turn, some in each commit.
-func (e *Engine) broadcast(ctx context.Context, pass *tracedPass, b *store.Broadcast) (told int, err error) {
-	for {
-		next, err := e.Store.Recipients(ctx, b, commitBatch)
+// broadcasting is a pass over the merchants of one broadcast.
+type broadcasting struct {
+	e      *Engine
+	b      *store.Broadcast
+	traced *tracedPass
+	pass   *store.Pass
+	told   int  // merchants so far
+	moved  bool // another process works on it, or a failure could not be written
+}
+
+// run gives the merchants their turn, some in each commit: first the next ones, then those for which
+// the broadcast failed.
+func (x *broadcasting) run(ctx context.Context) error {
+	rows := store.Rows[int64]{Kind: "merchant", ID: merchantID, Change: x.next, Refused: x.fail}
+	for x.b.Place < x.b.Until && !x.moved {
+		page, err := x.e.Store.Recipients(ctx, x.b, commitBatch)
 		if err != nil {
-			return told, err
+			return err
 		}
-		pass.found(ctx, len(next))
-		place := b.Until
-		if len(next) == commitBatch {
-			place = next[commitBatch-1].ID
+		x.traced.found(ctx, len(page))
+		if len(page) == 0 { // the newest merchants are gone
+			page = []int64{x.b.Until}
 		}
-		n := 0
-		err = e.Store.Update(ctx, func(tx *store.Tx) error {
-			n = 0
-			for _, m := range next {
-				met, err := e.tell(tx, m.ID, b)
-				if err != nil {
-					return err
-				}
-				n += met
-			}
-			return tx.MoveBroadcast(b, place, int64(n))
-		})
-		if errors.Is(err, store.ErrConflict) {
-			return told, nil // another process is at it
-		}
-		if err != nil {
-			return told, err
-		}
-		told, pass.done, b.Place = told+n, pass.done+n, place
-		if place >= b.Until {
-			return told, nil
+		if err := rows.Do(ctx, x.pass, page); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return told, ctx.Err()
+			return ctx.Err()
 		case <-time.After(broadcastPause):
 		}
 	}
+	failed, err := x.e.Store.FailedRecipients(ctx, x.b, x.e.Clock.Now(), broadcastRetry, commitBatch)
+	if err != nil || len(failed) == 0 || x.moved {
+		return err
+	}
+	rows.Change, rows.Refused = x.again, x.postpone
+	return rows.Do(ctx, x.pass, failed)
 }
 
-// tell makes a merchant's events, one in each mode, unless it is out of service or knows already. It returns 1 for a merchant in service.
+func merchantID(merchant int64) int64 { return merchant }
+
+// next writes the events of the next merchants in one commit.
+func (x *broadcasting) next(ctx context.Context, merchants []int64) error {
+	return x.move(ctx, merchants[len(merchants)-1], func(tx *store.Tx) (int, error) { return x.tell(tx, merchants) })
+}
+
+// fail passes a merchant for which the broadcast failed.
+func (x *broadcasting) fail(ctx context.Context, merchant int64) error {
+	err := x.move(ctx, merchant, func(tx *store.Tx) (int, error) {
+		return 0, tx.FailBroadcast(x.b, merchant, tx.Now.Add(broadcastRetry))
+	})
+	x.moved = x.moved || err != nil
+	return err
+}
+
+// again writes the events of merchants for which the broadcast had failed.
+func (x *broadcasting) again(ctx context.Context, merchants []int64) error {
+	return x.move(ctx, x.b.Place, func(tx *store.Tx) (int, error) {
+		for _, m := range merchants {
+			if err := tx.MendBroadcast(x.b, m); err != nil {
+				return 0, err
+			}
+		}
+		return x.tell(tx, merchants)
+	})
+}
+
+// postpone has a merchant for which the broadcast failed once more tried again later.
+func (x *broadcasting) postpone(ctx context.Context, merchant int64) error {
+	return x.e.Store.Update(ctx, func(tx *store.Tx) error {
+		return tx.FailBroadcast(x.b, merchant, tx.Now.Add(broadcastRetry))
+	})
+}
+
+// move commits fn, which returns how many merchants it told, with the place up to which merchants
+// had their turn. It does nothing if another process has moved the broadcast.
+func (x *broadcasting) move(ctx context.Context, place int64, fn func(*store.Tx) (int, error)) error {
+	if x.moved {
+		return nil
+	}
+	n, moved := 0, false
+	err := x.e.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		if n, err = fn(tx); err == nil {
+			err = tx.MoveBroadcast(x.b, place, int64(n))
+		}
+		moved = errors.Is(err, store.ErrConflict)
+		return err
+	})
+	if moved {
+		x.moved = true
+		return nil
+	}
+	if err == nil {
+		x.told, x.traced.done, x.b.Place = x.told+n, x.traced.done+n, place
+	}
+	return err
+}
+
+// tell makes the events of merchants, and returns how many of them are in service.
+func (x *broadcasting) tell(tx *store.Tx, merchants []int64) (told int, err error) {
+	for _, m := range merchants {
+		n, err := x.e.tell(tx, m, x.b)
+		if err != nil {
+			return 0, err
+		}
+		told += n
+	}
+	return told, nil
+}
+
+// tell makes a merchant's events, one in each mode, unless it is out of service or has them already.
+// It returns 1 for a merchant in service, and 0 for one that is gone.
 func (e *Engine) tell(tx *store.Tx, merchant int64, b *store.Broadcast) (int, error) {
 	m, err := tx.Merchant(merchant)
+	if errors.Is(err, store.ErrNotFound) {
+		return 0, nil // it is gone
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -60,12 +61,15 @@ func TestLastPaymentIsWrittenWithTheErasure(t *testing.T) {
 	ends := 0
 	for last := 1; ; last++ {
 		calls := 0
-		_, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, func(kind string, data []byte) []byte {
+		ctx, end := context.WithCancel(t.Context())
+		_, err := s.DB.ErasePersonal(ctx, s.Clock.Now(), keptDays, func(kind string, data []byte) []byte {
 			if calls++; calls >= last {
+				end()
 				panic("the process ends here")
 			}
 			return impersonal(kind, data)
 		})
+		end()
 		linked := s.Number(t, "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1")
 		if got := s.Number(t, lastPaid); got+linked != 1 {
 			t.Errorf("after the end at row %d: %d last payments and %d links, want one of them", last, got, linked)

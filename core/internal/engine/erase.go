@@ -78,6 +78,7 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 	if err != nil {
 		return 0, fmt.Errorf("look for inactive customers: %w", err)
 	}
+	pass := e.Store.BeginPass(store.PassInactive)
 	for _, m := range merchants {
 		kept := m.Retention.Or(store.Retention{Customers: days}).Customers
 		if kept == 0 {
@@ -85,9 +86,9 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 		}
 		since := e.Store.Confirmed().AddDate(0, 0, -kept)
 		for _, live := range []bool{false, true} {
-			n, err := e.deleteInactive(ctx, payment.Tenant{Merchant: m.ID, Live: live}, since)
+			n, err := e.deleteInactive(ctx, pass, payment.Tenant{Merchant: m.ID, Live: live}, since)
 			deleted += n
-			if err != nil {
+			if err := pass.Skip(ctx, "merchant", m.ID, err); err != nil {
 				return deleted, fmt.Errorf("delete inactive customers: %w", err)
 			}
 		}
@@ -95,8 +96,11 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 	return deleted, nil
 }
 
-// deleteInactive deletes the tenant's customers without a payment or a change since a time.
-func (e *Engine) deleteInactive(ctx context.Context, tenant payment.Tenant, since time.Time) (deleted int64, err error) {
+// deleteInactive deletes the tenant's customers without a payment or a change since a time. It skips
+// a customer that cannot be deleted.
+func (e *Engine) deleteInactive(
+	ctx context.Context, pass *store.Pass, tenant payment.Tenant, since time.Time,
+) (deleted int64, err error) {
 	for after, more := int64(0), true; more; more = after > 0 {
 		var aged []int64
 		if aged, after, err = e.Store.AgedCustomers(ctx, tenant, since, after); err != nil {
@@ -113,10 +117,12 @@ func (e *Engine) deleteInactive(ctx context.Context, tenant payment.Tenant, sinc
 			if errors.Is(err, errActive) || errors.Is(err, ErrNotFound) {
 				continue
 			}
-			if err != nil {
-				return deleted, err
+			if skipped := pass.Skip(ctx, "customer", customer, err); skipped != nil {
+				return deleted, skipped
 			}
-			deleted++
+			if err == nil {
+				deleted++
+			}
 		}
 	}
 	return deleted, nil

@@ -24,87 +24,109 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 
 func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
 	now := e.Store.Confirmed()
-	expired, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.Lapsed(ctx, now, dueBatch) }, e.expire)
-	if err != nil {
-		return expired, fmt.Errorf("expire: %w", err)
+	x := &expiry{e: e, traced: pass, pass: e.Store.BeginPass(store.PassExpiry)}
+	err := x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
+		return e.Store.Lapsed(ctx, now, after, dueBatch)
+	}, e.expire)
+	if err == nil {
+		err = x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
+			return e.Store.Unconfirmed(ctx, now, after, dueBatch)
+		}, e.lapse)
 	}
-	n, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.Unconfirmed(ctx, now, dueBatch) }, e.lapse)
-	expired += n
 	if err != nil {
-		return expired, fmt.Errorf("expire: %w", err)
+		return x.expired, fmt.Errorf("expire: %w", err)
 	}
 	days, err := e.Store.Days(ctx)
 	if err != nil {
-		return expired, fmt.Errorf("expire: %w", err)
+		return x.expired, fmt.Errorf("expire: %w", err)
 	}
 	for _, d := range days {
 		if d.Ahead == 0 {
 			continue
 		}
-		n, err := e.expireOf(ctx, pass, d)
-		expired += n
-		if err != nil {
-			return expired, fmt.Errorf("expire: %w", err)
+		if err := x.of(ctx, d); err != nil {
+			return x.expired, fmt.Errorf("expire: %w", err)
 		}
 	}
-	return expired, nil
+	return x.expired, nil
 }
 
-// expireOf ends what is over on a test clock.
-func (e *Engine) expireOf(ctx context.Context, pass *tracedPass, d store.Day) (int, error) {
-	now := e.Store.Confirmed().Add(d.Ahead)
-	expired, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.LapsedOf(ctx, d.Tenant, now, dueBatch) }, e.expire)
+// expireOf ends what is over on a tenant's test clock. It makes no span: it is part of a request.
+func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
+	x := &expiry{e: e, traced: &tracedPass{}, pass: e.Store.BeginPass(store.PassExpiry)}
+	return x.of(ctx, d)
+}
+
+// expiry is one pass.
+type expiry struct {
+	e       *Engine
+	traced  *tracedPass
+	pass    *store.Pass
+	expired int // transactions so far
+}
+
+// of ends what is over on a test clock.
+func (x *expiry) of(ctx context.Context, d store.Day) error {
+	e, now := x.e, x.e.Store.Confirmed().Add(d.Ahead)
+	err := x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
+		return e.Store.LapsedOf(ctx, d.Tenant, now, after, dueBatch)
+	}, e.expire)
 	if err != nil {
-		return expired, err
+		return err
 	}
-	n, err := e.expireAll(ctx, pass, func() ([]store.Lapsed, error) { return e.Store.UnconfirmedOf(ctx, d.Tenant, now, dueBatch) }, e.lapse)
-	return expired + n, err
+	return x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
+		return e.Store.UnconfirmedOf(ctx, d.Tenant, now, after, dueBatch)
+	}, e.lapse)
 }
 
 // ending ends one transaction and announces it. store.ErrConflict when there is nothing to end any more.
 type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error)
 
-// expireAll works through a list that shrinks by what is done.
-func (e *Engine) expireAll(ctx context.Context, pass *tracedPass, next func() ([]store.Lapsed, error), end ending) (int, error) {
-	expired := 0
-	for {
-		batch, err := next()
+// all ends all rows of a list, page by page. A transaction that cannot be ended is skipped.
+func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store.Lapsed, error), end ending) error {
+	rows := store.Rows[store.Lapsed]{
+		Kind: "transaction", ID: func(l store.Lapsed) int64 { return l.ID },
+		Change: func(ctx context.Context, part []store.Lapsed) error { return x.part(ctx, part, end) },
+	}
+	for last := (store.Lapsed{}); ; {
+		page, err := next(last)
 		if err != nil {
-			return expired, err
+			return err
 		}
-		pass.found(ctx, len(batch))
-		n, err := e.expireBatch(ctx, batch, end)
-		expired += n
-		if err != nil || n == 0 || len(batch) < dueBatch {
-			return expired, err
+		x.traced.found(ctx, len(page))
+		for part := range slices.Chunk(page, commitBatch) {
+			if err := rows.Do(ctx, x.pass, part); err != nil {
+				return err
+			}
 		}
+		if len(page) < dueBatch {
+			return nil
+		}
+		last = page[len(page)-1]
 	}
 }
 
-func (e *Engine) expireBatch(ctx context.Context, batch []store.Lapsed, end ending) (int, error) {
-	expired := 0
-	for part := range slices.Chunk(batch, commitBatch) {
-		n := 0
-		err := e.Store.Update(ctx, func(tx *store.Tx) error {
-			n = 0
-			for _, l := range part {
-				_, err := end(tx, l.Tenant, l.ID)
-				if errors.Is(err, store.ErrConflict) {
-					continue // captured, voided or confirmed, or being so
-				}
-				if err != nil {
-					return err
-				}
-				n++
+// part ends transactions in one commit.
+func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) error {
+	n := 0
+	err := x.e.Store.Update(ctx, func(tx *store.Tx) error {
+		n = 0
+		for _, l := range part {
+			_, err := end(tx, l.Tenant, l.ID)
+			if errors.Is(err, store.ErrConflict) {
+				continue // captured, voided or confirmed, or being so
 			}
-			return nil
-		})
-		if err != nil {
-			return expired, err
+			if err != nil {
+				return err
+			}
+			n++
 		}
-		expired += n
+		return nil
+	})
+	if err == nil {
+		x.expired += n
 	}
-	return expired, nil
+	return err
 }
 
 // expire ends one authorization and announces what became of the transaction: expired, or captured where part of it was.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
@@ -114,6 +114,7 @@ func (r *Recovery) open(ctx context.Context, now time.Time) {
 		}
 		l.due = nil
 	}
+	maps.DeleteFunc(r.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
 	for live, g := range r.gates {
 		if pause := g.open(now); pause > 0 {
 			r.e.Log.WarnContext(ctx, "reconcile: the acquirer finishes no step", slog.Bool("live", live),
@@ -165,6 +166,8 @@ func (r *Recovery) due(key stepKey, last payment.StepAttempt, now time.Time) boo
 	switch {
 	case r.tried != nil:
 		return !r.tried[key]
+	case now.Sub(r.refused[key]).Abs() < refusedPause:
+		return false
 	case last.Attempts == 0 || age < -aheadTolerance: // a clock that was wrong wrote it
 		return true
 	case last.Running && age < Patience:
@@ -310,14 +313,6 @@ func (r *Recovery) ended(t task, l *lane, g *gate, err error) {
 			r.drop(l)
 		}
 	}
-}
-
-// skipped is the error of an attempt that could not begin.
-func skipped(err error) error {
-	if errors.Is(err, store.ErrConflict) {
-		return errSkipped
-	}
-	return err
 }
 
 // whyFailed is what an attempt keeps of its error.

@@ -52,6 +52,8 @@ type Observer interface {
 	RecoveryLooked(open map[Step]int, oldest time.Time)
 	// RecoveryTookUp: one step was taken up, and came to its end or stays open.
 	RecoveryTookUp(step Step, finished bool)
+	// Skipped reports an object that a pass, one of store.Passes, left as it was.
+	Skipped(pass string)
 	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
 	AcquirerContradicted(step Step, what Contradiction)
 	// TokensSwept: so many tokens were removed.
@@ -67,5 +69,6 @@ func (nobody) ClockUnconfirmed(time.Duration)           {}
 func (nobody) ExpiryEnded(int, error)                   {}
 func (nobody) RecoveryLooked(map[Step]int, time.Time)   {}
 func (nobody) RecoveryTookUp(Step, bool)                {}
+func (nobody) Skipped(string)                           {}
 func (nobody) TokensSwept(int64, error)                 {}
 func (nobody) AcquirerContradicted(Step, Contradiction) {}

@@ -152,8 +152,9 @@ func (r *Recovery) ofCapture(c *payment.Capture) (int64, task) {
 }
 
 // ofTransaction returns the id of a transaction, and the task of its unfinished authorization or
-// void. A transaction has one at a time.
-func (r *Recovery) ofTransaction(t *payment.Transaction) (int64, task) {
+// void. A transaction has one at a time. Attempts at one that cannot be read fail.
+func (r *Recovery) ofTransaction(o store.OpenTransaction) (int64, task) {
+	t := o.Transaction
 	out := task{
 		id: authorizationStep(t), tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
 		reference: authorizationReference(t),
@@ -161,6 +162,9 @@ func (r *Recovery) ofTransaction(t *payment.Transaction) (int64, task) {
 	}
 	if t.Operation == payment.VoidOperation {
 		out.id, out.step, out.reference = voidStep(t), StepVoid, voidReference(t)
+	}
+	if o.Unreadable != nil {
+		out.do = func(context.Context) error { return o.Unreadable }
 	}
 	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.orphan(out.id, t.Core, t.UpdatedAt)
 	return t.ID, out

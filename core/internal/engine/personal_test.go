@@ -79,12 +79,15 @@ func TestErasureEndsMidway(t *testing.T) {
 	deaths := 0
 	for last := 1; ; last++ {
 		calls := 0
-		_, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, func(kind string, data []byte) []byte {
+		ctx, end := context.WithCancel(t.Context())
+		_, err := s.DB.ErasePersonal(ctx, s.Clock.Now(), keptDays, func(kind string, data []byte) []byte {
 			if calls++; calls >= last { // a server repeats the page once
+				end()
 				panic("the process ends here")
 			}
 			return impersonal(kind, data)
 		})
+		end()
 		if got := halfErased(t, s); got != 0 {
 			t.Errorf("after the end at row %d: %d transactions are half erased", last, got)
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -20,6 +21,8 @@ const (
 	// takeUpAfter is how old a step must be that its request has given up: the acquirer gets a
 	// moment to finish.
 	takeUpAfter = 200 * time.Millisecond
+	// refusedPause is how long a step waits if the store refused to write an attempt at it.
+	refusedPause = time.Minute
 	// sweepEvery is how often the attempts at steps that have ended are removed.
 	sweepEvery = time.Minute
 )
@@ -47,11 +50,13 @@ type Recovery struct {
 	mu     sync.Mutex
 	queues map[laneKey]*lane // guarded by mu
 	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
-	tried  map[stepKey]bool  // guarded by mu: the steps tried by the start, whatever their pause; nil once it serves
-	gates  map[bool]*gate    // of the acquirer of live mode, and of test mode
-	queued int               // guarded by mu: in all queues
-	active int               // guarded by mu: how many workers run
-	idle   chan struct{}     // guarded by mu: of the present workers; the last one closes it
+	// refused is when the store last refused to write an attempt at a step; guarded by mu.
+	refused map[stepKey]time.Time
+	tried   map[stepKey]bool // guarded by mu: the steps tried by the start, whatever their pause; nil once it serves
+	gates   map[bool]*gate   // of the acquirer of live mode, and of test mode
+	queued  int              // guarded by mu: in all queues
+	active  int              // guarded by mu: how many workers run
+	idle    chan struct{}    // guarded by mu: of the present workers; the last one closes it
 }
 
 // NewRecovery returns the recovery of an engine that has not served yet. Where no other core shares
@@ -59,7 +64,8 @@ type Recovery struct {
 func (e *Engine) NewRecovery() *Recovery {
 	r := &Recovery{
 		e: e, idle: make(chan struct{}), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
-		gates: map[bool]*gate{false: newGate(), true: newGate()},
+		refused: map[stepKey]time.Time{},
+		gates:   map[bool]*gate{false: newGate(), true: newGate()},
 	}
 	close(r.idle)
 	r.tables = r.sources()
@@ -123,15 +129,16 @@ func (r *Recovery) pass(ctx context.Context) (started int, whole bool, err error
 	now := r.e.Clock.Now()
 	r.open(ctx, now)
 	whole = true
+	pass := r.e.Store.BeginPass(store.PassRecovery)
 	for _, s := range r.tables {
 		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.offer(t, a, now) })
-		if err != nil {
+		whole = whole && (end || err != nil)
+		if err := pass.Skip(ctx, "unfinished "+string(s.kinds[0])+" steps", s.after, err); err != nil {
 			return 0, false, fmt.Errorf("reconcile: %w", err)
 		}
-		whole = whole && end
 	}
 	r.looked()
-	if err := r.sweep(ctx, now); err != nil {
+	if err := pass.Skip(ctx, "attempts at ended steps", 0, r.sweep(ctx, now)); err != nil {
 		return 0, false, fmt.Errorf("reconcile: %w", err)
 	}
 	return r.start(ctx), whole, nil
@@ -154,8 +161,11 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 	}
 	pause := func(attempts int64) time.Duration { return payment.RetryAfter(t.id.Kind, attempts) }
 	err := r.e.Store.Update(ctx, func(tx *store.Tx) error { return tx.BeginAttempt(t.id, patience, pause) })
+	if errors.Is(err, store.ErrConflict) {
+		return errSkipped
+	}
 	if err != nil {
-		return skipped(err)
+		return r.refuse(ctx, t, err)
 	}
 	err = r.do(ctx, t)
 	r.e.Observer.RecoveryTookUp(t.step, err == nil)
@@ -175,4 +185,16 @@ func (*Recovery) do(ctx context.Context, t task) error {
 	ctx, cancel := attempt(ctx)
 	defer cancel()
 	return t.do(ctx)
+}
+
+// refuse postpones a step whose attempt could not be written, and returns the error. Without the
+// attempt the store has no time of the next one.
+func (r *Recovery) refuse(ctx context.Context, t task, err error) error {
+	if ended := r.e.Store.BeginPass(store.PassRecovery).Skip(ctx, string(t.id.Kind), keyOf(t.id).object, err); ended != nil {
+		return ended
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refused[keyOf(t.id)] = r.e.Clock.Now()
+	return err
 }

@@ -160,41 +160,23 @@ func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, 
 		return again
 	})
 	pass.found(ctx, len(page))
+	rows := store.Rows[store.Unsettled]{
+		Kind: "transaction", ID: func(u store.Unsettled) int64 { return u.Transaction },
+		Change: func(ctx context.Context, part []store.Unsettled) error { return e.settleTogether(ctx, d, part, done) },
+		Refused: func(_ context.Context, u store.Unsettled) error {
+			done.skip(SkipFailed, 1, d.lag(u.At))
+			return nil
+		},
+	}
 	for part := range slices.Chunk(page, commitBatch) {
-		if err := e.settlePart(ctx, d, part, done); err != nil {
+		if err := rows.Do(ctx, e.Store.BeginPass(store.PassSettlement), part); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// settlePart settles transactions in one commit. If the store refuses one of them, each is settled
-// in a commit of its own, so that the others do not wait for it.
-func (e *Engine) settlePart(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) error {
-	err := e.settleTogether(ctx, d, part, done)
-	if err == nil || ctx.Err() != nil || retriable(err) {
-		return err
-	}
-	for _, u := range part {
-		err := e.settleTogether(ctx, d, []store.Unsettled{u}, done)
-		if err == nil {
-			continue
-		}
-		if ctx.Err() != nil || retriable(err) {
-			return err
-		}
-		done.skip(SkipFailed, 1, d.lag(u.At))
-		e.Log.ErrorContext(ctx, "settlement: a transaction cannot be settled", slog.Int64("transaction", u.Transaction),
-			slog.Int64("capture", u.ID), slog.Any("error", err))
-	}
-	return nil
-}
-
-// retriable reports whether the store as a whole refused a command, and not the command's own rows.
-func retriable(err error) bool {
-	return store.IsUnavailable(err) || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrClosed)
-}
-
+// settleTogether settles transactions in one commit.
 func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) error {
 	var settled int
 	var voided []store.Unsettled

@@ -100,7 +100,7 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 		if d.Tenant != tenant {
 			continue
 		}
-		_, errExpire := e.expireOf(ctx, &tracedPass{}, d) // no span: it is part of the request
+		errExpire := e.expireOf(ctx, d)
 		errSettle := e.settleDay(ctx, d)
 		err = errors.Join(err, errExpire, errSettle)
 	}

@@ -10,9 +10,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// sweepBatch is how many tokens one commit of a sweep changes.
-const sweepBatch = 500
-
 // CreateToken stores a card or bank account for one use within payment.TokenLifetime.
 func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, details []byte, s vault.Secrets) (Answer, error) {
 	defer e.enter(ctx, r)()
@@ -39,32 +36,18 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	return value(out), err
 }
 
-// SweepTokens wipes the secrets of the tokens that have expired, and removes those that no retry can name any more. It goes on in
-// bounded commits until nothing is left to do.
+// SweepTokens wipes the secrets of the tokens that have expired, and removes the tokens that no retry
+// can name any more.
 func (e *Engine) SweepTokens(ctx context.Context) error {
-	n, err := e.sweepTokens(ctx)
-	e.Observer.TokensSwept(n, err)
-	return err
-}
-
-// sweepTokens returns how many tokens it removed.
-func (e *Engine) sweepTokens(ctx context.Context) (removed int64, err error) {
-	for _, step := range []struct {
-		removes bool
-		do      func(*store.Tx) (int64, error)
-	}{
-		{false, func(tx *store.Tx) (int64, error) { return tx.WipeTokens(sweepBatch) }},
-		// As long as an idempotency key lives, a payment by the token may be asked for again, and is then answered as it was.
-		{true, func(tx *store.Tx) (int64, error) { return tx.DeleteTokens(store.KeyLifetime, sweepBatch) }},
-	} {
-		for n := int64(sweepBatch); n == sweepBatch; {
-			if err := e.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = step.do(tx); return err }); err != nil {
-				return removed, fmt.Errorf("sweep tokens: %w", err)
-			}
-			if step.removes {
-				removed += n
-			}
-		}
+	_, err := e.Store.WipeTokens(ctx)
+	n := int64(0)
+	if err == nil {
+		// As long as an idempotency key lives, a payment by the token can be retried, and gets the stored response.
+		n, err = e.Store.DeleteTokens(ctx, store.KeyLifetime)
 	}
-	return removed, nil
+	e.Observer.TokensSwept(n, err)
+	if err != nil {
+		return fmt.Errorf("sweep tokens: %w", err)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -17,6 +18,7 @@ type passes struct {
 	ended  *prometheus.CounterVec
 	lag    prometheus.Gauge
 	skips  *prometheus.GaugeVec
+	left   *prometheus.CounterVec
 	behind prometheus.Gauge
 	ahead  prometheus.Gauge
 }
@@ -40,6 +42,10 @@ func newPasses(c clock.Clock) passes {
 			Name: "causeway_settlement_skipped",
 			Help: "What the last pass left unsettled although its day has ended: merchants for time_zone, transactions for void and failed.",
 		}, []string{"reason"}),
+		left: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_pass_skipped_objects_total",
+			Help: "Objects that a background pass left as they were because of a failure of their own. A later pass tries again.",
+		}, []string{"pass"}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_behind_rows_seconds", Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
 		}),
@@ -56,11 +62,14 @@ func newPasses(c clock.Clock) passes {
 	for _, why := range engine.Skips() {
 		p.skips.WithLabelValues(string(why))
 	}
+	for _, pass := range store.Passes() {
+		p.left.WithLabelValues(pass)
+	}
 	return p
 }
 
 func (p *passes) all() []prometheus.Collector {
-	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.behind, p.ahead}
+	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.left, p.behind, p.ahead}
 }
 
 // SettlementBegun implements engine.Observer.
@@ -77,6 +86,9 @@ func (p *passes) SettlementEnded(s engine.Settlement, err error) {
 		p.skips.WithLabelValues(string(why)).Set(float64(s.Skipped[why]))
 	}
 }
+
+// Skipped implements engine.Observer.
+func (p *passes) Skipped(pass string) { p.left.WithLabelValues(pass).Inc() }
 
 // ClockBehind implements engine.Observer.
 func (p *passes) ClockBehind(by time.Duration) { p.behind.Set(by.Seconds()) }

@@ -45,10 +45,35 @@ func (tx *Tx) Broadcast(kind, name string) (*Broadcast, error) {
 	return scanBroadcast(row)
 }
 
-// MoveBroadcast says that all merchants up to place had their turn, and that told more of them were told. ErrConflict when they had it before.
+// MoveBroadcast writes that all merchants up to place had their turn, and that told more of them
+// have their events. It finishes the broadcast after the last merchant if it failed for none.
+// ErrConflict if the place is not b.Place any more.
 func (tx *Tx) MoveBroadcast(b *Broadcast, place, told int64) error {
-	return tx.change(`UPDATE broadcasts SET place = ?1, told = told + ?2, finished_at = CASE WHEN ?1 >= until THEN ?3 ELSE 0 END
+	return tx.change(`UPDATE broadcasts SET place = ?1, told = told + ?2,
+			finished_at = CASE WHEN ?1 >= until AND NOT EXISTS (SELECT 1 FROM broadcast_failures f
+				WHERE f.type = broadcasts.type AND f.name = broadcasts.name) THEN ?3 ELSE 0 END
 		WHERE type = ?4 AND name = ?5 AND place = ?6 AND finished_at = 0`, place, told, toMillis(tx.Now), b.Type, b.Name, b.Place)
+}
+
+// FailBroadcast writes that a broadcast failed for a merchant and is tried again at a time.
+func (tx *Tx) FailBroadcast(b *Broadcast, merchant int64, due time.Time) error {
+	return tx.exec(`INSERT INTO broadcast_failures (type, name, merchant_id, due_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (type, name, merchant_id) DO UPDATE SET due_at = excluded.due_at`, b.Type, b.Name, merchant, toMillis(due))
+}
+
+// MendBroadcast removes the failure of a broadcast for a merchant that has its events now.
+// ErrConflict if there is none.
+func (tx *Tx) MendBroadcast(b *Broadcast, merchant int64) error {
+	return tx.change(`DELETE FROM broadcast_failures WHERE type = ? AND name = ? AND merchant_id = ?`, b.Type, b.Name, merchant)
+}
+
+// FailedRecipients returns merchants for which a broadcast failed and is to be tried again at a
+// time, at most limit. A clock that was set back delays none: what is due later than two pauses is
+// due now.
+func (db *DB) FailedRecipients(ctx context.Context, b *Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
+	return collect(ctx, db, `SELECT merchant_id FROM broadcast_failures WHERE type = ? AND name = ?
+		AND due_at NOT BETWEEN ? AND ? ORDER BY due_at, merchant_id LIMIT ?`, scanNumber,
+		b.Type, b.Name, toMillis(at)+1, toMillis(at.Add(2*pause)), limit)
 }
 
 // OpenBroadcasts lists those that are not finished, oldest first.
@@ -56,9 +81,9 @@ func (db *DB) OpenBroadcasts(ctx context.Context) ([]*Broadcast, error) {
 	return collect(ctx, db, `SELECT `+broadcastColumns+` FROM broadcasts WHERE finished_at = 0 ORDER BY created_at`, scanBroadcast)
 }
 
-// Recipients lists the next merchants of a broadcast whose turn it is, at most limit, disabled ones included.
-func (db *DB) Recipients(ctx context.Context, b *Broadcast, limit int) ([]Merchant, error) {
-	return collect(ctx, db, `SELECT `+merchantColumns+` FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`, scanMerchant, b.Place, b.Until, limit)
+// Recipients returns the next merchants of a broadcast, at most limit, disabled ones included.
+func (db *DB) Recipients(ctx context.Context, b *Broadcast, limit int) ([]int64, error) {
+	return collect(ctx, db, `SELECT id FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`, scanNumber, b.Place, b.Until, limit)
 }
 
 func scanBroadcast(row Scanner) (*Broadcast, error) {

@@ -23,18 +23,18 @@ func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	return tx.SetExpiry(t.Tenant, t.ID, t.CreatedAt.Add(payment.ConfirmWithin))
 }
 
-const unconfirmed = `SELECT id, merchant_id, live FROM transactions INDEXED BY transactions_waiting
-	WHERE status = 'requires_confirmation' AND expires_at <= ?`
+const unconfirmed = `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
+	WHERE status = 'requires_confirmation'` + lapsedAfter
 
-// Unconfirmed lists the payments of all tenants that waited to be confirmed until a time, the longest over first.
-func (db *DB) Unconfirmed(ctx context.Context, by time.Time, limit int) ([]Lapsed, error) {
-	return collect(ctx, db, unconfirmed+` ORDER BY expires_at LIMIT ?`, scanLapsed, toMillis(by), limit)
+// Unconfirmed returns a page of the payments of all tenants whose wait for a confirmation was over
+// by a time, as Lapsed does.
+func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return db.lapsed(ctx, unconfirmed, by, after, limit)
 }
 
 // UnconfirmedOf is Unconfirmed for one tenant.
-func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.Time, limit int) ([]Lapsed, error) {
-	return collect(ctx, db, unconfirmed+` AND merchant_id = ? AND live = ? ORDER BY expires_at LIMIT ?`, scanLapsed,
-		toMillis(by), tenant.Merchant, tenant.Live, limit)
+func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return db.lapsedOf(ctx, unconfirmed, tenant, by, after, limit)
 }
 
 // LapseTransaction cancels a payment that nobody confirmed in time, with r, which says so. ErrConflict when it does not wait, or is not the

@@ -122,16 +122,38 @@ type Lease struct {
 	CreatedAt time.Time
 }
 
-// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint, earliest due first. Nobody else gets those before
+// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint, earliest due first,
+// that come after the delivery after; the zero Due is for all. No other process gets those before
 // until. An attempt that never ended, because its process died, counts among the attempts.
-func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lease, error) {
-	var out []Lease
-	// Materialized, for a list with a limit that is made once for each row meets more than the limit.
-	err := tx.each(`WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-			WHERE endpoint_id = ?3 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4`+tx.s.Dialect().Skip+`)
-		UPDATE webhook_deliveries SET leased = 1, core_id = ?5, due_at = ?1, attempts = attempts + 1, updated_at = ?2
-		WHERE id IN (SELECT id FROM due)
-		RETURNING id, event_id, attempts, created_at`, func(row Scanner) error {
+func (tx *Tx) LeaseDeliveries(endpoint int64, after Due, limit int, until time.Time) ([]Lease, error) {
+	// Materialized: a list with a limit that is made once for each row meets more than the limit.
+	return tx.lease(`WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries`+dueAfter+tx.s.Dialect().Skip+`)
+		`+leaseOf+` IN (SELECT id FROM due)`+leased,
+		endpoint, toMillis(tx.Now), after.At, after.At, after.ID, limit, tx.db.process, toMillis(until), toMillis(tx.Now))
+}
+
+// LeaseDelivery is LeaseDeliveries of one delivery.
+func (tx *Tx) LeaseDelivery(delivery int64, until time.Time) ([]Lease, error) {
+	return tx.lease(leaseOf+` = ? AND status = 'pending' AND due_at <= ?`+leased,
+		tx.db.process, toMillis(until), toMillis(tx.Now), delivery, toMillis(tx.Now))
+}
+
+// DueDeliveries returns a page of the due deliveries to an endpoint, as LeaseDeliveries leases them.
+func (db *DB) DueDeliveries(ctx context.Context, endpoint int64, after Due, at time.Time, limit int) ([]Due, error) {
+	return collect(ctx, db, `SELECT due_at, id FROM webhook_deliveries`+dueAfter, scanDue,
+		endpoint, toMillis(at), after.At, after.At, after.ID, limit)
+}
+
+const (
+	dueAfter = ` INDEXED BY webhook_deliveries_due WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?
+		AND due_at >= ? AND (due_at > ? OR id > ?) ORDER BY due_at, id LIMIT ?`
+	leaseOf = `UPDATE webhook_deliveries SET leased = 1, core_id = ?, due_at = ?, attempts = attempts + 1, updated_at = ? WHERE id`
+	leased  = ` RETURNING id, event_id, attempts, created_at`
+)
+
+// lease runs a statement that leases deliveries.
+func (tx *Tx) lease(text string, args ...any) (out []Lease, err error) {
+	err = tx.each(text, func(row Scanner) error {
 		var l Lease
 		var created int64
 		if err := row.Scan(&l.Delivery, &l.Event, &l.Attempt, &created); err != nil {
@@ -140,7 +162,7 @@ func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lea
 		l.CreatedAt = fromMillis(created)
 		out = append(out, l)
 		return nil
-	}, toMillis(until), toMillis(tx.Now), endpoint, limit, tx.db.process)
+	}, args...)
 	return out, err
 }
 
@@ -148,10 +170,11 @@ func (tx *Tx) LeaseDeliveries(endpoint int64, limit int, until time.Time) ([]Lea
 const writtenAhead = `status = 'pending' AND due_at > ?1 AND updated_at > ?1`
 
 // DeliveriesWrittenAfter returns the ids of up to limit pending deliveries that are due, and were
-// written, after a time. If that time is in the future, a clock that was ahead wrote them.
-func (db *DB) DeliveriesWrittenAfter(ctx context.Context, at time.Time, limit int) ([]int64, error) {
-	return collect(ctx, db, `SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE `+writtenAhead+` LIMIT ?2`,
-		scanNumber, toMillis(at), limit)
+// written, after a time, by id. The page begins after the id after. If the time is in the future, a
+// clock that was ahead wrote them.
+func (db *DB) DeliveriesWrittenAfter(ctx context.Context, at time.Time, after int64, limit int) ([]int64, error) {
+	return collect(ctx, db, `SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE `+writtenAhead+` AND id > ?2 ORDER BY id LIMIT ?3`,
+		scanNumber, toMillis(at), after, limit)
 }
 
 // HastenDelivery makes a delivery due and ends its lease, if DeliveriesWrittenAfter still returns it.
@@ -200,12 +223,6 @@ func (tx *Tx) NoteAttempt(endpoint int64, failed bool) error {
 		return tx.exec(`UPDATE webhook_endpoints SET failing_since = ? WHERE id = ? AND failing_since = 0`, toMillis(tx.Now), endpoint)
 	}
 	return tx.exec(`UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`, endpoint)
-}
-
-// PurgeDeliveries removes up to limit deliveries that were made before the given time, and returns how many: limit when there may be more.
-func (tx *Tx) PurgeDeliveries(before time.Time, limit int) (int64, error) {
-	return tx.changed(`DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < ? ORDER BY id LIMIT ?)`,
-		id.At(before), limit)
 }
 
 // PendingDeliveries counts the deliveries that wait for an attempt or are under way, and tells when the oldest of them was made: the zero

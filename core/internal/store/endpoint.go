@@ -123,16 +123,28 @@ func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p Page) (Lis
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
 
-// PurgeEndpoints removes up to limit deliveries of deleted endpoints, and those endpoints that have none left. It returns how many
-// deliveries that were: limit when there may be more.
-func (tx *Tx) PurgeEndpoints(limit int) (int64, error) {
-	n, err := tx.changed(`DELETE FROM webhook_deliveries WHERE id IN (
-		SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id = e.id WHERE e.status = 'deleted' LIMIT ?)`, limit)
+// PurgeEndpoints removes the deliveries of deleted endpoints, and the deleted endpoints that have none
+// left. It returns the number of deliveries.
+func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
+	const deleted = `endpoint_id IN (SELECT id FROM webhook_endpoints WHERE status = 'deleted')`
+	pass := db.BeginPass(PassPurge)
+	purged, err = Rows[int64]{Kind: "webhook_deliveries", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
+		return collect(ctx, db, `SELECT id FROM webhook_deliveries WHERE `+deleted+` AND id > ? ORDER BY id LIMIT ?`, scanNumber, after, purgeBatch)
+	}, func(tx *Tx, part []int64) (int64, error) {
+		first, last := span(part)
+		return tx.changed(`DELETE FROM webhook_deliveries WHERE id >= ? AND id <= ? AND `+deleted, first, last)
+	})
 	if err != nil {
-		return 0, err
+		return purged, err
 	}
-	return n, tx.exec(`DELETE FROM webhook_endpoints
-		WHERE status = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`)
+	const empty = `status = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
+	_, err = Rows[int64]{Kind: "webhook_endpoints", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
+		return collect(ctx, db, `SELECT id FROM webhook_endpoints WHERE `+empty+` AND id > ? ORDER BY id LIMIT ?`, scanNumber, after, purgeBatch)
+	}, func(tx *Tx, part []int64) (int64, error) {
+		first, last := span(part)
+		return tx.changed(`DELETE FROM webhook_endpoints WHERE id >= ? AND id <= ? AND `+empty, first, last)
+	})
+	return purged, err
 }
 
 func scanEndpoint(row Scanner) (*Endpoint, error) {

@@ -23,25 +23,40 @@ func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) 
 type Lapsed struct {
 	ID     int64
 	Tenant payment.Tenant
+	at     int64 // when it was over, in milliseconds
 }
 
-const lapsed = `SELECT id, merchant_id, live FROM transactions INDEXED BY transactions_expiring
-	WHERE expires_at > 0 AND expires_at <= ? AND status IN ('authorized', 'partially_captured') AND operation = ''`
+const lapsed = `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_expiring
+	WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''` + lapsedAfter
 
-// Lapsed lists the authorizations of all tenants that lapsed by a time, the longest lapsed first.
-func (db *DB) Lapsed(ctx context.Context, by time.Time, limit int) ([]Lapsed, error) {
-	return collect(ctx, db, lapsed+` ORDER BY expires_at LIMIT ?`, scanLapsed, toMillis(by), limit)
+// lapsedAfter selects the rows up to the time ?1 that come after the row ?3 of the time ?2.
+const lapsedAfter = ` AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3)`
+
+// Lapsed returns a page of the authorizations of all tenants that lapsed by a time, the longest
+// lapsed first. The page begins after the row after; the zero Lapsed is for the first page.
+func (db *DB) Lapsed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return db.lapsed(ctx, lapsed, by, after, limit)
 }
 
 // LapsedOf is Lapsed for one tenant.
-func (db *DB) LapsedOf(ctx context.Context, tenant payment.Tenant, by time.Time, limit int) ([]Lapsed, error) {
-	return collect(ctx, db, lapsed+` AND merchant_id = ? AND live = ? ORDER BY expires_at LIMIT ?`, scanLapsed,
-		toMillis(by), tenant.Merchant, tenant.Live, limit)
+func (db *DB) LapsedOf(ctx context.Context, tenant payment.Tenant, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return db.lapsedOf(ctx, lapsed, tenant, by, after, limit)
+}
+
+func (db *DB) lapsed(ctx context.Context, text string, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return collect(ctx, db, text+` ORDER BY expires_at, id LIMIT ?4`, scanLapsed, toMillis(by), after.at, after.ID, limit)
+}
+
+func (db *DB) lapsedOf(
+	ctx context.Context, text string, tenant payment.Tenant, by time.Time, after Lapsed, limit int,
+) ([]Lapsed, error) {
+	return collect(ctx, db, text+` AND merchant_id = ?4 AND live = ?5 ORDER BY expires_at, id LIMIT ?6`, scanLapsed,
+		toMillis(by), after.at, after.ID, tenant.Merchant, tenant.Live, limit)
 }
 
 func scanLapsed(row Scanner) (Lapsed, error) {
 	var l Lapsed
-	if err := row.Scan(&l.ID, &l.Tenant.Merchant, &l.Tenant.Live); err != nil {
+	if err := row.Scan(&l.ID, &l.Tenant.Merchant, &l.Tenant.Live, &l.at); err != nil {
 		return l, fmt.Errorf("read lapsed authorization: %w", err)
 	}
 	return l, nil

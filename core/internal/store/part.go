@@ -51,20 +51,23 @@ func (db *DB) PurgeEvents(ctx context.Context, now time.Time, keep time.Duration
 		}
 		before = before.Add(-2 * partSlack)
 	}
-	for n := int64(purgeBatch); n == purgeBatch; {
-		err := db.Update(ctx, func(tx *Tx) (err error) {
-			n, err = tx.changed(`DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id < ? ORDER BY id LIMIT ?)`, id.At(before), purgeBatch)
-			return err
-		})
-		if err != nil {
-			return purged, err
-		}
-		purged += n
-		if err := pause(ctx); err != nil {
-			return purged, err
-		}
-	}
-	return purged, nil
+	n, err := db.purgeOlder(ctx, "events", before)
+	return purged + n, err
+}
+
+// PurgeDeliveries removes the deliveries that were made before a time, and returns how many.
+func (db *DB) PurgeDeliveries(ctx context.Context, before time.Time) (purged int64, err error) {
+	return db.purgeOlder(ctx, "webhook_deliveries", before)
+}
+
+// purgeOlder removes the rows of a table that were made before a time.
+func (db *DB) purgeOlder(ctx context.Context, table string, before time.Time) (purged int64, err error) {
+	return Rows[int64]{Kind: table, ID: idOf}.purge(ctx, db.BeginPass(PassPurge), func(after int64) ([]int64, error) {
+		return collect(ctx, db, `SELECT id FROM `+table+` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`, scanNumber, after, id.At(before), purgeBatch)
+	}, func(tx *Tx, part []int64) (int64, error) {
+		first, last := span(part)
+		return tx.changed(`DELETE FROM `+table+` WHERE id >= ? AND id <= ?`, first, last)
+	})
 }
 
 // pause leaves the store to payments for a moment.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ const (
 	day = 24 * time.Hour
 	// erasePage is how many rows one commit erases personal data from.
 	erasePage = 100
-	// eraseLater is how long a transaction waits for the next look if something is open.
+	// eraseLater is how long a transaction waits for the next look if something is open, and a row
+	// that could not be erased for the next attempt.
 	eraseLater = time.Hour
 	// erasuresLock keeps a change of a merchant's period apart from a page of rows.
 	erasuresLock = "erasures"
@@ -85,20 +87,22 @@ func (p personal) write(tx *Tx, id int64, data string) error {
 // ErasePersonal erases the personal data of all rows that are past the period of their merchant, and
 // that of the transactions of deleted customers. keep is the period in days of merchants without one
 // of their own, 0 for no end. It returns the number of rows changed. It writes pages of one short
-// commit each, and begins after the rows of earlier calls. Amounts, states, versions and times of
-// change stay.
+// commit each, and begins after the rows of earlier calls. A row that cannot be erased is skipped and
+// tried again after eraseLater. Amounts, states, versions and times of change stay.
 func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase Erase) (erased int64, err error) {
 	periods, err := db.periods(ctx, keep)
 	if err != nil {
 		return 0, err
 	}
-	e := &eraser{db: db, now: db.confirmed(now), keep: keep, erase: erase}
+	e := &eraser{db: db, now: db.confirmed(now), keep: keep, erase: erase, pass: db.BeginPass(PassErasure)}
 	for _, days := range periods {
 		if err := e.aged(ctx, days); err != nil {
 			return e.erased, err
 		}
 	}
-	err = errors.Join(e.delayed(ctx), e.customers(ctx))
+	if err = e.delayed(ctx); err == nil {
+		err = e.customers(ctx)
+	}
 	return e.erased, err
 }
 
@@ -106,7 +110,7 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 // by age. It passes over all events of the merchants of these transactions since the oldest of them,
 // so it is for once a day. A pass that ends early begins again.
 func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
-	e := &eraser{db: db, now: db.confirmed(now), erase: erase}
+	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(PassErasure)}
 	err = e.events(ctx)
 	return e.erased, err
 }
@@ -135,6 +139,7 @@ type eraser struct {
 	now    time.Time
 	keep   int
 	erase  Erase
+	pass   *Pass
 	erased int64 // rows so far
 }
 
@@ -165,54 +170,140 @@ func (e *eraser) pages(ctx context.Context, name string, page func(*Tx) (erased 
 
 // aged erases the rows of the merchants with one period that are past it.
 func (e *eraser) aged(ctx context.Context, days int) error {
-	err := e.pages(ctx, "transactions", func(tx *Tx) (int64, bool, error) { return tx.agedTransactions(e, days) })
+	for _, table := range erasedTables() {
+		if err := (&agedTable{eraser: e, table: table, days: days}).run(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// erasedTable is a table whose rows are erased by their own age.
+type erasedTable struct {
+	name string
+	// aged erases a row that is past its period, and delayed one that waited in delayed_erasures.
+	aged, delayed func(tx *Tx, e *eraser, n int64) (erased int64, err error)
+}
+
+func erasedTables() []erasedTable {
+	out := []erasedTable{{"transactions", (*Tx).agedTransaction, (*Tx).delayedTransaction}}
 	for _, p := range personals() {
+		erase := func(tx *Tx, e *eraser, n int64) (int64, error) { return tx.eraseRows(p, "id = ?", n, e.erase) }
+		out = append(out, erasedTable{p.name, erase, func(tx *Tx, e *eraser, n int64) (int64, error) {
+			erased, err := erase(tx, e, n)
+			if err == nil {
+				err = tx.endDelay(p.name, n, e.now)
+			}
+			return erased, err
+		}})
+	}
+	return out
+}
+
+// agedTable is the erasure of the rows of a table that are past a period.
+type agedTable struct {
+	*eraser
+	table   erasedTable
+	days    int
+	through int64 // the last row of the pages so far
+	moved   bool  // another core, or a change of a period, has moved through: the page is read again
+}
+
+func (a *agedTable) run(ctx context.Context) error {
+	rows := Rows[int64]{Kind: a.table.name, ID: idOf, Change: a.part, Refused: a.delay}
+	for more := true; more; {
+		page, err := a.page(ctx)
+		if err == nil {
+			err = rows.Do(ctx, a.pass, page)
+		}
+		if err != nil {
+			return fmt.Errorf("erase personal data of %s: %w", a.table.name, err)
+		}
+		if more = a.moved || len(page) == erasePage && a.through == page[erasePage-1]; more {
+			err = pause(ctx)
+		}
 		if err != nil {
 			return err
 		}
-		err = e.pages(ctx, p.name, func(tx *Tx) (int64, bool, error) { return tx.agedRows(e, p, days) })
 	}
-	return err
+	return nil
 }
 
-// agedPage is what rows are past a period of days: ?1 is the row to begin after, ?2 the first that
-// is too young, ?3 the period of merchants without one of their own.
-func agedPage(table string) string {
-	return `SELECT id, CASE WHEN (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = ` + table + `.merchant_id) = ?4
-		THEN 1 ELSE 0 END FROM ` + table + ` WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?5`
-}
-
-// agedIDs returns the next page of rows past the period: those of its merchants, and how many there
-// were of all. It stores that they were seen.
-func (tx *Tx) agedIDs(e *eraser, name, table string, days int) (ids []int64, more bool, err error) {
-	if err := tx.lock(erasuresLock, 0); err != nil {
-		return nil, false, err
-	}
-	through, err := tx.erasedThrough(name, days)
+// page returns the next rows that are as old as the period, of all merchants.
+func (a *agedTable) page(ctx context.Context) ([]int64, error) {
+	through, err := collect(ctx, a.db, erasedThrough, scanNumber, a.table.name, a.days)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	rows, last := 0, int64(0)
-	err = tx.each(agedPage(table), func(row Scanner) error {
-		var mine bool
-		if err := row.Scan(&last, &mine); err != nil {
-			return fmt.Errorf("read page: %w", err)
-		}
-		if rows++; mine {
-			ids = append(ids, last)
-		}
-		return nil
-	}, through, id.At(e.now.Add(-time.Duration(days)*day)), e.keep, days, erasePage)
-	if err != nil || rows == 0 {
-		return nil, false, err
-	}
-	err = tx.exec(`INSERT INTO erasures (name, days, through) VALUES (?1, ?2, ?3) ON CONFLICT (name, days) DO UPDATE SET through = ?3`,
-		name, days, last)
-	return ids, rows == erasePage, err
+	a.through, a.moved = slices.Max(append(through, 0)), false
+	return collect(ctx, a.db, `SELECT id FROM `+a.table.name+` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`, scanNumber,
+		a.through, id.At(a.now.Add(-time.Duration(a.days)*day)), erasePage)
 }
+
+// part erases the rows up to the last one of a part of the page, in one commit.
+func (a *agedTable) part(ctx context.Context, part []int64) error {
+	return a.passed(ctx, part[len(part)-1], func(tx *Tx) (erased int64, err error) {
+		mine, err := tx.numbers(agedRows(a.table.name), a.through, part[len(part)-1], a.keep, a.days)
+		for _, n := range mine {
+			if err != nil {
+				break
+			}
+			var changed int64
+			changed, err = a.table.aged(tx, a.eraser, n)
+			erased += changed
+		}
+		return erased, err
+	})
+}
+
+// delay has a row that could not be erased tried again later.
+func (a *agedTable) delay(ctx context.Context, n int64) error {
+	return a.passed(ctx, n, func(tx *Tx) (int64, error) { return 0, tx.delayErasure(a.table.name, n, a.now.Add(eraseLater)) })
+}
+
+// passed runs fn and writes in the same commit that the rows up to last were passed. It does nothing
+// if they were passed meanwhile, or a period was changed.
+func (a *agedTable) passed(ctx context.Context, last int64, fn func(*Tx) (int64, error)) error {
+	if a.moved {
+		return nil
+	}
+	moved := false
+	err := a.commit(ctx, a.table.name, func(tx *Tx) (int64, error) {
+		if err := tx.lock(erasuresLock, 0); err != nil {
+			return 0, err
+		}
+		through, err := tx.erasedThrough(a.table.name, a.days)
+		if moved = through != a.through; err != nil || moved {
+			return 0, err
+		}
+		erased, err := fn(tx)
+		if err != nil {
+			return 0, err
+		}
+		return erased, tx.exec(`INSERT INTO erasures (name, days, through) VALUES (?1, ?2, ?3)
+			ON CONFLICT (name, days) DO UPDATE SET through = ?3`, a.table.name, a.days, last)
+	})
+	if err != nil {
+		return err
+	}
+	if a.moved = moved; !moved {
+		a.through = last
+	}
+	return nil
+}
+
+// agedRows selects the rows after ?1 up to ?2 of the merchants with a period of ?4 days. ?3 is the
+// period of merchants without one of their own.
+func agedRows(table string) string {
+	return `SELECT id FROM ` + table + ` WHERE id > ?1 AND id <= ?2
+		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = ` + table + `.merchant_id) = ?4 ORDER BY id`
+}
+
+// erasedThrough selects the last row of a table that erasures by age have passed.
+const erasedThrough = `SELECT through FROM erasures WHERE name = ? AND days = ?`
 
 func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
-	row, err := tx.locked(`SELECT through FROM erasures WHERE name = ? AND days = ?`, name, days)
+	row, err := tx.locked(erasedThrough, name, days)
 	if err != nil {
 		return 0, err
 	}
@@ -220,19 +311,6 @@ func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
 		return 0, fmt.Errorf("read erasure: %w", err)
 	}
 	return through, nil
-}
-
-func (tx *Tx) agedRows(e *eraser, p personal, days int) (erased int64, more bool, err error) {
-	ids, more, err := tx.agedIDs(e, p.name, p.table, days)
-	for _, n := range ids {
-		if err != nil {
-			return 0, false, err
-		}
-		var changed int64
-		changed, err = tx.eraseRows(p, "id = ?", n, e.erase)
-		erased += changed
-	}
-	return erased, more, err
 }
 
 // eraseRows erases the personal data of the rows under a condition with one argument.

@@ -26,49 +26,54 @@ type deletedCustomer struct {
 	id      int64
 	tenant  payment.Tenant
 	deleted time.Time
-}
-
-// delayed erases the transactions that were open, or were changed after their erasure.
-func (e *eraser) delayed(ctx context.Context) error {
-	return e.pages(ctx, "delayed transactions", func(tx *Tx) (int64, bool, error) { return tx.delayedPayments(e) })
+	due     int64 // in milliseconds
 }
 
 // customers erases the transactions of deleted customers that nothing needs any more.
 func (e *eraser) customers(ctx context.Context) error {
-	for {
-		due, err := collect(ctx, e.db, `SELECT customer_id, merchant_id, live, deleted_at FROM customer_erasures
-			WHERE due_at <= ? ORDER BY due_at, customer_id LIMIT ?`, scanDeletedCustomer, toMillis(e.now), erasePage)
+	for last := (deletedCustomer{}); ; {
+		page, err := collect(ctx, e.db, `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
+			WHERE due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR customer_id > ?3) ORDER BY due_at, customer_id LIMIT ?4`,
+			scanDeletedCustomer, toMillis(e.now), last.due, last.id, erasePage)
 		if err != nil {
 			return fmt.Errorf("read deleted customers: %w", err)
 		}
-		for _, c := range due {
-			err := e.paymentsOf(ctx, c)
-			if err != nil {
+		for _, c := range page {
+			if err := e.pass.Skip(ctx, "customer", c.id, e.paymentsOf(ctx, c)); err != nil {
 				return err
 			}
 		}
-		if len(due) < erasePage {
+		if len(page) < erasePage {
 			return nil
 		}
+		last = page[len(page)-1]
 	}
 }
 
 // paymentsOf erases the transactions of one deleted customer, page by page.
 func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
-	for after := int64(0); ; {
-		next := int64(0)
-		err := e.commit(ctx, "transactions of a deleted customer", func(tx *Tx) (n int64, err error) {
-			n, next, err = tx.erasePaymentsOf(e, c, after)
-			return n, err
-		})
-		if err != nil || next == 0 {
+	const name = "transactions of a deleted customer"
+	rows := Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, part []int64) error {
+		return e.commit(ctx, name, func(tx *Tx) (int64, error) { return tx.erasePaymentsOf(e, c, part) })
+	}}
+	for after, more := int64(0), true; more; {
+		page, err := collect(ctx, e.db, paymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
+			id.Format(id.Customer, c.id), after, id.At(e.now.Add(-LeastKeepPersonal)), erasePage)
+		if err == nil {
+			err = rows.Do(ctx, e.pass, page)
+		}
+		if err != nil {
+			return fmt.Errorf("erase personal data of %s: %w", name, err)
+		}
+		if more = len(page) == erasePage; more {
+			after = page[erasePage-1]
+			err = pause(ctx)
+		}
+		if err != nil {
 			return err
 		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
-		after = next
 	}
+	return e.commit(ctx, name, func(tx *Tx) (int64, error) { return 0, tx.postponeCustomer(e, c) })
 }
 
 func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
@@ -76,7 +81,7 @@ func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
 		c  deletedCustomer
 		at int64
 	)
-	if err := row.Scan(&c.id, &c.tenant.Merchant, &c.tenant.Live, &at); err != nil {
+	if err := row.Scan(&c.id, &c.tenant.Merchant, &c.tenant.Live, &at, &c.due); err != nil {
 		return c, fmt.Errorf("read deleted customer: %w", err)
 	}
 	c.deleted = fromMillis(at)
@@ -87,41 +92,32 @@ const paymentsOfCustomer = `SELECT transaction_id FROM transaction_terms
 	WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id > ? AND transaction_id < ?
 	ORDER BY transaction_id LIMIT ?`
 
-// erasePaymentsOf erases a page of the transactions of a deleted customer, and returns the one to
-// go on after, 0 at the end. A transaction that is too
-// young or open keeps its term, by which a later pass finds it.
-func (tx *Tx) erasePaymentsOf(e *eraser, c deletedCustomer, after int64) (erased, next int64, err error) {
-	term := id.Format(id.Customer, c.id)
-	ids, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, term,
-		after, id.At(e.now.Add(-LeastKeepPersonal)), erasePage)
-	if err != nil {
-		return 0, 0, err
-	}
+// erasePaymentsOf erases transactions of a deleted customer. A transaction that is
+// open, or cannot be erased, keeps its term, by which a later pass finds it.
+func (tx *Tx) erasePaymentsOf(e *eraser, c deletedCustomer, ids []int64) (erased int64, err error) {
 	for _, n := range ids {
 		changed, was, err := tx.erasePayment(n, e.now, e.erase)
 		switch {
 		case errors.Is(err, ErrNotFound): // its term has outlived it
 			err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id = ?`,
-				c.tenant.Merchant, c.tenant.Live, termCustomer, term, n)
+				c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), n)
 		case err == nil && !was.open:
 			err = tx.erasedObjects(c.tenant, n)
 		}
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		erased += changed
 	}
-	if len(ids) == erasePage {
-		return erased, ids[len(ids)-1], nil
-	}
-	return erased, 0, tx.postponeCustomer(e, c, term)
+	return erased, nil
 }
 
 // postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased,
 // or ends its erasure if it has none any more. A payment that was under way when the customer was
 // deleted can add one for a day.
-func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer, term string) error {
-	left, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, term, 0, id.At(e.now.Add(clockStep)), 1)
+func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
+	left, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
+		0, id.At(e.now.Add(clockStep)), 1)
 	if err != nil {
 		return err
 	}
@@ -144,7 +140,7 @@ func (tx *Tx) afterErasure(tenant payment.Tenant, transaction, erased int64, by 
 		return nil
 	}
 	by.Address = ""
-	return tx.delayErasure(tenant, transaction, tx.Now.Add(LeastKeepPersonal))
+	return tx.delayErasure("transactions", transaction, tx.Now.Add(LeastKeepPersonal))
 }
 
 // events erases the events of transactions that were erased before their age. It passes over the
@@ -159,7 +155,7 @@ func (e *eraser) events(ctx context.Context) error {
 		return fmt.Errorf("read erased objects: %w", err)
 	}
 	for _, s := range tenants {
-		if err := e.sweep(ctx, s); err != nil {
+		if err := e.pass.Skip(ctx, "merchant", s.tenant.Merchant, e.sweep(ctx, s)); err != nil {
 			return err
 		}
 	}
@@ -174,6 +170,7 @@ type sweep struct {
 }
 
 func (e *eraser) sweep(ctx context.Context, s sweep) error {
+	before := e.pass.skipped
 	text, args := sweepText(e.db.shared), []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
 	for rows := sweepPage; rows == sweepPage; {
 		var found []int64
@@ -200,6 +197,9 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 		}
 		text, args = sweepNext(e.db.shared), []any{s.tenant.Merchant, s.tenant.Live, s.id, s.place, sweepPage}
 	}
+	if e.pass.skipped > before {
+		return nil // the next pass needs the objects to find the events that were skipped
+	}
 	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
 		// A minute for commits of other cores that this pass has not seen: the next pass removes those.
 		n, err := tx.changed(`DELETE FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND object_id IN (
@@ -212,8 +212,8 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 // sweepPage erases the events of one page.
 func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 	events := eventData()
-	for part := range slices.Chunk(ids, erasePage) {
-		err := e.commit(ctx, events.name, func(tx *Tx) (erased int64, err error) {
+	rows := Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, part []int64) error {
+		return e.commit(ctx, events.name, func(tx *Tx) (erased int64, err error) {
 			for _, n := range part {
 				changed, err := tx.eraseRows(events, "id = ?", n, e.erase)
 				if err != nil {
@@ -223,7 +223,9 @@ func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 			}
 			return erased, nil
 		})
-		if err != nil {
+	}}
+	for part := range slices.Chunk(ids, erasePage) {
+		if err := rows.Do(ctx, e.pass, part); err != nil {
 			return err
 		}
 	}

@@ -102,12 +102,15 @@ func (c *dueCount) list() []DueErasure {
 
 // dueQueues are the rows that wait for an erasure, by kind, as pages reads them.
 func dueQueues() map[string]string {
-	return map[string]string{
-		"delayed_transactions": `SELECT transaction_id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM delayed_erasures
-			WHERE transaction_id > ?1 AND transaction_id < ?2 ORDER BY transaction_id LIMIT ?3`,
+	out := map[string]string{
 		"deleted_customers": `SELECT customer_id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM customer_erasures
 			WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
 	}
+	for _, table := range erasedTables() {
+		out["delayed_"+table.name] = `SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM delayed_erasures
+			WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`
+	}
+	return out
 }
 
 // aged counts the rows of the merchants with one period that are past it.

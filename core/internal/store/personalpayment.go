@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -113,61 +114,103 @@ func (tx *Tx) unlinkPayment(n int64, was paymentErasure) error {
 		was.tenant.Merchant, was.tenant.Live, termCustomer, was.customer, was.waitingOf, n)
 }
 
-// agedTransactions erases the next page of transactions past the period of their merchants.
-func (tx *Tx) agedTransactions(e *eraser, days int) (erased int64, more bool, err error) {
-	ids, more, err := tx.agedIDs(e, "transactions", "transactions", days)
-	if err != nil {
-		return 0, false, err
+// agedTransaction erases a transaction past the period of its merchant.
+func (tx *Tx) agedTransaction(e *eraser, n int64) (erased int64, err error) {
+	erased, was, err := tx.erasePayment(n, e.now, e.erase)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return 0, nil
+	case err != nil:
+	case was.open:
+		err = tx.delayErasure("transactions", n, e.now.Add(eraseLater))
+	case was.changed:
+		err = tx.erasedObjects(was.tenant, n)
 	}
-	for _, n := range ids {
-		changed, was, err := tx.erasePayment(n, e.now, e.erase)
-		switch {
-		case err != nil:
-		case was.open:
-			err = tx.delayErasure(was.tenant, n, e.now.Add(eraseLater))
-		case was.changed:
-			err = tx.erasedObjects(was.tenant, n)
-		}
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return 0, false, err
-		}
-		erased += changed
-	}
-	return erased, more, nil
+	return erased, err
 }
 
-// delayErasure has a transaction erased at a later time. An earlier time stands.
-func (tx *Tx) delayErasure(tenant payment.Tenant, transaction int64, due time.Time) error {
-	return tx.exec(`INSERT INTO delayed_erasures (transaction_id, merchant_id, live, due_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (transaction_id) DO NOTHING`, transaction, tenant.Merchant, tenant.Live, toMillis(due))
+// delayErasure has a row of a table erased at a later time. An earlier time stands.
+func (tx *Tx) delayErasure(table string, n int64, due time.Time) error {
+	return tx.exec(`INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
+		SELECT ?1, id, merchant_id, live, ?3 FROM `+table+` WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
+		table, n, toMillis(due))
 }
 
-// delayedPayments erases a page of the transactions that were open, or were changed after their
-// erasure.
-func (tx *Tx) delayedPayments(e *eraser) (erased int64, more bool, err error) {
-	ids, err := tx.numbers(`SELECT transaction_id FROM delayed_erasures WHERE due_at <= ? ORDER BY due_at, transaction_id LIMIT ?`,
-		toMillis(e.now), erasePage)
-	if err != nil {
-		return 0, false, err
+// endDelay removes a row from the queue of delayed erasures, unless it was delayed again meanwhile.
+func (tx *Tx) endDelay(table string, n int64, now time.Time) error {
+	return tx.exec(`DELETE FROM delayed_erasures WHERE name = ? AND id = ? AND due_at <= ?`, table, n, toMillis(now))
+}
+
+// delayedTransaction erases a transaction that was open, was changed after its erasure, or could not
+// be erased.
+func (tx *Tx) delayedTransaction(e *eraser, n int64) (erased int64, err error) {
+	erased, was, err := tx.erasePayment(n, e.now, e.erase)
+	switch {
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return 0, err
+	case was.open:
+		return erased, tx.postponeErasure(e, "transactions", n)
 	}
-	for _, n := range ids {
-		changed, was, err := tx.erasePayment(n, e.now, e.erase)
-		switch {
-		case err != nil && !errors.Is(err, ErrNotFound):
-			return 0, false, err
-		case was.open:
-			err = tx.exec(`UPDATE delayed_erasures SET due_at = ? WHERE transaction_id = ?`, toMillis(e.now.Add(eraseLater)), n)
-		default:
-			if err = tx.exec(`DELETE FROM delayed_erasures WHERE transaction_id = ?`, n); err == nil {
-				err = tx.erasedObjects(was.tenant, n)
-			}
-		}
-		if err != nil {
-			return 0, false, err
-		}
-		erased += changed
+	if err := tx.endDelay("transactions", n, e.now); err != nil {
+		return 0, err
 	}
-	return erased, len(ids) == erasePage, nil
+	return erased, tx.erasedObjects(was.tenant, n)
+}
+
+// postponeErasure has a row of the queue of delayed erasures tried again later.
+func (tx *Tx) postponeErasure(e *eraser, table string, n int64) error {
+	return tx.exec(`UPDATE delayed_erasures SET due_at = ? WHERE name = ? AND id = ?`, toMillis(e.now.Add(eraseLater)), table, n)
+}
+
+// delayed erases the rows whose erasure was delayed.
+func (e *eraser) delayed(ctx context.Context) error {
+	for _, table := range erasedTables() {
+		if err := e.delayedRows(ctx, table); err != nil {
+			return fmt.Errorf("erase personal data of delayed %s: %w", table.name, err)
+		}
+	}
+	return nil
+}
+
+func (e *eraser) delayedRows(ctx context.Context, table erasedTable) error {
+	rows := Rows[Due]{
+		Kind: table.name, ID: dueID,
+		Change: func(ctx context.Context, part []Due) error {
+			return e.commit(ctx, table.name, func(tx *Tx) (erased int64, err error) {
+				for _, d := range part {
+					changed, err := table.delayed(tx, e, d.ID)
+					if err != nil {
+						return 0, err
+					}
+					erased += changed
+				}
+				return erased, nil
+			})
+		},
+		Refused: func(ctx context.Context, d Due) error {
+			return e.db.Update(ctx, func(tx *Tx) error { return tx.postponeErasure(e, table.name, d.ID) })
+		},
+	}
+	return dueRows(ctx, e, rows, `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
+		AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`, table.name)
+}
+
+// dueRows changes the rows that a query returns, page by page: those due by ?1 that come after the
+// row ?3 of the time ?2, ?5 of them.
+func dueRows(ctx context.Context, e *eraser, rows Rows[Due], query, name string) error {
+	for last := (Due{}); ; {
+		page, err := collect(ctx, e.db, query, scanDue, toMillis(e.now), last.At, last.ID, name, erasePage)
+		if err == nil {
+			err = rows.Do(ctx, e.pass, page)
+		}
+		if err != nil || len(page) < erasePage {
+			return err
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+		last = page[len(page)-1]
+	}
 }
 
 // erasedObjects has the events of a transaction, and of its captures and refunds, erased too.

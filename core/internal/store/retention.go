@@ -22,17 +22,29 @@ const (
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	p := keyPurge{ended: toMillis(db.confirmed(now)), expiry: toMillis(db.KeyExpiry(now))}
 	p.latest = p.expiry + KeyLifetime.Milliseconds()
+	pass := db.BeginPass(PassPurge)
+	rows := Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) error {
+		n := int64(0)
+		first, last := span(part)
+		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, p); return err })
+		if err == nil {
+			purged += n
+		}
+		return err
+	}}
 	for after := int64(0); ; {
 		w, err := db.nextWindow(ctx, after, p)
 		if err != nil || w.rows == 0 {
 			return purged, err
 		}
 		if w.expired > 0 || w.wrong > 0 {
-			n := int64(0)
-			if err = db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(after, w.last, p); return err }); err != nil {
+			page, err := collect(ctx, db, `SELECT id FROM idempotency_keys WHERE id > ? AND id <= ? ORDER BY id`, scanNumber, after, w.last)
+			if err == nil {
+				err = rows.Do(ctx, pass, page)
+			}
+			if err != nil {
 				return purged, fmt.Errorf("purge idempotency keys: %w", err)
 			}
-			purged += n
 		}
 		if w.alive > 0 && w.expired == 0 && w.wrong == 0 || w.rows < purgeBatch {
 			return purged, nil
@@ -68,12 +80,12 @@ func (db *DB) nextWindow(ctx context.Context, after int64, p keyPurge) (window, 
 	return w, nil
 }
 
-func (tx *Tx) purgeKeys(after, last int64, p keyPurge) (int64, error) {
-	err := tx.exec(`UPDATE idempotency_keys SET expires_at = ? WHERE id > ? AND id <= ? AND status <> 0 AND expires_at > ?`,
-		p.expiry, after, last, p.latest)
+func (tx *Tx) purgeKeys(first, last int64, p keyPurge) (int64, error) {
+	err := tx.exec(`UPDATE idempotency_keys SET expires_at = ? WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at > ?`,
+		p.expiry, first, last, p.latest)
 	if err != nil {
 		return 0, err
 	}
-	return tx.changed(`DELETE FROM idempotency_keys WHERE id > ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
-		after, last, p.ended)
+	return tx.changed(`DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
+		first, last, p.ended)
 }

@@ -49,6 +49,8 @@ type DB struct {
 
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer
+
+	skips func(context.Context, Skip) // nil for no observer
 }
 
 // New returns a store on an engine that opening makes of it: SQLite by Open, another by its own package.

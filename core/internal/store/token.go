@@ -63,27 +63,49 @@ func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	return tx.insertCode(id, sealed.Code)
 }
 
-// WipeTokens removes the secrets of at most limit tokens that have expired, and returns of how many.
-// A token that expired only by a clock that was set ahead expires by the confirmed time too, so that
-// it stays expired after the clock is set right.
-func (tx *Tx) WipeTokens(limit int) (int64, error) {
-	const expired = ` IN (SELECT id FROM tokens INDEXED BY tokens_sealed
-		WHERE number IS NOT NULL AND expires_at <= ? ORDER BY expires_at, id LIMIT ?)`
-	if err := tx.exec(`DELETE FROM security_codes WHERE token_id`+expired, toMillis(tx.Now), limit); err != nil {
-		return 0, err
-	}
-	// Zeroes of the same length go where the number was; to take it out of the row at once would leave its bytes in the page's free space.
-	if err := tx.overwrite(`UPDATE tokens SET number = zeroblob(length(number)) WHERE id`+expired, toMillis(tx.Now), limit); err != nil {
-		return 0, err
-	}
-	return tx.changed(`UPDATE tokens SET number = NULL, expires_at = MIN(expires_at, ?) WHERE id`+expired,
-		toMillis(tx.Confirmed()), toMillis(tx.Now), limit)
+// tokensBetween selects tokens from the row ?2 of the time ?1 up to the row ?4 of the time ?3.
+const tokensBetween = ` expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4)`
+
+// tokensAfter selects a page of ?4 tokens up to the time ?1 after the row ?3 of the time ?2.
+const tokensAfter = ` expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`
+
+// WipeTokens removes the secrets of the tokens that have expired, and returns of how many. A token
+// that expired only by a clock that was set ahead expires by the confirmed time too, so that it stays
+// expired after the clock is set right.
+func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
+	now := toMillis(db.clock.Now())
+	return Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, db.BeginPass(PassExpiry), func(after Due) ([]Due, error) {
+		return collect(ctx, db, `SELECT expires_at, id FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND`+tokensAfter,
+			scanDue, now, after.At, after.ID, purgeBatch)
+	}, (*Tx).wipeTokens)
 }
 
-// DeleteTokens removes at most limit tokens that expired at least so long ago, and returns how many.
-func (tx *Tx) DeleteTokens(age time.Duration, limit int) (int64, error) {
-	return tx.changed(`DELETE FROM tokens WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry WHERE expires_at <= ? LIMIT ?)`,
-		toMillis(tx.Confirmed().Add(-age)), limit)
+func (tx *Tx) wipeTokens(part []Due) (int64, error) {
+	const expired = ` IN (SELECT id FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND` + tokensBetween + `)`
+	first, last := span(part)
+	args := []any{first.At, first.ID, last.At, last.ID}
+	if err := tx.exec(`DELETE FROM security_codes WHERE token_id`+expired, args...); err != nil {
+		return 0, err
+	}
+	// Zeroes of the same length overwrite the number first: without them its bytes would stay in the
+	// free space of the page.
+	if err := tx.overwrite(`UPDATE tokens SET number = zeroblob(length(number)) WHERE id`+expired, args...); err != nil {
+		return 0, err
+	}
+	return tx.changed(`UPDATE tokens SET number = NULL, expires_at = MIN(expires_at, ?5) WHERE id`+expired,
+		append(args, toMillis(tx.Confirmed()))...)
+}
+
+// DeleteTokens removes the tokens that expired at least so long ago, and returns how many.
+func (db *DB) DeleteTokens(ctx context.Context, age time.Duration) (deleted int64, err error) {
+	by := toMillis(db.Confirmed().Add(-age))
+	return Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, db.BeginPass(PassPurge), func(after Due) ([]Due, error) {
+		return collect(ctx, db, `SELECT expires_at, id FROM tokens INDEXED BY tokens_by_expiry WHERE`+tokensAfter,
+			scanDue, by, after.At, after.ID, purgeBatch)
+	}, func(tx *Tx, part []Due) (int64, error) {
+		first, last := span(part)
+		return tx.changed(`DELETE FROM tokens WHERE`+tokensBetween, first.At, first.ID, last.At, last.ID)
+	})
 }
 
 // Token reads one token of the tenant, else ErrNotFound.

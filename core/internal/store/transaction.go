@@ -128,12 +128,28 @@ const clockSlack = time.Minute
 
 // OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id. The page begins after the id after,
 // and has no row that was last changed between before and a minute later, in milliseconds: a request is still working on those.
-func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]*payment.Transaction, error) {
+func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
 	return collect(ctx, db, `SELECT `+transactionColumns+` FROM transactions INDEXED BY transactions_open
 		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at NOT BETWEEN ? AND ? AND id > ?
-		ORDER BY id LIMIT ?`, scanTransaction, before, before+clockSlack.Milliseconds(), after, limit)
+		ORDER BY id LIMIT ?`, scanOpenTransaction, before, before+clockSlack.Milliseconds(), after, limit)
 }
 
+// OpenTransaction is a transaction with an unfinished step. Unreadable is why its result cannot be
+// read, nil if it can: the step cannot be finished then.
+type OpenTransaction struct {
+	*payment.Transaction
+	Unreadable error
+}
+
+func scanOpenTransaction(row Scanner) (OpenTransaction, error) {
+	t, err := scanTransaction(row)
+	if t != nil {
+		return OpenTransaction{t, err}, nil
+	}
+	return OpenTransaction{}, err
+}
+
+// scanTransaction returns the transaction together with the error if only its result cannot be read.
 func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	var (
 		t                           payment.Transaction
@@ -154,7 +170,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	t.Details = details
 	t.CreatedAt, t.UpdatedAt, t.ReclaimedAt = fromMillis(created), fromMillis(updated), fromMillis(reclaimed)
 	if err := decodeResult(result, &t.Result); err != nil {
-		return nil, fmt.Errorf("transaction %d: %w", t.ID, err)
+		return &t, fmt.Errorf("transaction %d: %w", t.ID, err)
 	}
 	return &t, nil
 }

@@ -140,7 +140,7 @@ func TestWaitingEndpointsStepsOverLongQueues(t *testing.T) {
 	})
 	b.clock.Advance(time.Minute)
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		leases, err := tx.LeaseDeliveries(50, 4, tx.Now.Add(time.Hour))
+		leases, err := tx.LeaseDeliveries(50, store.Due{}, 4, tx.Now.Add(time.Hour))
 		if len(leases) != 4 || leases[0].Attempt != 1 || leases[0].Event != 1 {
 			t.Errorf("leases: got %+v", leases)
 		}
@@ -167,7 +167,7 @@ func TestOneDeliveryIsLeasedOnce(t *testing.T) {
 			for {
 				var got []store.Lease
 				err := b.db.Update(t.Context(), func(tx *store.Tx) (err error) {
-					got, err = tx.LeaseDeliveries(50, 3, tx.Now.Add(time.Minute))
+					got, err = tx.LeaseDeliveries(50, store.Due{}, 3, tx.Now.Add(time.Minute))
 					return err
 				})
 				if err != nil || len(got) == 0 {
@@ -200,7 +200,7 @@ func TestAttemptsEndOnce(t *testing.T) {
 	})
 	var l store.Lease
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		got, err := tx.LeaseDeliveries(50, 1, tx.Now.Add(time.Minute))
+		got, err := tx.LeaseDeliveries(50, store.Due{}, 1, tx.Now.Add(time.Minute))
 		l = got[0]
 		return err
 	})
@@ -215,7 +215,7 @@ func TestAttemptsEndOnce(t *testing.T) {
 	}
 	b.MustUpdate(t, func(tx *store.Tx) error { return tx.DropLeases() })
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		if got, err := tx.LeaseDeliveries(50, 9, tx.Now); len(got) != 0 {
+		if got, err := tx.LeaseDeliveries(50, store.Due{}, 9, tx.Now); len(got) != 0 {
 			t.Errorf("a delivery that succeeded was leased: %+v", got)
 			return err
 		}

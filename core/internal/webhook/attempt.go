@@ -51,26 +51,33 @@ func newClient(c Config) *http.Client {
 	}
 }
 
-// attempt carries out a leased attempt and writes what came of it. ctx ends when the process must. What cannot be carried out for a reason
-// of our own is taken up again when its lease ends.
+// attempt carries out a leased attempt and writes its result. ctx ends when the process must. An
+// attempt that fails inside the service ends as failed, so that it is repeated by the schedule and
+// not each time its lease ends; it stays leased only if the store as a whole failed.
 func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Lease, leased time.Time) {
 	over := context.WithoutCancel(ctx)
 	defer func() {
 		if r := recover(); r != nil { // one event that cannot be shown must not stop the service at every start
 			d.Log.ErrorContext(over, "webhooks: an attempt panicked", slog.String("delivery", id.Format(id.Delivery, l.Delivery)),
-				slog.String("type", fmt.Sprintf("%T", r)), slog.Any("error", d.panicked(over, l)))
+				slog.String("type", fmt.Sprintf("%T", r)), slog.Any("error", d.broken(over, l)))
 		}
 	}()
 	err := d.carryOut(ctx, over, e, l, leased)
-	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: the endpoint is gone, or the lease had run out
-		d.Log.ErrorContext(over, "webhooks: an attempt came to nothing, it will be made again",
-			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
+	if errors.Is(err, store.ErrConflict) { // the endpoint is gone, or the lease had run out
+		return
+	}
+	ended := d.Store.BeginPass(store.PassWebhooks).Skip(over, "webhook_delivery", l.Delivery, err)
+	if err != nil && ended == nil {
+		ended = d.broken(over, l)
+	}
+	if ended != nil {
+		d.Log.ErrorContext(over, "webhooks: the result of an attempt was not written; it is repeated when its lease ends",
+			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", ended))
 	}
 }
 
-// panicked ends an attempt that panicked as a failed one, so that it is repeated by the schedule
-// and not each time its lease ends.
-func (d *Deliverer) panicked(ctx context.Context, l store.Lease) error {
+// broken ends an attempt that failed inside the service as a failed one.
+func (d *Deliverer) broken(ctx context.Context, l store.Lease) error {
 	a := store.Attempt{At: d.Clock.Now(), Error: ErrorInternal}
 	var status store.DeliveryStatus
 	err := d.Store.Update(ctx, func(tx *store.Tx) error {

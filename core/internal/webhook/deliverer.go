@@ -71,9 +71,10 @@ type Config struct {
 // Deliverer delivers what is due, for as long as it runs. Several may run on one store.
 type Deliverer struct {
 	Config
-	client *http.Client
-	freed  chan struct{} // a place was given up
-	looked time.Time     // when Run last looked for deliveries of a clock that was ahead
+	client   *http.Client
+	freed    chan struct{}     // a place was given up
+	refusals map[int64]refusal // by endpoint; only Run reads and writes it
+	looked   time.Time         // when Run last looked for deliveries of a clock that was ahead
 
 	mu      sync.Mutex          // guards what follows
 	under   map[int64]int       // attempts under way, by endpoint
@@ -89,7 +90,7 @@ func New(c Config) *Deliverer {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), under: map[int64]int{}, proven: map[int64]time.Time{}}
+	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{}, under: map[int64]int{}, proven: map[int64]time.Time{}}
 }
 
 // TakeOver makes due again what an earlier process was at when it died. Call it only where that is certain: before the first Run, by the
@@ -143,6 +144,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 		return d.Poll, err
 	}
 	now := d.Clock.Now()
+	d.endRefusals(now)
 	next := d.Poll
 	var takes []take
 	for _, w := range waiting {
@@ -155,17 +157,15 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	if len(takes) == 0 {
 		return next, nil
 	}
-	leases, err := d.lease(ctx, takes, now.Add(leaseTime))
-	if err != nil {
-		leases = make([][]store.Lease, len(takes))
-	}
-	for i, t := range takes {
-		for range t.places - len(leases[i]) {
-			d.leave(t)
+	leases, err := d.lease(ctx, takes, now)
+	for _, t := range takes {
+		_, refused := d.refusals[t.endpoint.ID]
+		for range t.places - len(leases[t.endpoint.ID]) {
+			d.leave(t, err == nil && !refused)
 		}
-		for _, l := range leases[i] {
+		for _, l := range leases[t.endpoint.ID] {
 			running.Go(func() {
-				defer d.leave(t)
+				defer d.leave(t, true)
 				d.attempt(attempts, t.endpoint, l, now)
 			})
 		}
@@ -181,16 +181,21 @@ func (d *Deliverer) hasten(ctx context.Context) error {
 		return nil
 	}
 	latest := now.Add(aheadTolerance)
-	for n := purgeBatch; n == purgeBatch; {
-		found, err := d.Store.DeliveriesWrittenAfter(ctx, latest, purgeBatch)
+	pass := d.Store.BeginPass(store.PassWebhooks)
+	rows := store.Rows[int64]{
+		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
+		Change: func(ctx context.Context, part []int64) error { return d.hastenAll(ctx, part, latest) },
+	}
+	for after, n := int64(0), purgeBatch; n == purgeBatch; {
+		found, err := d.Store.DeliveriesWrittenAfter(ctx, latest, after, purgeBatch)
+		if err == nil {
+			err = rows.Do(ctx, pass, found)
+		}
 		if err != nil {
 			return err
 		}
-		if n = len(found); n == 0 {
-			break
-		}
-		if err := d.hastenAll(ctx, found, latest); err != nil {
-			return err
+		if n = len(found); n > 0 {
+			after = found[n-1]
 		}
 	}
 	d.looked = now
@@ -206,21 +211,6 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 		}
 		return nil
 	})
-}
-
-// lease takes the deliveries, in one commit for all of the round.
-func (d *Deliverer) lease(ctx context.Context, takes []take, until time.Time) ([][]store.Lease, error) {
-	leases := make([][]store.Lease, len(takes))
-	err := d.Store.Update(ctx, func(tx *store.Tx) error {
-		for i, t := range takes {
-			var err error
-			if leases[i], err = tx.LeaseDeliveries(t.endpoint.ID, t.places, until); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return leases, err
 }
 
 // take are places that are kept for attempts to one endpoint.
@@ -253,8 +243,9 @@ func (d *Deliverer) reserve(e *store.Endpoint) take {
 	return t
 }
 
-// leave gives one place up.
-func (d *Deliverer) leave(t take) {
+// leave gives one place up. wake has the next round begin at once. It must not, if the place was not
+// used because of a failure: the next round would find the same deliveries.
+func (d *Deliverer) leave(t take, wake bool) {
 	d.mu.Lock()
 	d.total--
 	if t.doubted {
@@ -264,6 +255,9 @@ func (d *Deliverer) leave(t take) {
 		delete(d.under, t.endpoint.ID)
 	}
 	d.mu.Unlock()
+	if !wake {
+		return
+	}
 	select {
 	case d.freed <- struct{}{}:
 	default: // it is known already
@@ -313,17 +307,15 @@ func (d *Deliverer) Purge(ctx context.Context) error {
 	if err != nil {
 		d.Log.ErrorContext(ctx, "webhooks: old deliveries stay for now", slog.Any("error", err)) // somebody reads them; those of deleted endpoints can go
 	}
-	for _, purge := range []func(*store.Tx) (int64, error){
-		func(tx *store.Tx) (int64, error) { return tx.PurgeDeliveries(before, purgeBatch) },
-		func(tx *store.Tx) (int64, error) { return tx.PurgeEndpoints(purgeBatch) },
+	for _, purge := range []func() (int64, error){
+		func() (int64, error) { return d.Store.PurgeDeliveries(ctx, before) },
+		func() (int64, error) { return d.Store.PurgeEndpoints(ctx) },
 	} {
-		for n := int64(purgeBatch); n == purgeBatch; {
-			err := d.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = purge(tx); return err })
-			if err != nil {
-				d.Observer.DeliveriesPurged(total, err)
-				return errors.Join(err, ctx.Err())
-			}
-			total += n
+		n, err := purge()
+		total += n
+		if err != nil {
+			d.Observer.DeliveriesPurged(total, err)
+			return errors.Join(err, ctx.Err())
 		}
 	}
 	d.Observer.DeliveriesPurged(total, nil)

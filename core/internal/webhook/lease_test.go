@@ -57,7 +57,7 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	b.MustPay(t)
 	var dead []store.Lease
 	err := b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
-		dead, err = tx.LeaseDeliveries(e.ID, 10, tx.Now.Add(time.Minute))
+		dead, err = tx.LeaseDeliveries(e.ID, store.Due{}, 10, tx.Now.Add(time.Minute))
 		return err
 	})
 	if err != nil || len(dead) != 1 {
@@ -92,7 +92,7 @@ func TestTakeOverSQLite(t *testing.T) {
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
 	err := b.DB.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.LeaseDeliveries(e.ID, 1, tx.Now.Add(time.Minute))
+		_, err := tx.LeaseDeliveries(e.ID, store.Due{}, 1, tx.Now.Add(time.Minute))
 		return err
 	})
 	if err != nil {

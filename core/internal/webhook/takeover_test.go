@@ -34,7 +34,7 @@ func (b *bundle) mustLease(t *testing.T, e *store.Endpoint) store.Lease {
 	t.Helper()
 	var leases []store.Lease
 	err := b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
-		leases, err = tx.LeaseDeliveries(e.ID, 10, tx.Now.Add(time.Minute))
+		leases, err = tx.LeaseDeliveries(e.ID, store.Due{}, 10, tx.Now.Add(time.Minute))
 		return err
 	})
 	if err != nil || len(leases) != 1 {

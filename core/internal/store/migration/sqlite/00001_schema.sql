@@ -116,14 +116,16 @@ CREATE TABLE erasures (
     PRIMARY KEY (name, days)
 ) STRICT, WITHOUT ROWID;
 
--- Transactions that are to be erased later than others of their age: something was open, or came after the erasure.
+-- Rows that are to be erased later than others of their age: the erasure failed; of transactions also if something was open, or came after the erasure.
 CREATE TABLE delayed_erasures (
-    transaction_id INTEGER PRIMARY KEY,
-    merchant_id    INTEGER NOT NULL,
-    live           INTEGER NOT NULL CHECK (live IN (0, 1)),
-    due_at         INTEGER NOT NULL
-) STRICT;
-CREATE INDEX delayed_erasures_due ON delayed_erasures (due_at);
+    name        TEXT    NOT NULL, -- of the table
+    id          INTEGER NOT NULL,
+    merchant_id INTEGER NOT NULL,
+    live        INTEGER NOT NULL CHECK (live IN (0, 1)),
+    due_at      INTEGER NOT NULL,
+    PRIMARY KEY (name, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delayed_erasures_due ON delayed_erasures (name, due_at, id);
 
 -- Deleted customers with transactions that are still to be erased.
 CREATE TABLE customer_erasures (
@@ -278,6 +280,15 @@ CREATE TABLE broadcasts (
     created_at  INTEGER NOT NULL,
     finished_at INTEGER NOT NULL DEFAULT 0, -- 0 until every merchant has its events
     PRIMARY KEY (type, name)
+) STRICT, WITHOUT ROWID;
+
+-- Merchants for which a broadcast failed. It is tried again for them.
+CREATE TABLE broadcast_failures (
+    type        TEXT    NOT NULL,
+    name        TEXT    NOT NULL,
+    merchant_id INTEGER NOT NULL,
+    due_at      INTEGER NOT NULL, -- of the next try
+    PRIMARY KEY (type, name, merchant_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency_keys (

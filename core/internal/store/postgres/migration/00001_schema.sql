@@ -99,12 +99,14 @@ CREATE TABLE erasures (
     PRIMARY KEY (name, days)
 );
 CREATE TABLE delayed_erasures (
-    transaction_id BIGINT   PRIMARY KEY,
-    merchant_id    BIGINT   NOT NULL,
-    live           SMALLINT NOT NULL CHECK (live IN (0, 1)),
-    due_at         BIGINT   NOT NULL
+    name        TEXT     COLLATE "C" NOT NULL,
+    id          BIGINT   NOT NULL,
+    merchant_id BIGINT   NOT NULL,
+    live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    due_at      BIGINT   NOT NULL,
+    PRIMARY KEY (name, id)
 );
-CREATE INDEX delayed_erasures_due ON delayed_erasures (due_at);
+CREATE INDEX delayed_erasures_due ON delayed_erasures (name, due_at, id);
 CREATE TABLE customer_erasures (
     customer_id BIGINT   PRIMARY KEY,
     merchant_id BIGINT   NOT NULL,
@@ -410,6 +412,14 @@ CREATE TABLE broadcasts (
     created_at  BIGINT NOT NULL,
     finished_at BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (type, name)
+);
+
+CREATE TABLE broadcast_failures (
+    type        TEXT   COLLATE "C" NOT NULL,
+    name        TEXT   COLLATE "C" NOT NULL,
+    merchant_id BIGINT NOT NULL,
+    due_at      BIGINT NOT NULL,
+    PRIMARY KEY (type, name, merchant_id)
 );
 
 -- The root secret and the vault's keyset, encrypted by the key-encryption key, which no database contains.

@@ -1,0 +1,117 @@
+package webhook_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// mustOther makes another merchant, with an endpoint and a delivery to it.
+func (b *bundle) mustOther(t *testing.T, url string) {
+	t.Helper()
+	mine := b.Tenant
+	b.Tenant = payment.Tenant{Merchant: b.IDs.Next()}
+	err := b.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(b.Tenant.Merchant, "other") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.MustEndpoint(t, url)
+	b.MustPay(t)
+	b.Tenant = mine
+}
+
+// TestRefusedLeaseStopsNoDelivery: the store refuses to lease the oldest deliveries to an endpoint,
+// more than an endpoint has places. All others are delivered, to the endpoint and to that of another
+// merchant. The refused ones are tried again after a pause.
+func TestRefusedLeaseStopsNoDelivery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, other := newReceiver(t, nil), newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	const refused, all = 6, 30
+	for range all {
+		b.MustPay(t)
+		b.Clock.Advance(time.Millisecond)
+	}
+	b.mustOther(t, other.URL)
+	last := b.Number(t, "SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1 OFFSET ?", refused-1)
+	end := b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id <= %d AND NEW.leased = 1", last))
+	run(t, b.deliverer())
+	other.wait(t, 1)
+	until(t, "all others are delivered", func() bool { return b.delivered(t, e) == all-refused })
+	if got := strings.Count(b.Log.String(), fmt.Sprintf(`"kind":"webhook_delivery","id":%d,`, last)); got != 1 {
+		t.Errorf("tries of a refused delivery within its pause: got %d, want 1", got)
+	}
+	end()
+	b.Clock.Advance(time.Minute)
+	until(t, "the refused ones are delivered", func() bool { return b.delivered(t, e) == all })
+}
+
+// TestRefusedHasteStopsNoDelivery: a delivery that a clock wrote while it was ahead cannot be made
+// due. Others that it wrote are delivered.
+func TestRefusedHasteStopsNoDelivery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	b.Clock.Advance(aDay)
+	e := b.MustEndpoint(t, r.URL)
+	for range 3 {
+		b.MustPay(t)
+	}
+	first := b.Number(t, "SELECT MIN(id) FROM webhook_deliveries")
+	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id = %d", first))
+	b.Clock.Advance(-aDay)
+	run(t, b.deliverer())
+	until(t, "the others are delivered", func() bool { return b.delivered(t, e) == 2 })
+}
+
+// TestMissingEventStopsNoDelivery: an event is gone. Its delivery fails and has the pauses of the
+// schedule; the next one is delivered.
+func TestMissingEventStopsNoDelivery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.MustPay(t)
+	b.MustExec(t, "DELETE FROM events")
+	b.MustPay(t)
+	run(t, b.deliverer())
+	until(t, "the other is delivered", func() bool { return b.delivered(t, e) == 1 })
+	until(t, "the attempt has failed", func() bool {
+		d := b.deliveries(t, e)[0]
+		return !d.Leased && d.Attempts == 1 && d.Last.Error == "internal_error" && d.Status == store.DeliveryPending
+	})
+}
+
+// TestRefusedDeliveryStopsNoPurge: of the deliveries of a deleted endpoint.
+func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := b.MustEndpoint(t, "https://one.example")
+	for range 3 {
+		b.MustPay(t)
+	}
+	if _, err := b.Engine.DeleteEndpoint(t.Context(), b.Request(""), e.ID); err != nil {
+		t.Fatal(err)
+	}
+	first := b.Number(t, "SELECT MIN(id) FROM webhook_deliveries")
+	end := b.MustRefuse(t, "DELETE", "webhook_deliveries", fmt.Sprintf("OLD.id = %d", first))
+	for _, left := range []int64{1, 0} {
+		if err := b.deliverer().Purge(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries"); got != left {
+			t.Errorf("left: got %d, want %d", got, left)
+		}
+		if left > 0 {
+			end()
+		}
+	}
+	if got := b.Number(t, "SELECT COUNT(*) FROM webhook_endpoints"); got != 0 {
+		t.Errorf("%d deleted endpoints are left", got)
+	}
+}
