@@ -88,7 +88,8 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 			lookUntilTheEnd(t, s)
 			st.wantDone(t, s)
 			alerts.want(t, st.metric()+" late_recorded")
-			if line := `causeway_acquirer_contradictions_total{kind="late_recorded",step="` + st.metric() + `"} 1`; !strings.Contains(series(), line) {
+			line := `causeway_acquirer_contradictions_total{kind="late_recorded",step="` + st.metric() + `"} 1`
+			if !strings.Contains(series(), line) {
 				t.Errorf("%s is not counted", line)
 			}
 			st.wantAnswer(t, s, 402, true) // the first response stands
@@ -172,7 +173,8 @@ func TestLateStepBesideAnother(t *testing.T) {
 					took, action = other, " late_reversed"
 				}
 				got := MustTransaction(t, s)
-				if booked := map[coretest.Verb]int64{coretest.Refund: got.Refunded, coretest.Capture: got.Captured}[verb]; booked != took {
+				booked := map[coretest.Verb]int64{coretest.Refund: got.Refunded, coretest.Capture: got.Captured}[verb]
+				if booked != took {
 					t.Errorf("booked: got %d, want %d", booked, took)
 				}
 				alerts.want(t, string(verb)+action)
@@ -198,7 +200,8 @@ func TestPendingStepKeepsItsAmount(t *testing.T) {
 		amount int64
 		status int
 	}{{60, 504}, {41, 400}, {40, 504}, {1, 409}} {
-		if a, err := s.Engine.Refund(t.Context(), s.Request(""), txn, c.amount, []byte("{}")); err != nil || a.Status != c.status {
+		a, err := s.Engine.Refund(t.Context(), s.Request(""), txn, c.amount, []byte("{}"))
+		if err != nil || a.Status != c.status {
 			t.Errorf("%d: got %d %s, %v, want %d", c.amount, a.Status, a.Body, err, c.status)
 		}
 	}

@@ -48,7 +48,8 @@ func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	if got := s.Acquirer.Moved(coretest.Credit); got != given {
 		t.Errorf("given: got %d, want %d", got, given)
 	}
-	if got, want := fmt.Sprint(s.Texts(t, "SELECT type || ' ' || sequence FROM events ORDER BY id")), "[refund.created 1 refund."+state+" 2]"; got != want {
+	events := fmt.Sprint(s.Texts(t, "SELECT type || ' ' || sequence FROM events ORDER BY id"))
+	if got, want := events, "[refund.created 1 refund."+state+" 2]"; got != want {
 		t.Errorf("events: got %s, want %s", got, want)
 	}
 }

@@ -84,6 +84,13 @@ func rounds(t *testing.T, s *coretest.Service, r *engine.Recovery, long time.Dur
 	}
 }
 
+// capturedOf counts the captured payments of a tenant.
+func capturedOf(t *testing.T, s *coretest.Service, tenant payment.Tenant) int64 {
+	t.Helper()
+	const query = "SELECT COUNT(*) FROM transactions WHERE merchant_id = ? AND status = 'captured'"
+	return s.Number(t, query, tenant.Merchant)
+}
+
 // TestHeadOfLine: payments that the acquirer can never decide keep no refund, no later payment of
 // the same merchant and no other merchant waiting. They are tried on and on, with longer and longer
 // pauses.
@@ -109,11 +116,11 @@ func TestHeadOfLine(t *testing.T) {
 	if got := s.Texts(t, "SELECT state FROM refunds"); got[0] != "succeeded" {
 		t.Errorf("the refund after a second: got %s, want succeeded", got)
 	}
-	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE merchant_id = ? AND status = 'captured'", other.Merchant); got != 10 {
+	if got := capturedOf(t, s, other); got != 10 {
 		t.Errorf("the other merchant's payments after a second: got %d captured, want 10", got)
 	}
 	rounds(t, s, r, time.Minute)
-	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE merchant_id = ? AND status = 'captured'", s.Tenant.Merchant); got != int64(len(later))+1 {
+	if got := capturedOf(t, s, s.Tenant); got != int64(len(later))+1 {
 		t.Errorf("the merchant's payments after a minute: got %d captured, want %d", got, len(later)+1)
 	}
 	if got := s.Open(t); got != 220 {
@@ -163,7 +170,7 @@ func TestSeveralInFlight(t *testing.T) {
 	for range 8 {
 		<-arrived
 	}
-	for s.Number(t, "SELECT COUNT(*) FROM transactions WHERE merchant_id = ? AND status = 'captured'", other.Merchant) != 10 ||
+	for capturedOf(t, s, other) != 10 ||
 		s.Number(t, "SELECT COUNT(*) FROM refunds WHERE state = 'succeeded'") != 1 {
 		runtime.Gosched()
 	}
@@ -276,7 +283,7 @@ func TestManyPages(t *testing.T) {
 	r.Serve()
 	series := scraped(s)
 	rounds(t, s, r, time.Second)
-	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE merchant_id = ? AND status = 'captured'", other.Merchant); got != 10 {
+	if got := capturedOf(t, s, other); got != 10 {
 		t.Errorf("behind four pages: got %d captured, want 10", got)
 	}
 	wantLines(t, series(), `open_steps{step="authorize"} 2200`)

@@ -77,7 +77,8 @@ func resolveOne(t *testing.T, st step, end engine.Outcome) {
 	if got := s.Number(t, "SELECT COUNT(*) FROM step_attempts"); got != 0 {
 		t.Errorf("attempts: got %d, want none", got)
 	}
-	if got := s.Texts(t, "SELECT actor || ' ' || outcome FROM audit_records WHERE action = 'steps.resolve'"); len(got) != 1 || got[0] != "operator alice done" {
+	got := s.Texts(t, "SELECT actor || ' ' || outcome FROM audit_records WHERE action = 'steps.resolve'")
+	if len(got) != 1 || got[0] != "operator alice done" {
 		t.Errorf("audit records: got %q", got)
 	}
 	heal(s)

@@ -131,7 +131,8 @@ func refuseSettling(transaction int64) string {
 func mustMerchant(t *testing.T, s *coretest.Service) payment.Tenant {
 	t.Helper()
 	tenant := payment.Tenant{Merchant: s.IDs.Next()}
-	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(tenant.Merchant, "other") }); err != nil {
+	insert := func(tx *store.Tx) error { return tx.InsertMerchant(tenant.Merchant, "other") }
+	if err := s.DB.Update(t.Context(), insert); err != nil {
 		t.Fatal(err)
 	}
 	return tenant

@@ -20,7 +20,7 @@ type step struct {
 	verb     coretest.Verb
 	capture  bool // whether the transaction it needs, or makes, is captured
 	makes    bool // it makes the transaction
-	take     func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error)
+	take     takeFunc
 	success  int // HTTP status
 	status   payment.Status
 	captured int64
@@ -32,7 +32,7 @@ type step struct {
 func (st step) asks() bool { return st.verb == coretest.Authorize }
 
 func steps() []step {
-	pay := func(capture bool) func(context.Context, *coretest.Service, engine.Request, int64) (engine.Answer, error) {
+	pay := func(capture bool) takeFunc {
 		return func(ctx context.Context, s *coretest.Service, r engine.Request, _ int64) (engine.Answer, error) {
 			return s.Pay(ctx, r, 100, capture)
 		}
@@ -44,26 +44,32 @@ func steps() []step {
 		}
 		return a, err
 	}
+	capture := func(final bool) takeFunc {
+		return func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+			return s.Engine.Capture(ctx, r, txn, 40, final, nil)
+		}
+	}
+	void := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+		return s.Engine.Void(ctx, r, txn, nil)
+	}
+	refund := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+		return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))
+	}
 	return []step{
 		{"authorize", coretest.Authorize, false, true, pay(false), 201, payment.Authorized, 0, 0, 0},
 		{"authorize and capture", coretest.Authorize, true, true, pay(true), 201, payment.Captured, 100, 0, 0},
-		{"capture", coretest.Capture, false, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
-			return s.Engine.Capture(ctx, r, txn, 40, false, nil)
-		}, 201, payment.PartiallyCaptured, 40, 0, 0},
-		{"final capture", coretest.Capture, false, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
-			return s.Engine.Capture(ctx, r, txn, 40, true, nil)
-		}, 201, payment.Captured, 40, 0, 0},
-		{"void", coretest.Void, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
-			return s.Engine.Void(ctx, r, txn, nil)
-		}, 200, payment.Voided, 0, 0, 0},
-		{"refund", coretest.Refund, true, false, func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
-			return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))
-		}, 201, payment.Captured, 100, 60, 0},
+		{"capture", coretest.Capture, false, false, capture(false), 201, payment.PartiallyCaptured, 40, 0, 0},
+		{"final capture", coretest.Capture, false, false, capture(true), 201, payment.Captured, 40, 0, 0},
+		{"void", coretest.Void, true, false, void, 200, payment.Voided, 0, 0, 0},
+		{"refund", coretest.Refund, true, false, refund, 201, payment.Captured, 100, 60, 0},
 		{"confirm", coretest.Authorize, true, false, confirm, 200, payment.Captured, 100, 0, 1},
 		{"confirm for a later capture", coretest.Authorize, false, false, confirm, 200, payment.Authorized, 0, 0, 1},
 		{"confirm once more", coretest.Authorize, true, false, confirm, 200, payment.Captured, 100, 0, 2},
 	}
 }
+
+// takeFunc takes a step on a transaction, 0 for a step that makes it.
+type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error)
 
 // followUpSteps is the steps on a transaction that exists: captures, voids and refunds.
 func followUpSteps() []step {
