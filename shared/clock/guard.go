@@ -13,6 +13,8 @@ const (
 	// confirmAfter is after how much monotonic time a step ahead that stays is believed: long enough
 	// to set a clock right that was wrong.
 	confirmAfter = time.Hour
+	// lateBy is after how much monotonic time more ConfirmedLate follows a step ahead.
+	lateBy = 24 * time.Hour
 	// forgetAfter is after how much monotonic time a clock that was set back is believed to have been
 	// ahead before, so that Highest follows it.
 	forgetAfter = 7 * 24 * time.Hour
@@ -34,6 +36,9 @@ type Guard struct {
 	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is believed
 	since     time.Duration // guarded by mu: the monotonic reading at which the step was found
 	highest   time.Time     // guarded by mu: at the monotonic reading at
+	gap       bool          // guarded by mu: the step was found by Resume, and time may have passed
+	stepped   time.Duration // guarded by mu: by how much ConfirmedLate is behind confirmed
+	steppedAt time.Duration // guarded by mu: the monotonic reading at which the last step ahead was confirmed
 	low       bool          // guarded by mu: the confirmed time is behind highest
 	lowSince  time.Duration // guarded by mu: the monotonic reading at which that was found
 }
@@ -50,7 +55,7 @@ func (g *Guard) Resume(highest time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.confirmed.Sub(highest) > restartTolerance {
-		g.confirmed = highest.Round(0)
+		g.confirmed, g.gap = highest.Round(0), true
 	}
 	g.highest = highest.Round(0)
 	g.raise(0)
@@ -72,6 +77,17 @@ func (g *Guard) Confirmed() time.Time {
 	return confirmed
 }
 
+// ConfirmedLate returns the time by which rows end that were kept for up to a day from the clock's time
+// on. It follows a step ahead a day after Confirmed does: a row that a clock a day behind wrote would
+// otherwise end once the clock is right. It follows the step of a restart as Confirmed does, because
+// that time may have passed.
+func (g *Guard) ConfirmedLate() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.read()
+	return g.confirmed.Add(-g.stepped)
+}
+
 // Read returns Confirmed, and how far the clock is ahead of it: 0 unless a step waits to be
 // believed.
 func (g *Guard) Read() (confirmed time.Time, ahead time.Duration) {
@@ -89,12 +105,22 @@ func (g *Guard) read() {
 	step := wall.Sub(expected)
 	waits := g.step != 0 && (step-g.step).Abs() <= stepTolerance
 	switch {
-	case step <= stepTolerance || waits && monotonic-g.since >= confirmAfter:
-		g.confirmed, g.step = wall, 0
+	case step <= stepTolerance:
+		g.stepped = max(0, g.stepped+min(0, step))
+		g.confirmed, g.step, g.gap = wall, 0, false
+	case waits && monotonic-g.since >= confirmAfter:
+		if !g.gap {
+			g.stepped, g.steppedAt = g.stepped+step, monotonic
+		}
+		g.confirmed, g.step, g.gap = wall, 0, false
 	case waits:
 		g.confirmed, g.step = expected, step
 	default:
+		g.gap = g.gap && g.step == 0
 		g.confirmed, g.step, g.since = expected, step, monotonic
+	}
+	if monotonic-g.steppedAt >= lateBy {
+		g.stepped = 0
 	}
 	g.at = monotonic
 	g.raise(passed)

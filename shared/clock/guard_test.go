@@ -195,3 +195,45 @@ func TestGuardForgetsTheHighestOfAnEarlierRun(t *testing.T) {
 		wantHighest(t, g, now, c.want)
 	}
 }
+
+// TestGuardConfirmedLate tests that ConfirmedLate follows a step ahead a day after it was confirmed, that
+// a clock that is set back takes steps back, and that the step of a restart counts at once.
+func TestGuardConfirmedLate(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+	g := clock.NewGuard(c)
+	want := func(when string, behind time.Duration) {
+		t.Helper()
+		if got, want := g.ConfirmedLate(), c.Now().Add(-behind); !got.Equal(want) {
+			t.Errorf("%s: got %v, want %v", when, got, want)
+		}
+	}
+	confirm := func(by time.Duration) {
+		c.Step(by)
+		g.Read()
+		c.Advance(time.Hour)
+		g.Read()
+	}
+	want("at first", 0)
+	confirm(2 * day)
+	want("once confirmed", 2*day)
+	c.Advance(day - time.Second)
+	want("before the end", 2*day)
+	c.Advance(time.Second)
+	want("at the end", 0)
+	confirm(day)
+	confirm(2 * day)
+	want("two steps", 3*day)
+	c.Step(-2 * day)
+	want("one taken back", day)
+	c.Step(-5 * day)
+	want("more taken back", 0)
+
+	g = clock.NewGuard(c)
+	g.Resume(c.Now().Add(-day))
+	g.Read()
+	c.Advance(time.Hour)
+	want("after a restart", 0)
+	confirm(day)
+	want("a step after it", day)
+}

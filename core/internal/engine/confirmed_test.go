@@ -110,7 +110,8 @@ func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	}
 }
 
-// TestAClockThatStaysAheadIsBelieved: an hour after a correction of the clock, rows end by it.
+// TestAClockThatStaysAheadIsBelieved: an hour after a correction of the clock, rows end by it, and keys
+// once they were kept for their lifetime.
 func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -120,8 +121,13 @@ func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 		t.Errorf("at once: %d rows ended", got)
 	}
 	s.Clock.Advance(time.Hour)
-	if got, want := mustPass(t, s), int64(3); got != want {
-		t.Errorf("after an hour: %d rows ended, want %d: two keys and the authorization", got, want)
+	if got, want := mustPass(t, s), int64(1); got != want {
+		t.Errorf("after an hour: %d rows ended, want %d: the authorization", got, want)
+	}
+	wantReplayed(t, s, true)
+	s.Clock.Advance(store.KeyLifetime - time.Hour)
+	if got, want := mustPass(t, s), int64(2); got != want {
+		t.Errorf("after the keys' lifetime: %d rows ended, want %d", got, want)
 	}
 	wantReplayed(t, s, false)
 }

@@ -230,13 +230,13 @@ func (e *Engine) insertNew(insert func(id int64) error) error {
 }
 
 // IdempotencyKey returns an idempotency key with its response decrypted. It returns ErrNotFound if
-// the key was not used or has expired by the confirmed time.
+// the key was not used or has expired by store.DB.KeysEnded.
 func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key string) (*store.StoredKey, error) {
 	k, err := e.Store.IdempotencyKey(ctx, t, key)
 	if err != nil {
 		return nil, err
 	}
-	if k.Status != 0 && !k.ExpiresAt.After(e.Store.Confirmed()) {
+	if k.Status != 0 && !k.ExpiresAt.After(e.Store.KeysEnded()) {
 		return nil, ErrNotFound
 	}
 	a := &Answer{Body: k.Answer}

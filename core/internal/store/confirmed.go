@@ -14,6 +14,18 @@ const keepConfirmedEvery = time.Minute
 // Confirmed returns the time by which rows end for ever: see clock.Guard.
 func (db *DB) Confirmed() time.Time { return db.guard.Confirmed() }
 
+// KeysEnded returns the time by which idempotency keys have expired, clock.Guard.ConfirmedLate: a key of
+// before a step of the clock is kept for its lifetime, too.
+func (db *DB) KeysEnded() time.Time { return db.guard.ConfirmedLate() }
+
+// keysEnded returns a time, or KeysEnded if that is earlier.
+func (db *DB) keysEnded(at time.Time) time.Time {
+	if ended := db.KeysEnded(); ended.Before(at) {
+		return ended
+	}
+	return at
+}
+
 // ClockAhead returns how far the clock is ahead of the confirmed time: 0 unless it was set ahead by
 // more than a minute within the last hour, or was an hour ahead when the store was opened. Call it
 // regularly, so that a step is found when it is made.

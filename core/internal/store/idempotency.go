@@ -122,7 +122,7 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 }
 
 // holder returns the request that has a key, and whether it still has it: a key that is not there
-// or has expired by the confirmed time is free. A request under one of the fingerprints is the same
+// or has expired by KeysEnded is free. A request under one of the fingerprints is the same
 // request.
 func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (c Claim, used bool, err error) {
 	c, stored, expires, err := tx.claimed(tenant, key)
@@ -131,7 +131,7 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 		return Claim{}, false, nil
 	case err != nil:
 		return Claim{}, false, fmt.Errorf("read idempotency key: %w", err)
-	case c.Status != 0 && expires <= toMillis(tx.Confirmed()):
+	case c.Status != 0 && expires <= toMillis(tx.db.keysEnded(tx.Now)):
 		return c, false, nil
 	}
 	c.SameRequest = slices.ContainsFunc(fingerprints, func(f []byte) bool { return bytes.Equal(f, stored) })

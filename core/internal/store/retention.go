@@ -20,7 +20,7 @@ const (
 // kept for this, and a pass ends at the first window in which all completed keys live. A key that
 // lives longer than two lifetimes was written by a wrong clock, and gets one lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
-	p := keyPurge{ended: toMillis(db.confirmed(now)), expiry: toMillis(db.KeyExpiry(now))}
+	p := keyPurge{ended: toMillis(db.keysEnded(now)), expiry: toMillis(db.KeyExpiry(now))}
 	p.latest = p.expiry + KeyLifetime.Milliseconds()
 	pass := db.BeginPass(PassPurge)
 	rows := Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) error {
