@@ -70,6 +70,12 @@ func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func mustProxy(t *testing.T, s *v1, change func(*compatproxy.Config)) *httptest.Server {
 	t.Helper()
+	return mustProxyOf(t, s, change)
+}
+
+// mustProxyOf returns a proxy in front of any v1.
+func mustProxyOf(t *testing.T, s http.Handler, change func(*compatproxy.Config)) *httptest.Server {
+	t.Helper()
 	upstream := httptest.NewServer(s)
 	t.Cleanup(upstream.Close)
 	cfg := compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL}

@@ -54,6 +54,6 @@ type setting struct {
 	unlinked bool
 	// zone is the merchant's, in which answers tell local times; nil means UTC.
 	zone *time.Location
-	// now decides which cards have expired.
+	// now is when the request came. It decides only which cards of test requests have expired.
 	now time.Time
 }

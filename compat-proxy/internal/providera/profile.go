@@ -54,7 +54,7 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 	p := profilePlan{Create: command.CreateCustomer{Body: customer}}
 	seen := map[methodIdentity]bool{}
 	for i, given := range payments {
-		method, refused := newMethod(given.Child("payment"), given.Child("billTo"), set, mode)
+		method, refused := newMethod(given.Child("payment"), given.Child("billTo"), mode)
 		if !refused.none() {
 			return profilePlan{Problem: refused}
 		}
@@ -88,13 +88,13 @@ func keep(m map[string]string, name, value string) {
 }
 
 // newMethod is a payment profile's means of payment as v1 stores it. What v1 cannot store is refused here, so that nothing is made in vain.
-func newMethod(payment, billTo *wire.Node, set setting, mode string) (command.NewMethod, problem) {
+func newMethod(payment, billTo *wire.Node, mode string) (command.NewMethod, problem) {
 	m := command.NewMethod{Billing: contact(billTo), Metadata: map[string]string{}}
 	keep(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
 	var p problem
 	switch {
 	case payment.Child("creditCard") != nil:
-		p = storeCard(&m, payment.Child("creditCard"), set, mode)
+		p = storeCard(&m, payment.Child("creditCard"), mode)
 	case payment.Child("bankAccount") != nil:
 		p = storeBank(&m, payment.Child("bankAccount"), validated(mode))
 	case payment.Child("opaqueData") != nil:
@@ -125,7 +125,9 @@ func identityOf(given *wire.Node) methodIdentity {
 	return same
 }
 
-func storeCard(m *command.NewMethod, given *wire.Node, set setting, mode string) problem {
+// storeCard puts a card into the payment profile. V1 rejects an expired one, after it has looked for a
+// customer that an earlier request made.
+func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 	text := given.Get("cardNumber")
 	number := secret.New(text)
 	month, year, hidden, ok := expiration(given.Get("expirationDate"))
@@ -136,7 +138,7 @@ func storeCard(m *command.NewMethod, given *wire.Node, set setting, mode string)
 		return invalid("Payment")
 	case !validated(mode) && !card.Valid(number):
 		return invalid("Card Number")
-	case !validated(mode) && (!ok || hidden || expired(month, year, set.now)):
+	case !validated(mode) && (!ok || hidden):
 		return invalid("Expiration Date")
 	}
 	m.Token.Body.Card = &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}

@@ -27,6 +27,10 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileAnswer(c.req.RefID, made{}, said, problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
 	}
 	r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{plan.Create})[0]
+	if r.Code == command.CodeExpiredCard && len(plan.Checks) > 0 {
+		said, p = failedCheck(plan.Checks, said, r.Place, reasonExpired)
+		return profileAnswer(c.req.RefID, made{}, said, p)
+	}
 	return profileAnswer(c.req.RefID, newMade(r), said, judgeProfile(r))
 }
 

@@ -125,7 +125,7 @@ func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
 	if c.Body.Reference == nil && c.Body.Email == nil {
 		return nil, refuse(apiNoCustomerInfo)
 	}
-	method, p := newMethod(d.txn.Child("payment"), d.txn.Child("billTo"), d.set, "")
+	method, p := newMethod(d.txn.Child("payment"), d.txn.Child("billTo"), "")
 	if !p.none() {
 		return nil, refuse(apiNotStorable)
 	}

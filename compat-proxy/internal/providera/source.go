@@ -3,7 +3,6 @@ package providera
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -20,17 +19,32 @@ var otherPayments = map[string]problem{
 	"opaqueData":         refuse(apiOpaqueToken),
 }
 
-// source puts into body what a new payment charges.
+// source puts the payment source of a new payment into body. Of a test request, which never gets to
+// v1, it rejects an expired card.
 func (d *decoder) source(body *v1.TransactionCreate) problem {
+	p := d.charge(body)
+	if !p.none() || !d.echo.Test {
+		return p
+	}
+	switch card, token := body.Card, body.NetworkToken; {
+	case card != nil && expired(card.ExpMonth, card.ExpYear, d.set.now),
+		token != nil && expired(token.ExpMonth, token.ExpYear, d.set.now):
+		return because(reasonExpired)
+	}
+	return problem{}
+}
+
+// charge puts the payment source of a new payment into body.
+func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	if ids, named := d.stored(); named {
 		return d.chargeProfile(body, ids)
 	}
 	payment := d.txn.Child("payment")
 	switch {
 	case payment.Child("creditCard") != nil:
-		return chargeCard(body, payment.Child("creditCard"), d.set.now)
+		return chargeCard(body, payment.Child("creditCard"))
 	case payment.Child("trackData") != nil:
-		return chargeTrack(body, payment.Child("trackData"), d.set.now)
+		return chargeTrack(body, payment.Child("trackData"))
 	case payment.Child("bankAccount") != nil:
 		return d.chargeBank(body, payment.Child("bankAccount"))
 	}
@@ -59,8 +73,8 @@ func (d *decoder) payment() problem {
 	return blank("Credit card number")
 }
 
-func chargeCard(body *v1.TransactionCreate, given *wire.Node, now time.Time) problem {
-	card, p := checkCard(given, now)
+func chargeCard(body *v1.TransactionCreate, given *wire.Node) problem {
+	card, p := checkCard(given)
 	if !p.none() {
 		return p
 	}
@@ -117,8 +131,8 @@ func track(data *wire.Node) (number, expiry string, ok bool) {
 	return m[1], m[3] + m[2], true
 }
 
-// chargeTrack charges the card that a track carries; the rest of the track is dropped.
-func chargeTrack(body *v1.TransactionCreate, data *wire.Node, now time.Time) problem {
+// chargeTrack puts the card of a track into the payment. The rest of the track is dropped.
+func chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
 	number, expiry, ok := track(data)
 	if !ok && data.Child("track2") != nil {
 		return because(reasonTrack2)
@@ -126,7 +140,7 @@ func chargeTrack(body *v1.TransactionCreate, data *wire.Node, now time.Time) pro
 	if !ok {
 		return because(reasonTrack1)
 	}
-	card, p := cardOf(secret.New(number), expiry, now)
+	card, p := cardOf(secret.New(number), expiry)
 	if p.none() {
 		body.PaymentMethod, body.Card = "card", card
 	}

@@ -51,7 +51,7 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 	if a, taken := brandOf(secret.New(number)); taken {
 		c.Said.accountType = a.name
 	}
-	card, p := checkCard(payment.Child("creditCard"), set.now)
+	card, p := checkCard(payment.Child("creditCard"))
 	live := mode == modeLive || mode == modeOldLive
 	if live {
 		c.Said.test, c.Said.amount = false, "0.00"
@@ -101,11 +101,26 @@ func (h *Handler) validate(ctx context.Context, key secret.String, checks []prof
 		}
 		said = append(said, c.Said.line(outcome, paid))
 		if !outcome.none() {
-			_, text := outcome.reasonMessage()
-			return said, problem{API: apiUnsuccessful, Text: text}
+			return said, unsuccessful(outcome)
 		}
 	}
 	return said, problem{}
+}
+
+// unsuccessful returns the problem of a request one of whose checks has that outcome.
+func unsuccessful(outcome problem) problem {
+	_, text := outcome.reasonMessage()
+	return problem{API: apiUnsuccessful, Text: text}
+}
+
+// failedCheck returns the direct responses and the problem of a request whose checks all passed, if v1
+// then refused the payment profile at a place, counted from 1, for a reason of a check.
+func failedCheck(checks []profileCheck, said []string, place int, why reason) ([]string, problem) {
+	outcome := because(why)
+	if place < 1 || place > len(checks) || place > len(said) {
+		return said, unsuccessful(outcome)
+	}
+	return append(said[:place-1:place-1], checks[place-1].Said.line(outcome, command.Result{})), unsuccessful(outcome)
 }
 
 // takeBack voids a verification. It reserves nothing and lapses by itself, so it does not matter if that fails.

@@ -2,7 +2,6 @@ package providerb
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
@@ -27,8 +26,11 @@ type numbered struct {
 	month, year wire.Text
 }
 
-// expiry judges number and month, and returns the month.
-func (n numbered) expiry(now time.Time) (month, year int, p problem) {
+// expiry returns the month in which the card ends, or the problem of its number or month. It does not
+// reject an expired card: v1 does, after it has looked for an earlier request. So a retry after the
+// end of the month finds the payment that was made before. V1 takes no year before 2000; a card of
+// such a year has always expired.
+func (n numbered) expiry() (month, year int, p problem) {
 	if lacking := n.lacking(); len(lacking) > 0 {
 		return 0, 0, missing(lacking...)
 	}
@@ -49,7 +51,7 @@ func (n numbered) expiry(now time.Time) (month, year int, p problem) {
 	if !card.BrandOf(n.number).FitsNumber(n.number) || !card.Valid(n.number) {
 		return 0, 0, decline(reasonInvalidAccount)
 	}
-	if expired(month, year, now) {
+	if year < 2000 {
 		return 0, 0, decline(reasonExpiredCard)
 	}
 	return month, year, problem{}
@@ -68,12 +70,6 @@ func (n numbered) lacking() []string {
 	return fields
 }
 
-// expired reports whether the month has ended.
-func expired(month, year int, now time.Time) bool {
-	now = now.UTC()
-	return year < now.Year() || year == now.Year() && month < int(now.Month())
-}
-
 const fieldCode = "paymentInformation.card.securityCode"
 
 // securityCode judges a security code; nil without one.
@@ -89,10 +85,10 @@ func securityCode(code secret.String, brand card.Brand) (*secret.String, problem
 	return &code, problem{}
 }
 
-// chargeCard charges a card that is given whole.
-func chargeCard(body *v1.TransactionCreate, in *wire.Card, now time.Time) problem {
+// chargeCard puts a card into the payment whose number the request has.
+func chargeCard(body *v1.TransactionCreate, in *wire.Card) problem {
 	const group = "paymentInformation.card"
-	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry(now)
+	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()
 	if !p.none() {
 		return p
 	}

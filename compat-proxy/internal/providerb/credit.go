@@ -14,7 +14,7 @@ func credit(h *Handler, c call) answer {
 	if !c.caller.Grant.UnlinkedRefunds {
 		return problem{Reason: reasonNoCredit}.answer(c.now)
 	}
-	body, f := decodeCredit(c.req, setting{currency: h.currency(c), now: c.now})
+	body, f := decodeCredit(c.req, setting{currency: h.currency(c)})
 	switch {
 	case f.Declined:
 		return h.declinedFollow(c, f.Reason)

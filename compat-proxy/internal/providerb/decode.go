@@ -3,7 +3,6 @@ package providerb
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -16,8 +15,6 @@ import (
 type setting struct {
 	// currency is that of amounts which name none.
 	currency string
-	// now decides which cards have expired.
-	now time.Time
 	// steps allows a payment in two steps, with a look at the issuer's checks in between.
 	steps bool
 }

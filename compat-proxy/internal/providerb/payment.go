@@ -12,7 +12,7 @@ import (
 
 // createPayment authorizes, and takes the money where that is asked for.
 func createPayment(h *Handler, c call) answer {
-	p := decode(c.req, setting{currency: h.currency(c), now: c.now, steps: c.maySteps()})
+	p := decode(c.req, setting{currency: h.currency(c), steps: c.maySteps()})
 	if c.caller.Grant.NoReview {
 		p.Review.IgnoreAVS, p.Review.IgnoreCV = true, true
 	}

@@ -49,7 +49,7 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	case !pay.TokenizedCard.Number.IsZero() || !pay.TokenizedCard.Cryptogram.IsZero():
 		return d.chargeToken(body)
 	case !pay.Card.Number.IsZero():
-		return chargeCard(body, &pay.Card, d.set.now)
+		return chargeCard(body, &pay.Card)
 	case !pay.Bank.Account.Number.IsZero() || pay.Bank.RoutingNumber != "":
 		return d.chargeBank(body, c)
 	case d.req.Token.JTI != "":
@@ -116,7 +116,7 @@ var (
 func (d *decoder) chargeToken(body *v1.TransactionCreate) problem {
 	const group = "paymentInformation.tokenizedCard"
 	in := &d.req.Payment.TokenizedCard
-	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry(d.set.now)
+	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()
 	if !p.none() {
 		return p
 	}
