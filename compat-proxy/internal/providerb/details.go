@@ -168,12 +168,25 @@ func (d *decoder) metadata() map[string]string {
 			m[e.name] = texts.cut(string(e.value), maxValue)
 		}
 	}
-	for _, e := range d.req.Defined[:min(len(d.req.Defined), maxDefined)] {
-		if e.Key != "" && e.Value != "" {
-			m[texts.cut("field_"+string(e.Key), maxKey)] = texts.cut(string(e.Value), maxValue)
-		}
-	}
+	d.defined(m)
 	return m
+}
+
+// defined adds the fields that the merchant defined to the metadata. Keys that are equal only when
+// they are masked or cut get a number at their end, in the order of the request.
+func (d *decoder) defined(m map[string]string) {
+	texts, keys := textsOf(d.req), map[string]wire.Text{} // as the client sent them, by their names at v1
+	for _, e := range d.req.Defined[:min(len(d.req.Defined), maxDefined)] {
+		if e.Key == "" || e.Value == "" {
+			continue
+		}
+		name := texts.cut("field_"+string(e.Key), maxKey)
+		for n := 2; keys[name] != "" && keys[name] != e.Key; n++ {
+			number := "_" + strconv.Itoa(n)
+			name = texts.cut("field_"+string(e.Key), maxKey-len(number)) + number
+		}
+		keys[name], m[name] = e.Key, texts.cut(string(e.Value), maxValue)
+	}
 }
 
 // channel is how the order came, where the client tells one that is not the internet.
