@@ -47,6 +47,7 @@ func (s *Scanner) ReadToken() (jsontext.Token, error) {
 		if s.isName = inside == jsontext.KindBeginObject && n%2 == 0; s.isName {
 			s.names[len(s.names)-1] = token.String()
 		}
+	default: // the other kinds neither nest nor name
 	}
 	return token, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
-
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
