@@ -91,10 +91,8 @@ func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error
 // creditsAsShown compares unlinked refunds.
 func (j *judge) creditsAsShown() {
 	moved := map[string]int64{}
-	for _, e := range j.journal.entries {
-		if e.kind == 'o' && e.approved {
-			moved[e.reference] = e.amount
-		}
+	for _, e := range j.journal.moved(j.journal.entries, 'o') {
+		moved[e.reference] = e.amount
 	}
 	for _, r := range j.refunds {
 		if r.Transaction == "" {

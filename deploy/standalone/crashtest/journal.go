@@ -30,7 +30,7 @@ type journal struct {
 	entries  []entry
 	twice    []string         // references with more than one line
 	byRef    map[string]entry // by reference
-	released map[string]int   // authorization by the place of the last approved void of it
+	released map[string]int   // reference by the place of the last approved release of it
 	byTxn    map[string][]entry
 }
 
@@ -95,7 +95,7 @@ func newJournal(text []byte) (*journal, error) {
 			j.twice = append(j.twice, e.reference)
 		}
 		j.byRef[e.reference] = e
-		if e.kind == 'v' && e.approved {
+		if e.releases() {
 			j.released[e.authorization] = e.at
 		}
 		j.byTxn[e.transaction()] = append(j.byTxn[e.transaction()], e)
@@ -140,7 +140,7 @@ func (j *journal) held(transaction string) []entry {
 	return out
 }
 
-// of are the approved lines of a kind that belong to a transaction and whose reference begins with prefix.
+// of returns the approved lines of a kind that belong to a transaction and whose reference begins with prefix.
 func (j *journal) of(transaction string, kind byte, prefix string) []entry {
 	var out []entry
 	for _, e := range j.byTxn[transaction] {
@@ -149,4 +149,23 @@ func (j *journal) of(transaction string, kind byte, prefix string) []entry {
 		}
 	}
 	return out
+}
+
+// moved returns the captures (c), refunds (r) or unlinked refunds (o) among lines that moved money and
+// were not released since. A release by a refund moves none either: it takes back what it releases.
+func (j *journal) moved(lines []entry, kind byte) []entry {
+	var out []entry
+	for _, e := range lines {
+		at, released := j.released[e.reference]
+		if e.kind == kind && e.approved && !e.releases() && (!released || at < e.at) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// releases reports whether an approved request undid the one that it names. After a settlement a refund
+// does so.
+func (e entry) releases() bool {
+	return e.approved && (e.kind == 'v' || e.kind == 'r' && strings.HasPrefix(e.reference, "late_"))
 }

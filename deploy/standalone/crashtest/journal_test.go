@@ -3,6 +3,7 @@ package crashtest_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/causeway-pay/causeway/deploy/standalone/crashtest"
@@ -34,6 +35,44 @@ func TestHeld(t *testing.T) {
 			got, err := crashtest.Held(dir, txn)
 			if err != nil || got != c.want {
 				t.Errorf("held = %d, %v, want %d", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	const txn, capture, refund = "txn_38fw96yze55ns", "cap_38fw96yze55nt", "re_38fw96yze55nv"
+	const captured, refunded, credited = "c " + capture + " " + txn + " 00 - 500 0 --- -\n", "r " + refund + " " + txn + " 00 - 5 0 --- -\n",
+		"o " + refund + " - 00 - 700 0 --- -\n"
+	released := func(reference string) string { return "v reverse_" + reference + " " + reference + " 00 - 5 0 --- -\n" }
+	for _, c := range []struct {
+		name, lines string
+		kind        byte
+		want        []string
+	}{
+		{"a capture", captured, 'c', []string{capture}},
+		{"a refund", refunded, 'r', []string{refund}},
+		{"an unlinked refund", credited, 'o', []string{refund}},
+		{"of another kind", credited, 'r', nil},
+		{"declined", "o " + refund + " - 05 generic_decline 700 0 --- -\n", 'o', nil},
+		{"an unlinked refund, and its release", credited + released(refund), 'o', nil},
+		{"a refund, and its release", refunded + released(refund), 'r', nil},
+		{"a capture, and its release", captured + released(capture), 'c', nil},
+		{"a release, and then the unlinked refund", released(refund) + credited, 'o', []string{refund}},
+		{"a release that was refused", credited + "v reverse_x " + refund + " 96 processing_error 5 0 --- -\n", 'o', []string{refund}},
+		{"a capture that a refund released", captured + "r late_" + capture + " " + capture + " 00 - 500 0 --- -\n", 'c', nil},
+		{"the refund that released it", captured + "r late_" + capture + " " + capture + " 00 - 500 0 --- -\n", 'r', nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "simulator.journal"), []byte(c.lines), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := crashtest.Moved(dir, c.kind)
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("moved = %v, %v, want %v", got, err, c.want)
 			}
 		})
 	}
