@@ -107,8 +107,7 @@ func (e *Engine) sealByNewKey(
 func (e *Engine) DestroyCodeKeys(ctx context.Context) error {
 	hour := payment.CodeHour(e.Clock.Now())
 	if k := e.codeKeys.newest.Load(); k != nil && k.Hour != hour {
-		e.codeKeys.forget()
+		e.codeKeys.forget() // this process has a copy of the key, which must not outlive the stored one
 	}
-	_, err := e.Store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, hour+1)
-	return err
+	return e.Store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, hour+1)
 }

@@ -139,7 +139,7 @@ func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) 
 		return 0, nil, tx.UseKey(r.APIKey)
 	}
 	own, others := r.fingerprints()
-	c, err := tx.ClaimKeyUnder(r.APIKey, r.Tenant, r.Key, own, others...)
+	c, err := tx.ClaimKey(r.APIKey, r.Tenant, r.Key, own, others...)
 	if err != nil || c.Held {
 		return c.ID, nil, err
 	}

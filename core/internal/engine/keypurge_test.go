@@ -14,7 +14,7 @@ func mustKeys(t *testing.T, s *coretest.Service, prefix string, n int, completed
 	t.Helper()
 	err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
 		for i := range n {
-			c, err := tx.ClaimKey(s.Tenant, fmt.Sprint(prefix, i), []byte("f"))
+			c, err := tx.ClaimKey(0, s.Tenant, fmt.Sprint(prefix, i), []byte("f"))
 			if err == nil && completed {
 				err = tx.CompleteKey(c.ID, 201, []byte("{}"))
 			}

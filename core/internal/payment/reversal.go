@@ -37,15 +37,6 @@ type Reversal struct {
 	Claim     int64     // the idempotency key that stays taken until the reversal ends, 0 for none
 }
 
-// Unwanted returns the pending reversal of an authorization that is closed at a time. It is due at
-// once.
-func (t *Transaction) Unwanted(at time.Time) *Reversal {
-	return &Reversal{
-		Step: StepID{Kind: AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}, Tenant: t.Tenant, Amount: t.Amount, Currency: t.Currency,
-		Captured: t.AutoCapture, Since: at, DueAt: at,
-	}
-}
-
 // Acknowledge records that the acquirer acknowledged the release of a request that it does not have.
 // The looks begin.
 func (r *Reversal) Acknowledge(at time.Time) {

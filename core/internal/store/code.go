@@ -69,51 +69,51 @@ func (tx *Tx) deleteCode(token int64) error {
 
 // DestroyCodeKeys removes the keys of all hours but those from first to last from the database and,
 // once it returns nil, from its files. Nothing opens the codes that they encrypted from then on,
-// wherever a copy of one is. It returns the number of keys. It returns ErrUnavailable if the table
-// is read for long, as by a dump: try again.
-func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) (n int, err error) {
+// wherever a copy of one is. It returns ErrUnavailable if the table is read for long, as by a dump:
+// try again.
+func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
 	over, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ? OR hour > ?)`, first, last)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if over {
-		err = db.Update(ctx, func(tx *Tx) error { n, err = tx.destroyCodeKeys(first, last); return err })
+		err = db.Update(ctx, func(tx *Tx) error { return tx.destroyCodeKeys(first, last) })
 	}
 	if s, ok := db.engine.(scrubber); ok && err == nil {
 		err = s.Scrub(ctx)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("destroy keys of security codes: %w", err)
+		return fmt.Errorf("destroy keys of security codes: %w", err)
 	}
-	return n, nil
+	return nil
 }
 
-func (tx *Tx) destroyCodeKeys(first, last int64) (n int, err error) {
+func (tx *Tx) destroyCodeKeys(first, last int64) error {
 	if err := tx.s.Exclude("code_keys"); err != nil {
-		return 0, err
+		return err
 	}
 	var live []payment.CodeKey
-	err = tx.each(`SELECT id, hour, vault_key, sealed FROM code_keys`, func(row Scanner) error {
+	err := tx.each(`SELECT id, hour, vault_key, sealed FROM code_keys`, func(row Scanner) error {
 		k, err := scanCodeKey(row)
 		if first <= k.Hour && k.Hour <= last {
 			live = append(live, k)
-		} else {
-			n++
 		}
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := tx.s.Empty("code_keys"); err != nil {
-		return 0, err
+		return err
 	}
 	for _, k := range live {
-		if err := tx.insert(`INSERT INTO code_keys (id, hour, vault_key, sealed) VALUES (?, ?, ?, ?)`, k.ID, k.Hour, k.Vault, k.Sealed); err != nil {
-			return 0, err
+		const insert = `INSERT INTO code_keys (id, hour, vault_key, sealed) VALUES (?, ?, ?, ?)`
+		if err := tx.insert(insert, k.ID, k.Hour, k.Vault, k.Sealed); err != nil {
+			return err
 		}
 	}
-	return n, tx.exec(`DELETE FROM security_codes WHERE NOT EXISTS (SELECT 1 FROM code_keys WHERE code_keys.id = security_codes.key_id)`)
+	return tx.exec(`DELETE FROM security_codes
+		WHERE NOT EXISTS (SELECT 1 FROM code_keys WHERE code_keys.id = security_codes.key_id)`)
 }
 
 func scanCodeKey(row Scanner) (payment.CodeKey, error) {

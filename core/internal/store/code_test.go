@@ -29,11 +29,13 @@ func TestDestroyCodeKeys(t *testing.T) {
 			tx.InsertToken(code(12, live, 'T')))
 	})
 	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 12, 9) })
-	if n, err := b.db.DestroyCodeKeys(t.Context(), 100, 101); n != 0 || err != nil {
-		t.Errorf("nothing is old: got %d, %v", n, err)
-	}
-	if n, err := b.db.DestroyCodeKeys(t.Context(), 101, 102); n != 1 || err != nil {
-		t.Errorf("one is old: got %d, %v", n, err)
+	for _, hours := range []struct{ first, last, left int64 }{{100, 101, 2}, {101, 102, 1}} {
+		if err := b.db.DestroyCodeKeys(t.Context(), hours.first, hours.last); err != nil {
+			t.Fatal(err)
+		}
+		if keys, err := b.db.CodeKeys(t.Context()); err != nil || int64(len(keys)) != hours.left {
+			t.Errorf("from hour %d to %d: got %d keys, %v, want %d", hours.first, hours.last, len(keys), err, hours.left)
+		}
 	}
 	names, err := filepath.Glob(filepath.Join(filepath.Dir(b.path), "*"))
 	if err != nil || len(names) < 2 {

@@ -59,17 +59,6 @@ const completeKey = `UPDATE idempotency_keys SET status = ?1, answer = ?2, expir
 // the retry that waits for its outcome would be a first request.
 const KeyLeft = KeyLifetime - time.Hour
 
-// ClaimKeyUnder is ClaimKey for a request under an API key. It looks at that as UseKey does, and fails as that does.
-func (tx *Tx) ClaimKeyUnder(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
-	return tx.claim(apiKey, tenant, key, fingerprint, others)
-}
-
-// ClaimKey takes the key for this request, or says who has it. An expired key is free. A request that took the key under one of the other
-// fingerprints counts as the same; the key is never taken under one of them.
-func (tx *Tx) ClaimKey(tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte) (Claim, error) {
-	return tx.claim(0, tenant, key, fingerprint, others)
-}
-
 // ClaimBy has each claim of an idempotency key call trusts with the time of its command, and fail
 // with ErrUnavailable if that is false. By a time that is a day ahead each key has expired, and a
 // key that is claimed by a time that is a day behind has expired at once: either way the retry of a
@@ -82,7 +71,14 @@ func (db *DB) Trusts(at time.Time) bool { return db.trusts == nil || db.trusts(a
 // errClock reports that the clock was off when a command began.
 var errClock = errors.New("store: the clock is off the server's")
 
-func (tx *Tx) claim(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others [][]byte) (Claim, error) {
+// ClaimKey claims the key for a request under an API key, or returns the request that holds it. An
+// expired key is free. A request that claimed the key under one of the other fingerprints counts as
+// the same; the key is never claimed under one of them. It returns the errors of UseKey,
+// ErrUnavailable as ClaimBy describes, and ErrBusy if other requests claim and release the key
+// meanwhile.
+func (tx *Tx) ClaimKey(
+	apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte,
+) (Claim, error) {
 	if !tx.db.Trusts(tx.Now) {
 		return Claim{}, fmt.Errorf("claim idempotency key: %w: %w", ErrUnavailable, errClock)
 	}
@@ -108,7 +104,7 @@ func (tx *Tx) claim(apiKey int64, tenant payment.Tenant, key string, fingerprint
 	return Claim{}, fmt.Errorf("claim idempotency key: %w", ErrBusy)
 }
 
-// LookUpKey returns the holder of a key, as ClaimKeyUnder does, and claims nothing. It returns
+// LookUpKey returns the holder of a key, as ClaimKey does, and claims nothing. It returns
 // ErrNotFound if the key is free, and the errors of UseKey.
 func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte) (Claim, error) {
 	if err := tx.UseKey(apiKey); err != nil {

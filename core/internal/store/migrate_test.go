@@ -50,7 +50,7 @@ func (b *bundle) MustFill(t *testing.T) {
 		done := *txn
 		done.Status, done.Authorized, done.Captured = payment.Captured, 100, 100
 		capture := &payment.Capture{ID: 11, Transaction: 10, Tenant: tenant, State: payment.StepSucceeded, Amount: 100, Currency: "usd", Final: true, CreatedAt: tx.Now, UpdatedAt: tx.Now}
-		claim, err := tx.ClaimKey(tenant, "k", []byte("f"))
+		claim, err := tx.ClaimKey(0, tenant, "k", []byte("f"))
 		return errors.Join(err, tx.InsertMerchant(tenant.Merchant, "shop"),
 			tx.InsertKey(&store.Key{ID: 9, Tenant: tenant, Kind: "secret", Scopes: []string{"a", "b"}, Hint: "wxyz"}, []byte("hash")),
 			tx.InsertTransaction(txn), tx.ResolveTransaction(&done), tx.InsertCapture(capture),

@@ -33,7 +33,7 @@ type Opening struct {
 }
 
 // OpenPayment writes the intent of a payment together with those of others. It reports whether that was done; if not, nothing was, and whether it can be
-// is for commands to say: ClaimKeyUnder, InsertTransaction, InsertTerms and UseToken. After an error it is not known.
+// is for commands to say: ClaimKey, InsertTransaction, InsertTerms and UseToken. After an error it is not known.
 func (db *DB) OpenPayment(ctx context.Context, o *Opening) (done bool, err error) {
 	g, ok := db.engine.(grouper)
 	if !ok {

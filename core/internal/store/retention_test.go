@@ -17,7 +17,7 @@ func (b *bundle) MustClaim(t *testing.T, prefix string, n int, answered bool) []
 	var claims []int64
 	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
 		for i := range n {
-			c, err := tx.ClaimKey(tenant, fmt.Sprint(prefix, i), []byte("f"))
+			c, err := tx.ClaimKey(0, tenant, fmt.Sprint(prefix, i), []byte("f"))
 			if err == nil && answered {
 				err = tx.CompleteKey(c.ID, 201, []byte("{}"))
 			}
@@ -72,7 +72,7 @@ func TestPurgeBesideClaims(t *testing.T) {
 		wg.Go(func() {
 			for n := i; n < 2000; n += 8 {
 				err := b.db.Update(t.Context(), func(tx *store.Tx) error {
-					c, err := tx.ClaimKey(tenant, fmt.Sprint("k", n), []byte("g"))
+					c, err := tx.ClaimKey(0, tenant, fmt.Sprint("k", n), []byte("g"))
 					if err == nil && !c.Held {
 						err = fmt.Errorf("key %d is not free: %+v", n, c)
 					}

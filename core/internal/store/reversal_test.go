@@ -14,14 +14,17 @@ func TestReversals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	birth := birth.Truncate(time.Millisecond)
-	txn := &payment.Transaction{ID: 10, Tenant: tenant, Attempt: 1, Amount: 100, Currency: "usd", AutoCapture: true}
-	second := *txn
-	second.Attempt = 2
+	reversal := func(attempt int64, at time.Time) *payment.Reversal {
+		return &payment.Reversal{
+			Step: payment.StepID{Kind: payment.AuthorizeStep, Transaction: 10, Attempt: attempt}, Tenant: tenant,
+			Amount: 100, Currency: "usd", Captured: true, Since: at, DueAt: at,
+		}
+	}
 	write := func(fn func(tx *store.Tx) error) error { return b.db.Update(t.Context(), fn) }
-	owed := txn.Unwanted(birth)
-	owed.DueAt = birth.Add(time.Hour)
+	pending := reversal(1, birth)
+	pending.DueAt = birth.Add(time.Hour)
 	err := write(func(tx *store.Tx) error {
-		return errors.Join(tx.InsertReversal(owed), tx.InsertReversal(second.Unwanted(birth)))
+		return errors.Join(tx.InsertReversal(pending), tx.InsertReversal(reversal(2, birth)))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +44,7 @@ func TestReversals(t *testing.T) {
 	if len(all) != 2 || len(due(birth.Add(-time.Millisecond))) != 0 {
 		t.Fatalf("got %d, want 2", len(all))
 	}
-	late := txn.Unwanted(birth.Add(time.Minute))
+	late := reversal(1, birth.Add(time.Minute))
 	late.Held = 70
 	if err := write(func(tx *store.Tx) error { return tx.InsertReversal(late) }); err != nil {
 		t.Fatal(err)

@@ -176,7 +176,7 @@ func TestEqualKeysInOneGroup(t *testing.T) {
 	var claims [3]store.Claim
 	claim := func(i int, fingerprint string, complete bool) func(*store.Tx) error {
 		return func(tx *store.Tx) (err error) {
-			if claims[i], err = tx.ClaimKey(tenant, "k", []byte(fingerprint)); err != nil || !complete {
+			if claims[i], err = tx.ClaimKey(0, tenant, "k", []byte(fingerprint)); err != nil || !complete {
 				return err
 			}
 			return tx.CompleteKey(claims[i].ID, 201, []byte("answer"))
@@ -203,7 +203,7 @@ func TestOpenKeysDoNotExpire(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	claim := func() (c store.Claim) {
-		err := b.db.Update(t.Context(), func(tx *store.Tx) (err error) { c, err = tx.ClaimKey(tenant, "k", []byte("f")); return err })
+		err := b.db.Update(t.Context(), func(tx *store.Tx) (err error) { c, err = tx.ClaimKey(0, tenant, "k", []byte("f")); return err })
 		if err != nil {
 			t.Fatal(err)
 		}
