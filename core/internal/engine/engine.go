@@ -233,8 +233,11 @@ func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, tra
 // The names that acquirers know other requests by.
 func captureReference(c *payment.Capture) string { return id.Format(id.Capture, c.ID) }
 func refundReference(r *payment.Refund) string   { return id.Format(id.Refund, r.ID) }
+
+// voidReference names a void by its transaction and its number. No row keeps the number unique: two
+// cores can draw the same for voids of two transactions.
 func voidReference(t *payment.Transaction) string {
-	return "void_" + id.Format(id.Transaction, t.OperationID)[4:]
+	return "void_" + id.Format(id.Transaction, t.ID)[4:] + "_" + id.Format(id.Transaction, t.OperationID)[4:]
 }
 
 // partReference names the reversal of an authorization of less than its payment may be taken for.

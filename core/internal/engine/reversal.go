@@ -203,7 +203,7 @@ func stepReference(s payment.StepID) string {
 	case payment.CaptureStep:
 		return captureReference(&payment.Capture{ID: s.ID})
 	case payment.VoidStep:
-		return voidReference(&payment.Transaction{OperationID: s.ID})
+		return voidReference(&payment.Transaction{ID: s.Transaction, OperationID: s.ID})
 	case payment.RefundStep:
 		return refundReference(&payment.Refund{ID: s.ID})
 	case payment.AuthorizeStep, payment.ReversalStep:
