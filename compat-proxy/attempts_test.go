@@ -37,7 +37,7 @@ func (b *syncBuffer) String() string {
 // knowing is v1 that refuses an API key which is wrong.
 func knowing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.Header.Get("Authorization"), "sk_test_wrong") {
+		if strings.HasSuffix(r.Header.Get("Authorization"), "wrong") {
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"","status":401,"request_id":""}}`)
 			return

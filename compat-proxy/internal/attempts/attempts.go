@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // The outcomes of an attempt, as a metric has them.
@@ -18,11 +19,13 @@ const (
 	Blocked  = "blocked" // not judged, because too many were refused before
 )
 
-// How many refused attempts are allowed at once, and how long it takes until one more is.
+// The bounds of an address, of a login at an address, and of a login at all addresses: beyond the
+// last one, refusals are slow. An address may have the right logins of any number of merchants in
+// flight, so its parallel attempts can exceed its bound once, and wait for it afterwards.
 var (
-	perAddress = allowance{burst: 60, every: time.Second}
-	perPair    = allowance{burst: 10, every: 10 * time.Second} // a login at an address
-	perLogin   = allowance{burst: 60, every: time.Second}      // a login at all addresses: beyond it, refusals are slow
+	perAddress = allowance{burst: 60, most: 120, every: time.Second}
+	perPair    = allowance{burst: 10, most: 10, every: 10 * time.Second}
+	perLogin   = allowance{burst: 60, most: 60, every: time.Second}
 )
 
 const (
@@ -69,22 +72,38 @@ func New(cfg Config) *Limiter {
 	return &Limiter{cfg: cfg, addresses: newLedger(perAddress), pairs: newLedger(perPair), logins: newLedger(perLogin)}
 }
 
-// Attempt is one attempt to log in.
+// Attempt is one attempt to log in. It is not safe for concurrent use.
 type Attempt struct {
 	limiter        *Limiter
 	address, login string
+	guess          digest
+	reserved       bool // End must give a reservation back
 }
 
-// Begin returns the attempt of a request to log in as login, which may be empty where the request
-// names none. It returns false if the attempt is blocked: then the caller must refuse it as it
-// refuses a wrong login, without judging it.
-func (l *Limiter) Begin(ctx context.Context, login string) (Attempt, bool) {
+// Begin returns the attempt of a request to log in as login, which may be empty if the request names
+// none. It returns false if the attempt is blocked: then the caller must refuse it as it refuses a
+// wrong login, without judging it. Else the caller must call End.
+//
+// guess is what the request tries: its secret, or the id of its key if the proof differs in each
+// request. An attempt reserves a refusal of its login at its address, so that no more guesses are
+// judged in parallel than one after the other. Attempts with the same guess share a reservation: a
+// client with many requests in flight tries one secret. Requests that name no login share one too.
+// They come with an API key that identifies itself, has at least 128 random bits and may be one of
+// many behind an address.
+func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) (*Attempt, bool) {
 	if l == nil {
-		return Attempt{}, true
+		return &Attempt{}, true
 	}
-	a := Attempt{limiter: l, address: l.address(httpx.ClientAddressFrom(ctx)), login: login}
+	a := &Attempt{limiter: l, address: l.address(httpx.ClientAddressFrom(ctx)), login: login}
+	if login != "" {
+		a.guess = digestOf(guess.Reveal())
+	}
+	if a.address == "" {
+		return a, true
+	}
 	now := l.cfg.Clock.Now()
-	if a.address == "" || !l.addresses.spent(a.address, now) && !l.pairs.spent(a.pair(), now) {
+	if !l.addresses.spent(a.address, now) && l.pairs.reserve(a.pair(), a.guess, now) {
+		a.reserved = true
 		return a, true
 	}
 	l.cfg.Observe(Blocked)
@@ -92,16 +111,24 @@ func (l *Limiter) Begin(ctx context.Context, login string) (Attempt, bool) {
 	return a, false
 }
 
+// End gives the attempt's reservation back. It may be called more than once.
+func (a *Attempt) End() {
+	if a.reserved {
+		a.reserved = false
+		a.limiter.pairs.giveBack(a.pair(), a.guess)
+	}
+}
+
 // Accepted counts the attempt as accepted.
-func (a Attempt) Accepted() {
+func (a *Attempt) Accepted() {
 	if a.limiter != nil {
 		a.limiter.cfg.Observe(Accepted)
 	}
 }
 
-// Refused counts the attempt as refused. It waits for a second if too many attempts on the login
-// were refused, wherever they came from: a right attempt never waits.
-func (a Attempt) Refused(ctx context.Context) {
+// Refused counts the attempt as refused and ends it. It waits for a second if too many attempts on
+// the login were refused, wherever they came from: a right attempt never waits.
+func (a *Attempt) Refused(ctx context.Context) {
 	l := a.limiter
 	if l == nil {
 		return
@@ -111,6 +138,7 @@ func (a Attempt) Refused(ctx context.Context) {
 	if a.address != "" {
 		l.addresses.charge(a.address, now)
 		l.pairs.charge(a.pair(), now)
+		a.End() // once it is counted: between the two, another guess would find both
 	}
 	if a.login == "" {
 		return
@@ -127,7 +155,7 @@ func (a Attempt) Refused(ctx context.Context) {
 }
 
 // pair names the attempt's login at its address. An address holds no space.
-func (a Attempt) pair() string { return a.address + " " + a.login }
+func (a *Attempt) pair() string { return a.address + " " + a.login }
 
 // address returns what bounds attempts from a client address: the address itself, or the network of
 // an IPv6 client, which has 2^64 of them. It returns "" for an address that many clients share:

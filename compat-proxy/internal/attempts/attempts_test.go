@@ -28,6 +28,7 @@ type bench struct {
 	mu      sync.Mutex
 	counted map[string]int // guarded by mu
 	waits   int            // guarded by mu
+	hook    func()         // runs while a refusal waits; nil for none
 }
 
 func setup(forwarded bool) *bench {
@@ -35,7 +36,14 @@ func setup(forwarded bool) *bench {
 	b.Limiter = attempts.New(attempts.Config{
 		Clock: b.clock, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Forwarded: forwarded,
 		Observe: func(outcome string) { b.mu.Lock(); b.counted[outcome]++; b.mu.Unlock() },
-		Wait:    func(context.Context, time.Duration) { b.mu.Lock(); b.waits++; b.mu.Unlock() },
+		Wait: func(context.Context, time.Duration) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.waits++
+			if b.hook != nil {
+				b.hook()
+			}
+		},
 	})
 	return b
 }
@@ -55,10 +63,10 @@ func from(t *testing.T, address string) context.Context {
 	return ctx
 }
 
-// fail tries a wrong login n times and returns how many attempts were judged.
+// fail tries n wrong secrets of a login, one after the other, and returns how many were judged.
 func (b *bench) fail(ctx context.Context, login string, n int) (judged int) {
-	for range n {
-		if a, allowed := b.Begin(ctx, login); allowed {
+	for i := range n {
+		if a, allowed := b.Begin(ctx, login, guess(i)); allowed {
 			judged++
 			a.Refused(ctx)
 		}
@@ -66,11 +74,18 @@ func (b *bench) fail(ctx context.Context, login string, n int) (judged int) {
 	return judged
 }
 
+// guess is one of many secrets.
+func guess(n int) secret.String { return secret.New(fmt.Sprint("secret ", n)) }
+
+// right is the secret that is accepted.
+var right = secret.New("the right one")
+
 // succeeds reports whether a right login is accepted.
 func (b *bench) succeeds(ctx context.Context, login string) bool {
-	a, allowed := b.Begin(ctx, login)
+	a, allowed := b.Begin(ctx, login, right)
 	if allowed {
 		a.Accepted()
+		a.End()
 	}
 	return allowed
 }
@@ -178,7 +193,7 @@ func TestSlowRefusalsAreFew(t *testing.T) {
 		Wait: func(context.Context, time.Duration) { entered <- struct{}{}; <-release },
 	})
 	refuse := func() {
-		a, _ := l.Begin(from(t, "127.0.0.1"), "shop")
+		a, _ := l.Begin(from(t, "127.0.0.1"), "shop", right)
 		a.Refused(t.Context())
 	}
 	for range 60 {
@@ -222,11 +237,12 @@ func TestNil(t *testing.T) {
 	t.Parallel()
 	var l *attempts.Limiter
 	for range 100 {
-		a, allowed := l.Begin(t.Context(), "shop")
+		a, allowed := l.Begin(t.Context(), "shop", right)
 		if !allowed {
 			t.Fatal("blocked")
 		}
 		a.Refused(t.Context())
 		a.Accepted()
+		a.End()
 	}
 }

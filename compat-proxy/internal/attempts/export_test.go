@@ -7,7 +7,7 @@ type Ledger struct{ *ledger }
 
 // NewLedger returns one that has counted none.
 func NewLedger(burst int, every time.Duration) Ledger {
-	return Ledger{newLedger(allowance{burst, every})}
+	return Ledger{newLedger(allowance{burst, burst, every})}
 }
 
 // Charge counts one refusal.
@@ -18,3 +18,10 @@ func (l Ledger) Spent(name string, now time.Time) bool { return l.spent(name, no
 
 // Held is how many names are kept.
 func (l Ledger) Held() int { l.mu.Lock(); defer l.mu.Unlock(); return len(l.forgets) }
+
+// Trying is how many pairs of a login and an address have an attempt that is being judged.
+func (l *Limiter) Trying() int {
+	l.pairs.mu.Lock()
+	defer l.pairs.mu.Unlock()
+	return len(l.pairs.trying)
+}

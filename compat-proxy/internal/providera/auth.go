@@ -61,6 +61,14 @@ func authenticate(ctx context.Context, logins Logins, authorization string, auth
 	return granted, problem{}
 }
 
+// tried returns the secret by which authenticate judges a request.
+func tried(authorization string, auth *wire.Node) secret.String {
+	if bearer, ok := bearerKey(authorization); ok {
+		return bearer
+	}
+	return secret.New(auth.Get("transactionKey"))
+}
+
 // bearerKey reads an Authorization header; false when it is not of the Bearer scheme.
 func bearerKey(header string) (secret.String, bool) {
 	scheme, key, _ := strings.Cut(header, " ")

@@ -190,10 +190,11 @@ func (h *Handler) admit(
 	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
 ) (credentials.Grant, v1.APIKey, problem) {
 	login := req.Root.Child("merchantAuthentication")
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"))
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"), tried(authorization, login))
 	if !allowed {
 		return credentials.Grant{}, v1.APIKey{}, refuse(apiBadLogin)
 	}
+	defer attempt.End()
 	granted, p := authenticate(ctx, h.cfg.Logins, authorization, login)
 	var holder v1.APIKey
 	if p.none() {

@@ -128,12 +128,13 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 // counts as a refused attempt; one that was tried too often is refused in the same words, without
 // being judged.
 func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, answer, bool) {
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"))
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"), auth.Tried(r.Header))
 	if !allowed {
 		out := unauthenticated()
 		out.outcome = "unauthenticated: too many attempts"
 		return auth.Caller{}, v1.APIKey{}, out, false
 	}
+	defer attempt.End()
 	caller, err := h.cfg.Verifier.Verify(ctx, r)
 	if err != nil {
 		attempt.Refused(ctx)

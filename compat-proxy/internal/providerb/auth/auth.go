@@ -5,7 +5,6 @@ import (
 	"crypto/rsa"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
@@ -98,8 +97,8 @@ func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
 		return Caller{}, refuse(errRepeated)
 	}
 	c, err := Caller{}, errNoForm
-	if scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "bearer") {
-		c, err = v.bearer(ctx, r, strings.TrimSpace(rest))
+	if carried, bearer := bearerOf(r.Header); bearer {
+		c, err = v.bearer(ctx, r, carried)
 	} else if r.Header.Get("Signature") != "" {
 		c, err = v.signed(ctx, r)
 	}
