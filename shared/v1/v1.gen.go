@@ -4098,7 +4098,8 @@ type ClientInterface interface {
 	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+	// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4114,7 +4115,8 @@ type ClientInterface interface {
 	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+	// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5356,7 +5358,8 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 // outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 // response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5382,7 +5385,8 @@ func (c *Client) ConfirmTransactionWithBody(ctx context.Context, id ID, params *
 // outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 // response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9387,7 +9391,8 @@ type ClientWithResponsesInterface interface {
 	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+	// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9403,7 +9408,8 @@ type ClientWithResponsesInterface interface {
 	// outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 	// response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 	// After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-	// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+	// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+	// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13215,7 +13221,8 @@ func (c *ClientWithResponses) CreateCaptureWithResponse(ctx context.Context, id 
 // outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 // response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13237,7 +13244,8 @@ func (c *ClientWithResponses) ConfirmTransactionWithBodyWithResponse(ctx context
 // outcome and payment source, without the holder's name. It has neither the merchant's own data nor the acquirer's
 // response, and of a decline the category alone: `insufficient_funds`, `card_not_supported`, `processing_error`, else `generic_decline`.
 // After 10 of its confirmations of one transaction were refused because of the token or payment method that they named, it is
-// refused with `too_many_confirmations`; a secret key can still confirm the transaction.
+// refused with `too_many_confirmations`; a secret key can still confirm the transaction. While so many of its confirmations
+// are under way that they could exceed 10, another one is refused with `operation_in_progress`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

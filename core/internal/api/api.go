@@ -66,8 +66,9 @@ type Config struct {
 // API serves v1.
 type API struct {
 	Config
-	log     *slog.Logger
-	handler http.Handler
+	log           *slog.Logger
+	handler       http.Handler
+	confirmations confirmations
 }
 
 // route is one line of the contract.

@@ -23,6 +23,8 @@ type call struct {
 	show func(*engine.Answer) error
 	// counted is the transaction whose refused confirmations the refusal counts towards. Nil: none.
 	counted *payment.Transaction
+	// end runs once the outcome is stored, before the response is sent. Nil: nothing runs.
+	end func()
 	// sent is the response that carryOut has sent; zero after an error.
 	sent engine.Answer
 }
@@ -54,10 +56,7 @@ func (a *API) changing(run command) handler {
 // passed its checks but has not claimed the key yet has no effect after the refusal. A command that
 // goes through claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
-	out, err := run(c)
-	if err != nil && (c.request.Key != "" || c.counted != nil) {
-		out, err = a.refusal(c, err)
-	}
+	out, err := a.outcome(c, run)
 	if err == nil && c.show != nil {
 		err = c.show(&out)
 	}
@@ -65,6 +64,20 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 		c.sent = out
 	}
 	return a.answer(w, c.Request, out, err)
+}
+
+// outcome runs a command and stores its refusal, if that is to be stored.
+func (a *API) outcome(c *call, run command) (engine.Answer, error) {
+	defer func() {
+		if c.end != nil {
+			c.end()
+		}
+	}()
+	out, err := run(c)
+	if err != nil && (c.request.Key != "" || c.counted != nil) {
+		return a.refusal(c, err)
+	}
+	return out, err
 }
 
 // refusal returns the response to a request that a command refused with why: the one that its

@@ -83,17 +83,33 @@ func (a *API) confirmTransaction(c *call) (engine.Answer, error) {
 	if in.PaymentMethod == "" && given(c.body, "payment_method") { // a client that lost the id would pay with what the create named
 		return engine.Answer{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
+	if c.publishable() {
+		return a.confirmBounded(c, n, &in)
+	}
 	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	if !c.publishable() {
-		return a.confirm(c, t, &in)
+	return a.confirm(c, t, &in)
+}
+
+// confirmBounded carries out a confirmation by a publishable key. It refuses the confirmation if too
+// many of the transaction's were refused for their source, or may be: a client repeats it then.
+func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Answer, error) {
+	var others int
+	others, c.end = a.confirmations.begin(n)
+	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
+	if err != nil {
+		return engine.Answer{}, err
 	}
-	if t.RefusedConfirmations >= payment.MaxRefusedConfirmations {
+	switch left := payment.MaxRefusedConfirmations - t.RefusedConfirmations; {
+	case left <= 0:
 		return engine.Answer{}, &fault{code: codeTooManyConfirmations}
+	case int64(others) >= left:
+		busy := payment.Busy()
+		return engine.Answer{}, &fault{code: busy.Code, message: busy.Message}
 	}
-	out, err := a.confirm(c, t, &in)
+	out, err := a.confirm(c, t, in)
 	if engine.RefusedForSource(err) {
 		c.counted = t
 	}
