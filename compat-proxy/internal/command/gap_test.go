@@ -14,17 +14,19 @@ func TestOnce_gap(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
-		window  int  // of the first request
-		claimed bool // v1 claimed its key, and freed it because the acquirer was unavailable
-		other   int  // the proxy of the other request
+		window  int    // of the first request
+		claimed string // v1 claimed its key, and freed it with this error
+		other   int    // the proxy of the other request
 		at      time.Time
 	}{
-		{"refused, at one proxy", 0, false, 0, noon},
-		{"refused, where a slot ends", 0, false, 0, midnight.Add(-time.Second)},
-		{"the acquirer was unavailable, at one proxy", 0, true, 0, noon},
-		{"the acquirer was unavailable, at two proxies", 0, true, 1, noon},
-		{"the acquirer was unavailable, with a window, at one proxy", 120, true, 0, noon},
-		{"the acquirer was unavailable, with a window, at two proxies", 120, true, 1, noon},
+		{"refused, at one proxy", 0, "", 0, noon},
+		{"refused, where a slot ends", 0, "", 0, midnight.Add(-time.Second)},
+		{"the acquirer was unavailable, at one proxy", 0, command.CodeAcquirerUnavailable, 0, noon},
+		{"the acquirer was unavailable, at two proxies", 0, command.CodeAcquirerUnavailable, 1, noon},
+		{"the acquirer was unavailable, with a window, at one proxy", 120, command.CodeAcquirerUnavailable, 0, noon},
+		{"the acquirer was unavailable, with a window, at two proxies", 120, command.CodeAcquirerUnavailable, 1, noon},
+		{"never processed, at two proxies", 0, command.CodeNotProcessed, 1, noon},
+		{"never processed, with a window, at two proxies", 120, command.CodeNotProcessed, 1, noon},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +79,7 @@ func TestOnce_noGap(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{0, 120} {
 		b := setupOnce(t, noon)
-		b.v1.claimed, b.v1.meanwhile = true, func() {}
+		b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {}
 		if got, want := b.ask(t.Context(), 0, sale(window)), command.Unavailable; got != want {
 			t.Errorf("first: got %s, want %s", got, want)
 		}

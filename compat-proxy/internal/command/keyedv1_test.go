@@ -26,9 +26,9 @@ type keyedV1 struct {
 	blind  bool // the caller may not read keys
 	down   bool // API keys are not identified
 	// meanwhile runs once while v1 has the next request: before that is refused, or while its key is
-	// claimed, which is then freed (claimed).
+	// claimed. claimed is the error with which the key is then freed, "" if it is not claimed.
 	meanwhile func()
-	claimed   bool
+	claimed   string
 
 	mu      sync.Mutex
 	uses    map[string]*keyUse // guarded by mu
@@ -74,7 +74,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.deaf--
 		panic(http.ErrAbortHandler)
 	}
-	if !f.claimed && f.meets() {
+	if f.claimed == "" && f.meets() {
 		f.refuse++
 	}
 	if f.refuse > 0 {
@@ -105,8 +105,12 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.uses[key] = &keyUse{body: string(body), made: f.clock.Now(), running: true}
 		f.meets()
 		delete(f.uses, key)
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, refusal(command.CodeAcquirerUnavailable))
+		status := http.StatusServiceUnavailable
+		if f.claimed == command.CodeNotProcessed {
+			status = http.StatusBadGateway
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, refusal(f.claimed))
 		return
 	default:
 		u = f.pay(r.URL.Path, string(body))

@@ -135,6 +135,42 @@ func TestHeadOfLine(t *testing.T) {
 	}
 }
 
+// TestStuckKindDelaysNoOther: refunds that the acquirer can never decide come first in each pass. One
+// pass finishes the merchant's capture, void and payments nevertheless.
+func TestStuckKindDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	paid, held, voided := mustPay(t, s, true), mustPay(t, s, false), mustPay(t, s, false)
+	lose(s, coretest.Refund, true, nil)
+	for range 30 {
+		a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 1, []byte("{}"))
+		if err != nil || a.Status != 504 {
+			t.Fatalf("refund: got %d, %v, want 504", a.Status, err)
+		}
+	}
+	lose(s, coretest.Capture, true, nil)
+	if a, err := s.Engine.Capture(t.Context(), s.Request(""), held, 100, true, nil); err != nil || a.Status != 504 {
+		t.Fatalf("capture: got %d, %v, want 504", a.Status, err)
+	}
+	lose(s, coretest.Void, true, nil)
+	if a, err := s.Engine.Void(t.Context(), s.Request(""), voided, nil); err != nil || a.Status != 504 {
+		t.Fatalf("void: got %d, %v, want 504", a.Status, err)
+	}
+	mustLose(t, s, s.Tenant, 10)
+	k := newStuck()
+	for _, c := range s.Acquirer.Calls(coretest.Refund) {
+		k.close([]string{c.Reference})
+	}
+	s.Acquirer.Before = k.before
+	s.Clock.Advance(time.Second)
+	r := s.Engine.NewRecovery()
+	r.Serve()
+	pass(t, r, 4)
+	if got := s.Open(t); got != 30 {
+		t.Errorf("unfinished after a pass: got %d, want the 30 refunds", got)
+	}
+}
+
 // TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time, and while all of
 // them hang, its other kinds, other merchants and releases of held money go on.
 func TestSeveralInFlight(t *testing.T) {
