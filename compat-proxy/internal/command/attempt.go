@@ -153,10 +153,17 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// from returns r with the origin of the response: v1 made what it describes at made.
+func (r Result) from(a answer, made time.Time) Result {
+	r.replayed, r.stored, r.made = a.replayed, a.stored, made
+	return r
+}
+
 // result turns an answer that is not a success into a result.
 func (a answer) result() Result {
 	r := Result{
-		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction, replayed: a.replayed,
+		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction,
+		replayed: a.replayed, stored: a.stored,
 	}
 	if a.err.Param != nil {
 		r.Param = *a.err.Param

@@ -18,7 +18,7 @@ func (s session) credit(ctx context.Context, c Credit) Result {
 	if r, done := a.settled(ok, "", nil, &made, func() bool { return refunds(&made, &c.Body, *c.Body.Currency) }); !done {
 		return r
 	}
-	r := Result{Outcome: Done, Status: a.status, Refund: &made, replayed: a.replayed}
+	r := Result{Outcome: Done, Status: a.status, Refund: &made}.from(a, made.CreatedAt.Time)
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}

@@ -180,7 +180,15 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction, strings.Replace(fields, "captured", "pending", 1))
 	}
 	u := &keyUse{body: body, status: f.answer, answer: made, id: txn, made: now}
-	if f.answer == http.StatusPaymentRequired {
+	switch {
+	case f.answer == http.StatusBadRequest:
+		u.answer = refusal("invalid_amount")
+	case f.answer == http.StatusPaymentRequired && path == "/v1/refunds":
+		u.answer = refusal("acquirer_declined")
+		if asked.Transaction != "" {
+			u.answer = refusalWith("acquirer_declined", fmt.Sprintf(`{"id":%q,"created_at":"2026-11-01T00:00:00Z"}`, asked.Transaction))
+		}
+	case f.answer == http.StatusPaymentRequired:
 		u.answer = refusalWith("card_declined", strings.Replace(made, "captured", "declined", 1))
 	}
 	return u

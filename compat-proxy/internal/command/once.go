@@ -33,6 +33,8 @@ const (
 	// slotMargin is how far the times may differ that proxies compute for requests that reach v1 at one
 	// moment. It is well above TotalTimeout and the skew among the servers of v1.
 	slotMargin = 5 * time.Minute
+	// serversSkew is how far the clocks of two servers of v1 differ at most while both are ready.
+	serversSkew = 10 * time.Second
 	// closedPurpose is the purpose of the reservation that ends a chain.
 	closedPurpose = "closed"
 	// skippedPurpose is the purpose of the reservation of a key that a request left without a use while
@@ -70,6 +72,7 @@ type windowed struct {
 
 	same   [][]string // what makes requests equal
 	recent time.Time  // an equal request made after it makes this one a duplicate
+	oldest time.Time  // a payment or refund made before it is that of an earlier request
 }
 
 // once runs the work with keys that equal requests share, until v1 has no use of the key by an earlier
@@ -91,7 +94,10 @@ func (s session) once(ctx context.Context, o Once, do work) Result {
 	if window == 0 {
 		return s.apart(ctx, chain{s.names.derive(do.identity, o.Same), slotOf(now)}, do.do)
 	}
-	w := windowed{session: s, work: do, same: [][]string{do.identity, o.Same}, recent: now.Add(-window)}
+	w := windowed{
+		session: s, work: do, same: [][]string{do.identity, o.Same},
+		recent: now.Add(-window), oldest: now.Add(-min(window, serversSkew)),
+	}
 	home, closes := slotOf(now), slotOf(now.Add(-slotMargin))
 	for n := slotOf(w.recent.Add(-slotMargin)); n < home; n++ {
 		if r, ended := w.pass(ctx, n, n >= closes); ended {
@@ -169,7 +175,7 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 	}
 	for ; ; end.n++ {
 		w.idempotencyKey = end.key(end.n)
-		r := w.do(w.session)
+		r := w.owned(ctx, w.do(w.session))
 		if !r.another() {
 			if r.released() {
 				w.vacate(ctx, end.chain, end.n)
@@ -193,6 +199,25 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 			return r, !ended
 		}
 	}
+}
+
+// owned returns r as replayed if v1 stored the response before this request began. After an attempt
+// without a response, a stored one counts as the request's own. But the key can be that of an equal
+// request of hours ago, and then this request had no effect.
+func (w windowed) owned(ctx context.Context, r Result) Result {
+	if !r.stored || r.replayed {
+		return r
+	}
+	made := r.made
+	if made.IsZero() {
+		u, failed := w.look(ctx, w.idempotencyKey)
+		if failed != nil || u.made.IsZero() {
+			return r
+		}
+		made = u.made
+	}
+	r.replayed = made.Before(w.oldest)
+	return r
 }
 
 // close reserves the chain's next key, so that no request can take it. It reports true, with the

@@ -60,13 +60,15 @@ func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Res
 	case !ok:
 		return unencodable()
 	case a.status/100 != 2:
-		return s.follow(ctx, a.resultOn(func(t *v1.Transaction) bool { return answers(t, &create) }), authorized)
+		r := s.follow(ctx, a.resultOn(func(t *v1.Transaction) bool { return answers(t, &create) }), authorized)
+		if r.Transaction == nil {
+			return r
+		}
+		return r.from(a, r.Transaction.CreatedAt.Time)
 	case !a.holds(&t, func() bool { return answers(&t, &create) }):
 		return Result{Outcome: Uncertain, Status: a.status}
 	}
-	r := s.follow(ctx, authorized(&t), authorized)
-	r.replayed = a.replayed
-	return r
+	return s.follow(ctx, authorized(&t), authorized).from(a, t.CreatedAt.Time)
 }
 
 // create is the generated client's CreateTransactionWithBody, but for reading the address and styling the key anew each time: it is most of
@@ -146,7 +148,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		}
 		return r
 	}
-	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: captured, Refund: &made, replayed: a.replayed}
+	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: captured, Refund: &made}.from(a, made.CreatedAt.Time)
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}

@@ -1,6 +1,10 @@
 package command
 
-import v1 "github.com/causeway-pay/causeway/shared/v1"
+import (
+	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
 
 // Outcome says what became of a command.
 type Outcome string
@@ -61,8 +65,13 @@ type Result struct {
 	// Fresh tells of a Named command that v1 did it now, or the issuer declined it now: this is not the answer to an earlier one of that name.
 	Fresh bool `json:"fresh,omitzero"`
 
-	// replayed: v1 gave the answer to an earlier request under the same key, and that was not ours.
+	// replayed: the response is v1's to an earlier request under the same key, and not to this one.
 	replayed bool
+	// stored: v1 had the response before the last attempt; it may be that to an earlier attempt.
+	stored bool
+	// made is when v1 made the payment or refund that the response describes; zero if the response
+	// does not contain the time.
+	made time.Time
 	// resource is the id of what a Repeated request is the repetition of, where only that is known.
 	resource string
 }

@@ -44,19 +44,18 @@ func (s session) reveal(ctx context.Context, r *Result) {
 	}
 }
 
-// another reports whether the answer is that to an earlier request under the same key, or tells of one.
+// another reports whether an earlier request has the key: v1 returned that request's response, or
+// refused the key.
 func (r Result) another() bool { return r.replayed || r.Code == CodeKeyReused }
 
-// use reads it off a replayed answer, which shows what was made. It reports false when the answer does not tell.
+// use returns the use of the key that a replayed response describes. It reports false if the response
+// is not a replay, or does not contain what decides about a duplicate.
 func (r Result) use() (use, bool) {
-	u := use{found: true, effect: r.Outcome == Done || r.Outcome == Declined}
-	switch {
-	case !r.replayed:
+	if !r.replayed {
 		return use{}, false
-	case r.Refund != nil:
-		u.made = r.Refund.CreatedAt.Time
-	case r.Transaction != nil:
-		u.made = r.Transaction.CreatedAt.Time
+	}
+	u := use{
+		found: true, effect: r.Outcome == Done || r.Outcome == Declined, running: r.Outcome == Uncertain, made: r.made,
 	}
 	return u, !u.effect || !u.made.IsZero()
 }
