@@ -2,6 +2,7 @@ package providera
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -34,11 +35,11 @@ var otherForms = []struct {
 	{"clientKey", apiAuthForm},
 }
 
-// authenticate finds the API key of a request. A bearer key in the header wins over the body; a transactionKey that is itself an
-// API key needs no name.
-func authenticate(ctx context.Context, logins Logins, authorization string, auth *wire.Node) (credentials.Grant, problem) {
-	if bearer, ok := bearerKey(authorization); ok {
-		return direct(bearer)
+// authenticate returns the API key of a request. A bearer key in the header takes precedence over
+// the body. A transactionKey that is itself an API key needs no name.
+func authenticate(ctx context.Context, logins Logins, header http.Header, auth *wire.Node) (credentials.Grant, problem) {
+	if bearer, ok := bearerKey(header.Get("Authorization")); ok {
+		return direct(bearer, header)
 	}
 	for _, form := range otherForms {
 		if auth.Child(form.element) != nil {
@@ -48,7 +49,7 @@ func authenticate(ctx context.Context, logins Logins, authorization string, auth
 	name, key := auth.Get("name"), secret.New(auth.Get("transactionKey"))
 	switch {
 	case strings.HasPrefix(key.Reveal(), "sk_"):
-		return direct(key)
+		return direct(key, header)
 	case name == "":
 		return credentials.Grant{}, refuse(apiNoName)
 	case key.IsZero():
@@ -78,10 +79,20 @@ func bearerKey(header string) (secret.String, bool) {
 	return secret.New(strings.TrimSpace(key)), true
 }
 
-// direct takes what claims to be an API key for one if it has the form; v1 judges the rest, and what it allows the merchant.
-func direct(key secret.String) (credentials.Grant, problem) {
-	if !credentials.IsAPIKey(key) {
+// secretInBrowser is the refusal to a secret API key with an Origin header, which only browsers send.
+var secretInBrowser = problem{
+	API:  apiAccessDenied,
+	Text: "Access denied. A secret API key came with an Origin header, so from a web page, where every visitor can read it. Roll this key.",
+}
+
+// direct returns the grant of an API key, refused if it has not the form of one or came from a web
+// page. V1 checks the key itself, and the merchant's rights.
+func direct(key secret.String, header http.Header) (credentials.Grant, problem) {
+	switch {
+	case !credentials.IsAPIKey(key):
 		return credentials.Grant{}, refuse(apiBadLogin)
+	case len(header["Origin"]) > 0:
+		return credentials.Grant{}, secretInBrowser
 	}
 	return credentials.Grant{APIKey: key, UnlinkedRefunds: true}, problem{}
 }

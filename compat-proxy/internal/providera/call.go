@@ -30,7 +30,7 @@ func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, 
 		class = ClassRefused
 		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}
-	doc, outcome := h.answer(ctx, req, m, authorization)
+	doc, outcome := h.answer(ctx, req, m, asked.Header)
 	method, class = m.Name, outcome.class()
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
 	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil

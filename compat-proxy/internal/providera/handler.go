@@ -106,7 +106,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
 		return MethodNone, ClassRefused
 	}
-	doc, outcome := h.answer(r.Context(), req, m, r.Header.Get("Authorization"))
+	doc, outcome := h.answer(r.Context(), req, m, r.Header)
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
 	write(w, req.Format, doc.Bytes(req.Format))
 	return m.Name, outcome.class()
@@ -163,10 +163,10 @@ const textUnparsable = "An error occurred while parsing the XML request."
 
 // answer is everything between a schema-valid request and its document.
 func (h *Handler) answer(
-	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
+	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
-	granted, holder, p := h.admit(ctx, req, m, authorization)
+	granted, holder, p := h.admit(ctx, req, m, header)
 	httpx.EventFrom(ctx).SetTenant(holder.Merchant)
 	if holder.ID != "" {
 		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, holder.ID)
@@ -187,15 +187,15 @@ func (h *Handler) answer(
 // login that is wrong counts as a refused attempt; one that was tried too often is refused in the
 // same words, without being judged.
 func (h *Handler) admit(
-	ctx context.Context, req *wire.Request, m catalogue.Method, authorization string,
+	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (credentials.Grant, v1.APIKey, problem) {
 	login := req.Root.Child("merchantAuthentication")
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"), tried(authorization, login))
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"), tried(header.Get("Authorization"), login))
 	if !allowed {
 		return credentials.Grant{}, v1.APIKey{}, refuse(apiBadLogin)
 	}
 	defer attempt.End()
-	granted, p := authenticate(ctx, h.cfg.Logins, authorization, login)
+	granted, p := authenticate(ctx, h.cfg.Logins, header, login)
 	var holder v1.APIKey
 	if p.none() {
 		holder, p = permit(ctx, h.cfg.Executor, granted.APIKey, m)

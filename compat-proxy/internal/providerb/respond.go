@@ -45,13 +45,21 @@ func lost(status int) answer {
 	return plain(http.StatusNotFound, "The requested resource does not exist", "not_found")
 }
 
-// forbidden is the answer to a caller whose key lacks a scope.
-func forbidden(scope string) answer {
+// forbidden is the response to a caller whose key lacks a scope.
+func forbidden(scope string) answer { return denied("The key lacks the scope " + scope + ".") }
+
+// secretInBrowser is the response to a secret API key with an Origin header, which only browsers
+// send.
+func secretInBrowser() answer {
+	return denied("A secret API key came with an Origin header, so from a web page, where every visitor can read it. Roll this key.")
+}
+
+// denied is a 403 with the text.
+func denied(text string) answer {
 	type fault struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	text := "The key lacks the scope " + scope + "."
 	return answer{status: http.StatusForbidden, body: struct {
 		Errors  []fault `json:"errors"`
 		Message string  `json:"message"`

@@ -64,6 +64,9 @@ type Caller struct {
 	SealKey *rsa.PublicKey
 }
 
+// Direct reports whether the request came with a v1 API key.
+func (c Caller) Direct() bool { return c.Merchant == "" }
+
 // Keys tells which keys clients sign with.
 type Keys interface {
 	// ProviderBKey returns the key of an id, a shared secret's or a certificate's.
