@@ -203,14 +203,15 @@ func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http
 	}
 }
 
-// operatorRequest builds what the engine needs to know of a changing request.
+// operatorRequest returns an operator's changing request with its idempotency key, for the engine.
 func (o *Operator) operatorRequest(r *http.Request, body []byte) (engine.Request, error) {
 	key, err := keyheader.Key(r.Header)
 	if err != nil {
 		return engine.Request{}, err
 	}
-	out := engine.Request{Tenant: engine.Operator(), ID: httpx.RequestIDFrom(r.Context()), Key: key, Actor: o.actor(r)}
+	out := engine.Request{Tenant: engine.Operator(), ID: httpx.RequestIDFrom(r.Context()), Actor: o.actor(r)}
 	if key != "" {
+		out.Key = idempotency.Name(o.IdempotencyKey, key, false)
 		out.Fingerprint = idempotency.Fingerprint(o.IdempotencyKey, r.Method, r.URL.Path, body)
 	}
 	return out, nil

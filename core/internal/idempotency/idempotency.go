@@ -8,49 +8,34 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/jsonscan"
-	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
 
-// public begins the names of keys that publishable API keys use. No header can carry it.
-const public = "\x1f"
+// The first byte of the text that is hashed to a name. No method begins with it, so no name is made
+// of the text of a fingerprint.
+const (
+	byServer byte = iota + 1
+	byPublishableKey
+)
 
-// Name returns the name under which the store keeps a key. Keys that came with a publishable API key
-// have names of their own, so that a payer cannot take a key away from the merchant's servers. A key
-// that contains a card number is stored as its HMAC under the pepper.
+// nameSize is the length of a name in bytes, before it is written as hexadecimal digits. Half of the
+// HMAC is as long as a UUID and keeps the index of the keys short.
+const nameSize = sha256.Size / 2
+
+// Name returns the name under which the store keeps an idempotency key: 32 hexadecimal digits of its
+// HMAC under the pepper. A key can hold any text of a client, a card number included, so the store
+// holds no key itself. The same key has another name if it came with a publishable API key: a payer
+// cannot take a key away from the merchant's servers.
 func Name(pepper []byte, key string, publishable bool) string {
-	name := key
-	if hasCardNumber(key) {
-		mac := hmac.New(sha256.New, pepper)
-		mac.Write([]byte(key))
-		name = "\x1e" + hex.EncodeToString(mac.Sum(nil))
-	}
+	sender := byServer
 	if publishable {
-		name = public + name
+		sender = byPublishableKey
 	}
-	return name
-}
-
-// hasCardNumber reports whether a key contains digits that may be a card number, with or without
-// spaces or hyphens between them.
-func hasCardNumber(key string) bool {
-	run := make([]byte, 0, len(key))
-	for i := range len(key) + 1 {
-		switch {
-		case i < len(key) && key[i] >= '0' && key[i] <= '9':
-			run = append(run, key[i])
-			continue
-		case i < len(key) && (key[i] == ' ' || key[i] == '-') && len(run) > 0:
-			continue
-		}
-		if len(run) > card.MaxDigits || card.Valid(secret.New(string(run))) {
-			return true
-		}
-		run = run[:0]
-	}
-	return false
+	mac := hmac.New(sha256.New, pepper)
+	mac.Write([]byte{sender})
+	mac.Write([]byte(key))
+	return hex.EncodeToString(mac.Sum(nil)[:nameSize])
 }
 
 // Fingerprint returns the HMAC of method, path and body under the pepper. Bodies that are the same

@@ -194,7 +194,6 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 
 // StoredKey is an idempotency key as it stands.
 type StoredKey struct {
-	Key       string
 	Status    int // HTTP status of the stored answer, 0 while the request runs
 	Answer    []byte
 	CreatedAt time.Time
@@ -207,7 +206,7 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	if err != nil {
 		return nil, err
 	}
-	k := &StoredKey{Key: key}
+	k := &StoredKey{}
 	var created, expires int64
 	err = s.Row(ctx, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
