@@ -25,9 +25,12 @@ const (
 )
 
 func (cfg Config) checkKeepPersonal() error {
-	for name, kept := range map[string]time.Duration{"personal data": cfg.KeepPersonal, "inactive customers": cfg.KeepCustomers} {
-		if kept != 0 && kept < LeastKeepPersonal {
-			return fmt.Errorf("%s must be kept for at least %d days, or for good", name, LeastKeepPersonal/day)
+	for _, period := range []struct {
+		of   string
+		kept time.Duration
+	}{{"personal data", cfg.KeepPersonal}, {"inactive customers", cfg.KeepCustomers}} {
+		if period.kept != 0 && period.kept < LeastKeepPersonal {
+			return fmt.Errorf("%s: kept for %s: want %d days or more, or 0 for no end", period.of, period.kept, LeastKeepPersonal/day)
 		}
 	}
 	return nil

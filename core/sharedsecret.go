@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -180,8 +182,8 @@ func rewrapShared(ctx context.Context, cfg Config, old secret.String) (err error
 		return err
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
-		for name, change := range next {
-			if err := tx.ReplaceSecret(name, change.was, change.now); err != nil {
+		for _, name := range slices.Sorted(maps.Keys(next)) { // in one order, so that two processes do not wait for each other
+			if err := tx.ReplaceSecret(name, next[name].was, next[name].now); err != nil {
 				return err
 			}
 		}

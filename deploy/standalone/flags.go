@@ -95,9 +95,9 @@ func ParseFlags(args []string) (Flags, error) {
 	if f.RateLimit < 0 {
 		return Flags{}, fmt.Errorf("--rate-limit %d: want a number of requests a second, 0 for no limit", f.RateLimit)
 	}
-	for name, addr := range map[string]string{"--listen": f.Listen, "--listen-tls": f.ListenTLS} {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return Flags{}, fmt.Errorf("%s %q: want host:port", name, addr)
+	for _, listener := range []struct{ flag, addr string }{{"--listen", f.Listen}, {"--listen-tls", f.ListenTLS}} {
+		if _, _, err := net.SplitHostPort(listener.addr); err != nil {
+			return Flags{}, fmt.Errorf("%s %q: want host:port", listener.flag, listener.addr)
 		}
 	}
 	if level == "" && f.JSON {

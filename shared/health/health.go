@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,9 +36,9 @@ func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http
 		if len(warnings) > 0 {
 			out.Warnings = &warnings
 		}
-		for name, check := range checks {
+		for _, name := range slices.Sorted(maps.Keys(checks)) {
 			out.Checks[name] = "ok"
-			if err := check(ctx); err != nil {
+			if err := checks[name](ctx); err != nil {
 				out.Checks[name] = "failing"
 				out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
 				log.ErrorContext(ctx, "health check failed", slog.String("check", name), slog.Any("error", err))

@@ -34,12 +34,15 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	if a.FilterSecret.IsZero() {
 		out.Warnings = &[]string{health.FilterSecretNotSet}
 	}
-	for name, err := range map[string]error{"store_read": a.Store.Ping(r.Context()), "store_write": a.Store.PingWriter(r.Context())} {
-		out.Checks[name] = "ok"
-		if err != nil {
-			out.Checks[name] = "failing"
+	for _, check := range []struct {
+		name string
+		err  error
+	}{{"store_read", a.Store.Ping(r.Context())}, {"store_write", a.Store.PingWriter(r.Context())}} {
+		out.Checks[check.name] = "ok"
+		if check.err != nil {
+			out.Checks[check.name] = "failing"
 			out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
-			a.log.Log(r.Context(), httpx.FaultLevel(r.Context()), "health check failed", "check", name, "error", err)
+			a.log.Log(r.Context(), httpx.FaultLevel(r.Context()), "health check failed", "check", check.name, "error", check.err)
 		}
 	}
 	if a.ClockOffset != nil {

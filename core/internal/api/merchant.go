@@ -104,9 +104,12 @@ func merchantChange(in operator.MerchantUpdate) (store.MerchantChange, error) {
 	c := store.MerchantChange{
 		Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds, Personal: in.KeepPersonalDays, Customers: in.KeepCustomersDays,
 	}
-	for name, days := range map[string]*int{"keep_personal_data_days": c.Personal, "keep_customers_days": c.Customers} {
-		if days != nil && !store.ValidKeepDays(*days) {
-			return c, &fault{code: codeInvalidValue, param: name, message: "A period has 60 to 36525 days; 0 is the period of the service."}
+	for _, period := range []struct {
+		name string
+		days *int
+	}{{"keep_personal_data_days", c.Personal}, {"keep_customers_days", c.Customers}} {
+		if period.days != nil && !store.ValidKeepDays(*period.days) {
+			return c, &fault{code: codeInvalidValue, param: period.name, message: "A period has 60 to 36525 days; 0 is the period of the service."}
 		}
 	}
 	if in.Name != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,9 +57,10 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 	if err != nil {
 		return nil, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
 	}
-	for name, values := range q {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		values := q[name]
 		if !isText(name) {
-			return nil, &fault{code: codeUnknownParameter} // it cannot be told either
+			return nil, &fault{code: codeUnknownParameter} // a param is text
 		}
 		if !slices.Contains(known, name) {
 			return nil, &fault{code: codeUnknownParameter, param: name}

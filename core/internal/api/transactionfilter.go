@@ -19,17 +19,20 @@ var transactionFilters = []string{
 
 // transactionFilter reads what a list of transactions is narrowed by.
 func transactionFilter(q url.Values) (f store.TransactionFilter, err error) {
-	for name, allowed := range map[string]func(string) bool{
-		"status":   func(s string) bool { return v1.TransactionStatus(s).Valid() },
-		"customer": func(s string) bool { _, err := id.Parse(id.Customer, s); return err == nil },
-		"reference": func(s string) bool {
+	for _, by := range []struct {
+		name  string
+		valid func(string) bool
+	}{
+		{"status", func(s string) bool { return v1.TransactionStatus(s).Valid() }},
+		{"customer", func(s string) bool { _, err := id.Parse(id.Customer, s); return err == nil }},
+		{"reference", func(s string) bool {
 			return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
-		},
-		"card_fingerprint": func(s string) bool { return printable(s) },
-		"currency":         func(s string) bool { _, ok := money.Lookup(s); return ok },
+		}},
+		{"card_fingerprint", printable},
+		{"currency", func(s string) bool { _, ok := money.Lookup(s); return ok }},
 	} {
-		if q.Has(name) && !allowed(q.Get(name)) {
-			return f, &fault{code: codeInvalidValue, param: name}
+		if q.Has(by.name) && !by.valid(q.Get(by.name)) {
+			return f, &fault{code: codeInvalidValue, param: by.name}
 		}
 	}
 	f = store.TransactionFilter{

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -69,7 +71,8 @@ func metadataFault(m *v1.Metadata) *fault {
 	if len(*m) > maxMetadata {
 		return &fault{code: codeInvalidValue, param: "metadata", message: "There are more than 50 entries."}
 	}
-	for k, v := range *m {
+	for _, k := range slices.Sorted(maps.Keys(*m)) {
+		v := (*m)[k]
 		if k == "" || utf8.RuneCountInString(k) > maxMetadataKey {
 			return &fault{code: codeInvalidValue, param: "metadata", message: "A key has 1 to 40 characters."}
 		}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -79,8 +81,8 @@ func Read(dir string, allowed map[string]bool) (Manifest, error) {
 		}
 		seen[f.Name] = true
 	}
-	for name, required := range allowed {
-		if required && !seen[name] {
+	for _, name := range slices.Sorted(maps.Keys(allowed)) {
+		if allowed[name] && !seen[name] {
 			return Manifest{}, fmt.Errorf("%w: %s is missing", ErrDamaged, name)
 		}
 	}

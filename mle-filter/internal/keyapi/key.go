@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -106,8 +107,8 @@ func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
 		p.Message = "The query string cannot be read."
 		return "", p
 	}
-	for name, values := range q {
-		if name != "alg" || len(values) > 1 {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if name != "alg" || len(q[name]) > 1 {
 			return "", at(codeUnknownParameter, name)
 		}
 	}

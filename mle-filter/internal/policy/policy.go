@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,8 +71,8 @@ func New(cfg Config) (*Table, error) {
 		}
 		t.routes = append(t.routes, read)
 	}
-	for name, m := range cfg.Merchants {
-		rule, err := m.rule(name)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Merchants)) {
+		rule, err := cfg.Merchants[name].rule(name)
 		if err == nil && !t.tightens(rule) {
 			err = errors.New("it demands nothing that the routes do not demand of everybody: take it out, or have it say required")
 		}

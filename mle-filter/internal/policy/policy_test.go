@@ -122,6 +122,17 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestFirstBadMerchantIsNamed: of two merchants with bad settings, the error names the first.
+func TestFirstBadMerchantIsNamed(t *testing.T) {
+	t.Parallel()
+	for range 40 {
+		_, err := policy.New(policy.Config{Merchants: map[string]policy.Merchant{"mer_b": {MLE: "yes"}, "mer_a": {MLE: "yes"}}})
+		if err == nil || !strings.Contains(err.Error(), "mer_a") {
+			t.Fatalf("got %v, want mer_a named", err)
+		}
+	}
+}
+
 // TestMerchantsThatChangeNothing: a merchant's line that no request can meet is refused, and named.
 func TestMerchantsThatChangeNothing(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
@@ -73,8 +75,8 @@ func (x *references) use(in map[string]bool, kind, name, where string) {
 }
 
 func (x *references) unused(kind string, in map[string]bool) {
-	for name, used := range in {
-		if !used {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if !in[name] {
 			x.fail("%s %q is there, but nobody names it", kind, name)
 		}
 	}
