@@ -1,6 +1,11 @@
 package command
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
 
 // earlier is the record of the attempts that were sent under one Idempotency-Key.
 type earlier struct {
@@ -36,25 +41,7 @@ var beforeEffect = map[string]bool{
 }
 
 // settles reports whether the response also settles the earlier attempts with the same key.
+// invalid_json does not settle: the proxy sends valid JSON, so v1 got a truncated body.
 func (a answer) settles() bool {
-	return a.status/100 == 2 || settling[a.err.Code]
-}
-
-// settling are the codes of refusals that v1 makes after it has looked the key up, so an effect
-// would have been replayed, and that any equal request gets from then on: v1 stores the refusal
-// under the key, or it depends on nothing but the request. All other refusals leave the key free,
-// and an earlier attempt that was delayed may still take it. Invalid_json is not among them: it is
-// a body that did not arrive whole, since those that are sent here are valid.
-var settling = map[string]bool{
-	CodeKeyReused: true, "not_found": true,
-
-	"unknown_field": true, "duplicate_field": true, CodeMissingField: true, "invalid_type": true,
-	"invalid_value": true, "invalid_amount": true, "unknown_currency": true, "invalid_card_number": true,
-	CodeExpiredCard: true, "invalid_cvc": true, CodeUnknownMethod: true, CodeUnknownCustomer: true,
-	"too_many_payment_methods": true, "token_used": true, "token_expired": true, "token_code_lost": true,
-	CodeUnlinkedRefunds: true,
-
-	"card_declined": true, "acquirer_declined": true,
-	CodeNotCapturable: true, CodeNotVoidable: true, CodeNotRefundable: true,
-	CodeExceedsCapturable: true, CodeExceedsRefundable: true, CodeVersionConflict: true,
+	return a.status/100 == 2 || slices.Contains(v1.SettlingRefusals(), a.err.Code)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // call is one changing request: its body has been read, and its idempotency key is known.
@@ -51,10 +52,9 @@ func (a *API) changing(run command) handler {
 
 // carryOut runs a command and sends its response. A refusal is sent only after its idempotency key
 // was found free: a stored response outranks it, and so does an equal request that is running. A
-// revocable refusal is stored under the key first. So the same key and body get the same status and
-// bytes, whatever expired, ended or changed since the first request, and an equal request that
-// passed its checks but has not claimed the key yet has no effect after the refusal. A command that
-// goes through claims the key itself.
+// revocable refusal is stored under the key first. The same key and body always get the same status
+// and bytes. An equal request that has not claimed the key yet finds the stored refusal. A command
+// that succeeds claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	out, err := a.outcome(c, run)
 	if err == nil && c.show != nil {
@@ -115,13 +115,7 @@ var errOfDefault = errors.New("api: depends on the default payment method")
 // object never comes back: a request that passed its checks before meets that refusal in its own
 // intent.
 func (f *fault) revocable() bool {
-	switch f.code {
-	case codeExpiredCard, codeTokenUsed, codeTokenExpired, codeTokenCodeLost, codeUnlinkedRefunds,
-		codeInvalidClientSecret, codeTooManyConfirmations, codeTooManyPaymentMethods, codeTooManyEndpoints,
-		codeEndpointDisabled, codeLastKey:
-		return true
-	}
-	return errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
+	return v1.KeepsRefusal(f.code) || errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
 }
 
 // outranked reports whether a stored response is sent in place of an error. Errors of the service

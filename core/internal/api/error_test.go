@@ -37,6 +37,17 @@ func statuses() map[v1.ErrorType][]int {
 	}
 }
 
+// TestSettlingRefusalsAreRefusals: the codes by which a client judges an Idempotency-Key are those of
+// core's table, and each refuses the request itself.
+func TestSettlingRefusalsAreRefusals(t *testing.T) {
+	t.Parallel()
+	for _, code := range v1.SettlingRefusals() {
+		if e := api.Codes()[code]; e.Status/100 != 4 {
+			t.Errorf("%s: got status %d, want a 4xx", code, e.Status)
+		}
+	}
+}
+
 func TestEveryCode(t *testing.T) {
 	t.Parallel()
 	uses := identifiers(t, ".")

@@ -1,0 +1,34 @@
+package v1
+
+import "slices"
+
+// keptRefusals are the codes of refusals that an equal request could pass: at another time, by the
+// clock of another core, or after a change of the objects and settings that the check reads.
+var keptRefusals = []string{
+	"expired_card", "token_used", "token_expired", "token_code_lost", "unlinked_refunds_not_allowed",
+	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
+	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key",
+}
+
+// lastingRefusals are the codes of refusals that every equal request gets: they depend on the request
+// alone, name an object that does not exist or has ended, or are the stored result of a step.
+var lastingRefusals = []string{
+	"idempotency_key_reused", "not_found", "unknown_payment_method", "unknown_customer",
+
+	"unknown_field", "duplicate_field", "missing_field", "invalid_type", "invalid_value", "invalid_amount",
+	"unknown_currency", "invalid_card_number", "invalid_cvc",
+
+	"card_declined", "acquirer_declined", "version_conflict",
+	"transaction_not_capturable", "transaction_not_voidable", "transaction_not_refundable",
+	"amount_exceeds_capturable", "amount_exceeds_refundable",
+}
+
+// KeepsRefusal reports whether core stores every refusal with the code under the request's
+// Idempotency-Key.
+func KeepsRefusal(code string) bool { return slices.Contains(keptRefusals, code) }
+
+// SettlingRefusals returns the codes of refusals that settle an Idempotency-Key. Core looks the key up
+// before it refuses with one of them, and refuses every later request with that key and body. So no
+// such request had an effect, and none can have one. After any other refusal a delayed request
+// can still take the key.
+func SettlingRefusals() []string { return slices.Concat(keptRefusals, lastingRefusals) }
