@@ -65,8 +65,6 @@ type authorization struct {
 	t       *payment.Transaction
 	secrets vault.Secrets // of the token; zero in recovery
 	refused int64         // minor units of an unwanted part that the acquirer refused to release
-
-	partDeclined bool // closed found the payment declined for the same part
 }
 
 func (s *authorization) about() about {
@@ -141,31 +139,28 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 	return s.t, nil
 }
 
-// closed reports whether the payment has ended without money, or waits to be confirmed again. A
-// part that was released is no effect.
-func (s *authorization) closed(tx *store.Tx, a acquirer.Answer) (bool, error) {
+// correct never records an authorization: one that was closed is released. It is closed if the
+// payment has ended without money, or waits to be confirmed again. A part that was released is no
+// effect.
+func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reversal) (Answer, correction, error) {
 	if unwantedPart(s.t, a) && s.refused == 0 {
-		return false, nil
+		return Answer{}, notClosed, nil
 	}
 	now, err := tx.Transaction(s.t.Tenant, s.t.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return true, nil
+		return Answer{}, notRecordable, nil
 	}
 	if err != nil {
-		return false, err
+		return Answer{}, "", err
 	}
-	s.partDeclined = unwantedPart(s.t, a) && declinedFor(now, s.t.Attempt, a)
 	withoutMoney := []payment.Status{payment.Failed, payment.Declined, payment.RequiresConfirmation, payment.Canceled}
-	return now.Attempt != s.t.Attempt || slices.Contains(withoutMoney, now.Status), nil
-}
-
-// correct never records an authorization that was closed: it is released. errPartDeclined if it was
-// closed for the same approval.
-func (s *authorization) correct(*store.Tx) (Answer, error) {
-	if s.partDeclined {
-		return Answer{}, errPartDeclined
+	switch {
+	case now.Attempt == s.t.Attempt && !slices.Contains(withoutMoney, now.Status):
+		return Answer{}, notClosed, nil
+	case unwantedPart(s.t, a) && declinedFor(now, s.t.Attempt, a):
+		return Answer{}, samePart, nil
 	}
-	return Answer{}, store.ErrConflict
+	return Answer{}, notRecordable, nil
 }
 
 // writeOutcome writes a resolved payment, the capture it is when it was captured at once, its event and its answer.

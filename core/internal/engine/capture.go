@@ -82,20 +82,21 @@ func (s *capture) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) 
 	if err := tx.EndCapture(s.c); err != nil || refused != nil {
 		return Answer{}, err
 	}
-	return s.announce(tx)
+	return s.announceCapture(tx, s.c)
 }
 
-func (s *capture) announce(tx *store.Tx) (Answer, error) {
-	t, err := tx.Transaction(s.c.Tenant, s.c.Transaction)
+// announceCapture writes the events of a capture that was taken, and returns the response to it.
+func (e *Engine) announceCapture(tx *store.Tx, c *payment.Capture) (Answer, error) {
+	t, err := tx.Transaction(c.Tenant, c.Transaction)
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := s.Present.Capture(s.c)
-	if err := tx.InsertEvent(s.event("capture.created", s.c.Tenant, s.c.ID, 1, answer.Body)); err != nil {
+	answer := e.Present.Capture(c)
+	if err := tx.InsertEvent(e.event("capture.created", c.Tenant, c.ID, 1, answer.Body)); err != nil {
 		return Answer{}, err
 	}
 	return answer, tx.InsertEvent(
-		s.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, s.Present.Transaction(t).Body))
+		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
 }
 
 func (s *capture) cancel(tx *store.Tx) error {
@@ -109,18 +110,15 @@ func (s *capture) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *capture) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
+func (s *capture) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error) {
 	c, err := tx.Capture(s.c.Tenant, s.c.ID)
 	if err != nil {
-		return false, err
+		return Answer{}, "", err
 	}
-	s.c = c
-	return c.State == payment.StepFailed, nil
-}
-
-func (s *capture) correct(tx *store.Tx) (Answer, error) {
-	if err := tx.CorrectCapture(s.c); err != nil {
-		return Answer{}, err
-	}
-	return s.announce(tx)
+	return correctFollow(tx, s.about(), c.State, a, look, func() (Answer, error) {
+		if err := tx.CorrectCapture(c); err != nil {
+			return Answer{}, err
+		}
+		return s.announceCapture(tx, c)
+	})
 }

@@ -18,33 +18,86 @@ func (o about) reversal(at time.Time) *payment.Reversal {
 	}
 }
 
-// late handles an approval of a step that was closed without effect. The step is corrected. If its
-// amount is no longer available, the acquirer must reverse it, and so it must an authorization,
-// whose merchant may have paid in another way. A step that stands is left alone. look is the
-// pending reversal that found the approval, nil for a response, which records nothing if a release
-// may have been requested (leftToLook). done is false if look must go on to release.
+// correction is the effect of an approval on its step (step.correct).
+type correction string
+
+const (
+	notClosed     correction = "not_closed"     // the step is open, or has this effect
+	recorded      correction = "recorded"       // the step was closed, and now has the effect
+	leftToLook    correction = "left_to_look"   // a pending reversal decides (mustLook)
+	samePart      correction = "same_part"      // a payment that was declined for the same unwanted part
+	notRecordable correction = "not_recordable" // the step is closed, and the acquirer must reverse the effect
+)
+
+// late handles an approval of a step that was closed without effect. The step is corrected if
+// possible. The acquirer must reverse a step whose amount is no longer available, and every
+// authorization: the merchant may have been paid otherwise. A step that is not closed is left alone.
+// look is the pending reversal that found the approval, nil for a response. done is false if look
+// must go on to release.
 func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (done bool, err error) {
-	o := s.about()
 	var found Contradiction
-	err = e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		found = ""
-		closed, err := s.closed(tx, a)
-		if err == nil && closed {
-			found, err = e.correct(tx, s, a, look)
-		}
-		if err != nil || look == nil || found != "" {
-			return err
-		}
-		if err := tx.EndReversal(look); err != nil {
-			return err
-		}
-		return tx.ReleaseKey(look.Claim)
+	err = e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		found, err = writeCorrection(tx, s, a, look)
+		return err
 	})
 	if err != nil || found == "" {
 		return true, err
 	}
-	e.contradicted(ctx, o, a, found)
+	e.contradicted(ctx, s.about(), a, found)
 	return found == LateRecorded, nil
+}
+
+// writeCorrection corrects a step. The idempotency key of its pending reversal gets the response. If
+// a response approved a step that cannot be recorded, writeCorrection writes a pending reversal. It
+// returns "" if the approval contradicts nothing: the step was not closed, a look decides, or the
+// step was closed for this approval.
+func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
+	o := s.about()
+	out, result, err := s.correct(tx, a, look)
+	switch {
+	case err != nil || result == leftToLook || result == notClosed && look == nil:
+		return "", err
+	case result == notClosed:
+		if err := tx.EndReversal(look); err != nil {
+			return "", err
+		}
+		return "", tx.ReleaseKey(look.Claim)
+	case result == recorded:
+		claim, err := tx.RemoveReversal(o.StepID)
+		if err != nil {
+			return "", err
+		}
+		return LateRecorded, tx.CompleteKey(claim, out.Status, out.Body)
+	case look != nil:
+		return LateReversed, nil // look goes on to release
+	}
+	r := o.reversal(tx.Now)
+	r.Held = a.Amount
+	if result == samePart {
+		return "", tx.InsertReversal(r)
+	}
+	return LateReversed, tx.InsertReversal(r)
+}
+
+// correctFollow is step.correct of a capture, void or refund in a state. record writes the step and
+// its events; store.ErrConflict if the amount is no longer available.
+func correctFollow(
+	tx *store.Tx, o about, state payment.StepState, a acquirer.Answer, look *payment.Reversal,
+	record func() (Answer, error),
+) (Answer, correction, error) {
+	if state != payment.StepFailed {
+		return Answer{}, notClosed, nil
+	}
+	if look == nil {
+		if must, err := mustLook(tx, o, a, true); err != nil || must {
+			return Answer{}, leftToLook, err
+		}
+	}
+	out, err := record()
+	if errors.Is(err, store.ErrConflict) {
+		return Answer{}, notRecordable, nil
+	}
+	return out, recorded, err
 }
 
 // contradicted counts and logs an approval of a step that had failed, or that was to be dropped.
@@ -54,11 +107,11 @@ func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Answer, w
 		slog.String("action", string(what)))
 }
 
-// leftToLook reports whether a pending reversal must decide about a capture, void or refund that a
+// mustLook reports whether a pending reversal must decide about a capture, void or refund that a
 // response approved. The acquirer may have processed a release request after it sent the response,
 // so an inquiry must report what is left. The reversal is due at once. A closed step whose reversal
-// has ended gets a new one. leftToLook changes nothing if no release was requested.
-func leftToLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, error) {
+// has ended gets a new one. mustLook changes nothing if no release was requested.
+func mustLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, error) {
 	exists, requested, err := tx.ReleaseRequested(o.StepID)
 	if err != nil || exists && !requested || !exists && !closed {
 		return false, err
@@ -66,36 +119,4 @@ func leftToLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, er
 	look := o.reversal(tx.Now)
 	look.Held = a.Amount
 	return true, tx.InsertReversal(look)
-}
-
-// correct records an approved step that was closed, and ends its pending reversal, whose
-// idempotency key gets the response. If the step cannot be recorded, correct writes a pending
-// reversal. It returns no contradiction if a look decides, or if the approval is one that the step
-// was closed for.
-func (e *Engine) correct(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
-	if o := s.about(); look == nil && o.Kind != payment.AuthorizeStep {
-		if left, err := leftToLook(tx, o, a, true); err != nil || left {
-			return "", err
-		}
-	}
-	out, err := s.correct(tx)
-	if err == nil {
-		claim, err := tx.RemoveReversal(s.about().StepID)
-		if err != nil {
-			return "", err
-		}
-		return LateRecorded, tx.CompleteKey(claim, out.Status, out.Body)
-	}
-	if !errors.Is(err, store.ErrConflict) {
-		return "", err
-	}
-	if look != nil {
-		return LateReversed, nil // it goes on to release
-	}
-	r := s.about().reversal(tx.Now)
-	r.Held = a.Amount
-	if errors.Is(err, errPartDeclined) {
-		return "", tx.InsertReversal(r)
-	}
-	return LateReversed, tx.InsertReversal(r)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // unwantedPart reports whether the acquirer approved less than a payment may be taken for.
@@ -48,10 +47,6 @@ func (s *authorization) releasePart(ctx context.Context, part acquirer.Answer) e
 // errStillHeld: the release of an unwanted part has no response yet. The payment stays open until it
 // has one.
 var errStillHeld = errors.New("engine: the release of a partial approval has no response yet")
-
-// errPartDeclined: the payment was declined for the same unwanted part, whose release was refused
-// then as now. It is a store.ErrConflict.
-var errPartDeclined = fmt.Errorf("engine: the payment was declined for the same part: %w", store.ErrConflict)
 
 // declinedFor reports whether an attempt at a payment was declined because of an approved part.
 func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Answer) bool {

@@ -152,19 +152,16 @@ func (s *refund) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *refund) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
+func (s *refund) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error) {
 	f, err := tx.Refund(s.f.Tenant, s.f.ID)
 	if err != nil {
-		return false, err
+		return Answer{}, "", err
 	}
-	s.f = f
-	return f.State == payment.StepFailed, nil
-}
-
-func (s *refund) correct(tx *store.Tx) (Answer, error) {
-	if err := tx.CorrectRefund(s.f); err != nil {
-		return Answer{}, err
-	}
-	answer := s.Present.Refund(s.f)
-	return answer, tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 3, answer.Body))
+	return correctFollow(tx, s.about(), f.State, a, look, func() (Answer, error) {
+		if err := tx.CorrectRefund(f); err != nil {
+			return Answer{}, err
+		}
+		answer := s.Present.Refund(f)
+		return answer, tx.InsertEvent(s.event("refund."+string(f.State), f.Tenant, f.ID, 3, answer.Body))
+	})
 }

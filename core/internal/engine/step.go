@@ -35,11 +35,10 @@ type step interface {
 	// leave hands the open step to recovery, and returns the transaction for the response, nil if
 	// there is none.
 	leave(ctx context.Context) (*payment.Transaction, error)
-	// closed reports whether the step was closed without the effect that a reports.
-	closed(tx *store.Tx, a acquirer.Answer) (bool, error)
-	// correct records the effect of a closed step, and returns the response to a success.
-	// store.ErrConflict if it does not fit any more.
-	correct(tx *store.Tx) (Answer, error)
+	// correct records the approval a of a step that was closed without this effect. It returns the
+	// response to a success with the correction recorded, and the zero Answer with any other. look is
+	// the pending reversal that found the approval, nil for a response.
+	correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error)
 }
 
 // about describes a step.
@@ -257,7 +256,7 @@ func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Answer) (bool, 
 	if !a.Approved || from.look != nil || o.Transaction != 0 {
 		return false, nil
 	}
-	return leftToLook(tx, o, a, false)
+	return mustLook(tx, o, a, false)
 }
 
 // endLook ends the pending reversal of a step that was open until this command. Only an unlinked

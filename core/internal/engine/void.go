@@ -96,12 +96,17 @@ func (s *void) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *void) closed(tx *store.Tx, _ acquirer.Answer) (bool, error) {
+func (s *void) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error) {
 	t, err := tx.Transaction(s.t.Tenant, s.t.ID)
 	if err != nil {
-		return false, err
+		return Answer{}, "", err
 	}
-	return voidState(t, s.t.OperationID) == payment.StepFailed, nil
+	return correctFollow(tx, s.about(), voidState(t, s.t.OperationID), a, look, func() (Answer, error) {
+		if err := tx.CorrectVoid(s.t.ID); err != nil {
+			return Answer{}, err
+		}
+		return s.became(tx, s.t.Tenant, s.t.ID)
+	})
 }
 
 // voidState is the state of a void by its transaction.
@@ -113,11 +118,4 @@ func voidState(t *payment.Transaction, operation int64) payment.StepState {
 		return payment.StepPending
 	}
 	return payment.StepFailed
-}
-
-func (s *void) correct(tx *store.Tx) (Answer, error) {
-	if err := tx.CorrectVoid(s.t.ID); err != nil {
-		return Answer{}, err
-	}
-	return s.became(tx, s.t.Tenant, s.t.ID)
 }
