@@ -48,8 +48,8 @@ func (o *Operator) createOperator(c *call, left *trail) (engine.Answer, error) {
 }
 
 // NewOperator checks what an operator token is to be. The error names the field and what to do.
-func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (store.Operator, error) {
-	out := store.Operator{Name: name, Role: string(role)}
+func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (store.OperatorToken, error) {
+	out := store.OperatorToken{Name: name, Role: string(role)}
 	if n := utf8.RuneCountInString(name); n < 1 || n > maxOperatorName {
 		return out, &fault{code: codeInvalidValue, param: "name", message: "The name of an operator token has 1 to 100 characters."}
 	}
@@ -79,7 +79,7 @@ func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *
 }
 
 // Operator shows an operator token, and the token itself if it is not empty.
-func (Presenter) Operator(o *store.Operator, now time.Time, token secret.String) engine.Answer {
+func (Presenter) Operator(o *store.OperatorToken, now time.Time, token secret.String) engine.Answer {
 	shown := ShowOperator(o, now)
 	if token.IsZero() {
 		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
@@ -93,7 +93,7 @@ func (Presenter) Operator(o *store.Operator, now time.Time, token secret.String)
 }
 
 // ShowOperator shows an operator token as it stands at a time.
-func ShowOperator(o *store.Operator, now time.Time) operator.Token {
+func ShowOperator(o *store.OperatorToken, now time.Time) operator.Token {
 	status := operator.TokenActive
 	switch {
 	case !o.RevokedAt.IsZero():

@@ -118,7 +118,7 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Answer, error) {
 	switch {
 	case errors.Is(err, engine.ErrStepRunning):
 		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be under way. Resolve it in half a minute."}
-	case errors.Is(err, engine.ErrOutcome):
+	case errors.Is(err, engine.ErrDecision):
 		return out, &fault{code: codeInvalidValue, param: "outcome", message: "A pending reversal can be released, every other step approved, declined or no_effect."}
 	}
 	return out, err
@@ -126,9 +126,9 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Answer, error) {
 
 // Resolution checks an operator's decision.
 func Resolution(in operator.StepResolve) (engine.Resolution, error) {
-	d := engine.Resolution{Outcome: engine.Outcome(in.Outcome), Reason: strings.TrimSpace(in.Reason)}
-	all := []engine.Outcome{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect, engine.StepReleased}
-	if !slices.Contains(all, d.Outcome) {
+	d := engine.Resolution{Decision: engine.Decision(in.Outcome), Reason: strings.TrimSpace(in.Reason)}
+	all := []engine.Decision{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect, engine.StepReleased}
+	if !slices.Contains(all, d.Decision) {
 		return d, &fault{code: codeInvalidValue, param: "outcome", message: "An outcome is approved, declined, no_effect or released."}
 	}
 	if n := utf8.RuneCountInString(d.Reason); n < 10 || n > 500 {
@@ -167,7 +167,7 @@ func ShowStep(u *store.Unfinished, d *engine.Resolution) operator.Step {
 		out.NextAttemptAt = optionalTime(u.DueAt)
 	}
 	if d != nil {
-		out.Outcome, out.Reason, out.NextAttemptAt = string(d.Outcome), d.Reason, nil
+		out.Outcome, out.Reason, out.NextAttemptAt = string(d.Decision), d.Reason, nil
 	}
 	return out
 }

@@ -69,13 +69,13 @@ func TestLateAnswerOfAnOldConfirmation(t *testing.T) {
 	s := coretest.Open(t)
 	txn := MustWait(t, s)
 	second := false
-	takeUp := takesUp(t, s)
+	recoverAll := recoversAll(t, s)
 	s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
 		if c.Verb != coretest.Authorize || second {
 			return nil
 		}
 		second = true
-		takeUp() // finds nothing at the acquirer, and reverses
+		recoverAll() // finds nothing at the acquirer, and reverses
 		old, err := s.DB.Transaction(ctx, s.Tenant, txn)
 		if err != nil || old.Status != payment.RequiresConfirmation || old.Attempt != 2 {
 			t.Errorf("withdrawn: got %+v, %v", old, err)

@@ -18,7 +18,7 @@ const lastPaid = "SELECT COUNT(*) FROM customers WHERE last_paid_at > 0"
 func TestPayerOfAWaitingPaymentIsKept(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	customer := MustOwe(t, s)
+	customer := MustPaidCustomer(t, s)
 	s.Database.MustExec(t, "UPDATE transactions SET details = '{}', waiting_details = ?",
 		`{"customer":"`+id.Format(id.Customer, customer)+`"}`)
 	s.Clock.Advance(300 * keptDay)
@@ -40,7 +40,7 @@ func TestErasureWritesNoOtherCustomer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
-			MustOwe(t, s)
+			MustPaidCustomer(t, s)
 			s.Database.MustExec(t, change)
 			s.Clock.Advance(300 * keptDay)
 			MustErase(t, s, 1)
@@ -56,7 +56,7 @@ func TestErasureWritesNoOtherCustomer(t *testing.T) {
 func TestLastPaymentIsWrittenWithTheErasure(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	MustOwe(t, s)
+	MustPaidCustomer(t, s)
 	s.Clock.Advance(300 * keptDay)
 	ends := 0
 	for last := 1; ; last++ {

@@ -37,8 +37,8 @@ type Drawn struct {
 	Method   int64 // must be attached, and be Customer's when one is given; 0 for none
 	Customer int64 // must exist; 0 for none
 
-	// refusal is why it could not be used when it was looked at. It waits for the intent to be said, because an idempotency key that was
-	// answered is answered again whatever has become of its source since.
+	// refusal is why the source cannot be used. The intent returns it after the key lookup: a stored
+	// response outranks it.
 	refusal error
 	secrets vault.Secrets // of the token: the security code comes back with it when the payment is taken back
 	code    []byte        // of the token, encrypted, if it does not open

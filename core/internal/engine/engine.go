@@ -120,7 +120,7 @@ type Presenter interface {
 	// Merchant shows a merchant, which was just created or was there before.
 	Merchant(m store.Merchant, created bool) Answer
 	// Operator shows an operator token, and the token itself if it is not empty.
-	Operator(o *store.Operator, now time.Time, token secret.String) Answer
+	Operator(o *store.OperatorToken, now time.Time, token secret.String) Answer
 	// Deliveries answers a redelivery with what it made.
 	Deliveries(made []*store.Delivery) Answer
 }

@@ -87,13 +87,13 @@ func TestReconcilerComesFirst(t *testing.T) {
 			s := coretest.Open(t)
 			txn := st.MustPrepare(t, s)
 			once := false
-			takeUp := takesUp(t, s)
+			recoverAll := recoversAll(t, s)
 			s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 				if c.Verb != st.verb || once {
 					return nil
 				}
 				once = true
-				takeUp()
+				recoverAll()
 				return nil
 			}
 			a, err := st.take(t.Context(), s, s.Request("k"), txn)

@@ -192,7 +192,7 @@ func (f *inFlight) overtake(t *testing.T, by, then string) {
 	t.Helper()
 	f.second.Clock.Advance(engine.Patience)
 	if by != "recovery" && by != "dropped" {
-		mustResolve(t, f.second, f.kind(), engine.Outcome(by))
+		mustResolve(t, f.second, f.kind(), engine.Decision(by))
 		if then == "approved and released" {
 			f.second.Recover(t)
 		}

@@ -182,12 +182,13 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Answer, error) {
 	return *out, nil
 }
 
-// sealedMark ends the stored fingerprint of a request whose answer is owed encrypted. Those of other requests are bare.
+// sealedMark ends the stored fingerprint of a request that demands an encrypted response.
 const sealedMark = 1
 
-// fingerprints are the one a request takes its key under, and those of requests that it repeats although they were not quite the same. An
-// answer that was owed encrypted goes to nobody who does not demand it so: he may be somebody between us and the client, who took the demand
-// away. Who demands it of an answer that went out in the clear gets no less than he asks for.
+// fingerprints returns the fingerprint under which a request claims its key, and those of other
+// requests that count as the same. A response stored for an encrypted demand is replayed only to an
+// encrypted demand: an intermediary may have removed the demand. A response stored in the clear is
+// replayed to an encrypted demand, encrypted.
 func (r Request) fingerprints() (own []byte, others [][]byte) {
 	own = r.Fingerprint
 	if r.Scopes != nil {

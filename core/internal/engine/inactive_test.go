@@ -10,8 +10,8 @@ import (
 
 const keptDay = 24 * time.Hour
 
-// MustOwe makes a customer, and a captured payment of it with a refund. Only the terms link them.
-func MustOwe(t *testing.T, s *coretest.Service) (customer int64) {
+// MustPaidCustomer makes a customer, and a captured payment of it with a refund. Only the terms link them.
+func MustPaidCustomer(t *testing.T, s *coretest.Service) (customer int64) {
 	t.Helper()
 	customer = s.IDs.Next()
 	s.Database.MustExec(t, `INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at)
@@ -54,7 +54,7 @@ func TestOpenPaymentKeepsItsCustomer(t *testing.T) {
 		t.Run(open, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
-			MustOwe(t, s)
+			MustPaidCustomer(t, s)
 			s.Database.MustExec(t, open)
 			s.Clock.Advance(2 * keptAge)
 			wantInactive(t, s, keptDays, 0)
@@ -70,7 +70,7 @@ func TestRefundKeepsItsCustomer(t *testing.T) {
 	t.Parallel()
 	for _, erased := range []bool{false, true} {
 		s := coretest.Open(t)
-		MustOwe(t, s)
+		MustPaidCustomer(t, s)
 		s.Clock.Advance(300 * keptDay)
 		txn := s.Number(t, "SELECT id FROM transactions")
 		if a, err := s.Engine.Refund(t.Context(), s.Request("late"), txn, 10, []byte("{}")); err != nil || a.Status != 201 {
@@ -103,7 +103,7 @@ func MustErase(t *testing.T, s *coretest.Service, want int64) {
 func TestLastPaymentNeverMovesBack(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	customer := MustOwe(t, s)
+	customer := MustPaidCustomer(t, s)
 	older := s.Number(t, "SELECT id FROM transactions")
 	s.Database.MustExec(t, "UPDATE transactions SET operation = 'void', operation_id = 1")
 	s.Clock.Advance(200 * keptDay)

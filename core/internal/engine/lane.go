@@ -51,10 +51,11 @@ type lane struct {
 	failures int // in a row
 }
 
-// offered is a step that is due since a time, the zero time if it was never tried.
+// offered is a step that is due, with the time from which its next attempt may begin: the zero time
+// if it was never tried.
 type offered struct {
 	task
-	since time.Time
+	nextAt time.Time
 }
 
 // width is how many steps may be tried at a time.
@@ -74,7 +75,7 @@ func (l *lane) room(share int) int {
 	return laneQueue - len(l.queue)
 }
 
-// gate bounds what one acquirer is asked for. All but the channels are guarded by Recovery.mu.
+// gate bounds the requests to one acquirer. All but the channels are guarded by Recovery.mu.
 type gate struct {
 	slots, releases chan struct{}
 	failures        int // in a row, over all lanes
@@ -88,8 +89,9 @@ func newGate() *gate {
 	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
 }
 
-// open begins a pass and sets how many steps the acquirer may get.
-func (g *gate) open(now time.Time) (paused time.Duration) {
+// beginPass sets how many steps the acquirer may get in a pass. paused is the pause that begins, 0 for
+// none.
+func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 	g.left, g.lanes = queueTotal, 0
 	if g.failures < gateFailures {
 		g.pauses, g.next = 0, time.Time{}
@@ -104,8 +106,8 @@ func (g *gate) open(now time.Time) (paused time.Duration) {
 	return pause
 }
 
-// open begins a pass.
-func (r *Recovery) open(ctx context.Context, now time.Time) {
+// beginPass removes the lanes without steps and sets how many steps each acquirer may get.
+func (r *Recovery) beginPass(ctx context.Context, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, l := range r.queues {
@@ -116,15 +118,15 @@ func (r *Recovery) open(ctx context.Context, now time.Time) {
 	}
 	maps.DeleteFunc(r.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
 	for live, g := range r.gates {
-		if pause := g.open(now); pause > 0 {
+		if pause := g.beginPass(now); pause > 0 {
 			r.e.Log.WarnContext(ctx, "reconcile: the acquirer finishes no step", slog.Bool("live", live),
 				slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}
 }
 
-// share is how many steps a lane that fails may get of an acquirer that finishes nothing: all lanes
-// the same, and together gateProbes.
+// share is how many steps each failing lane may queue in a pass while the acquirer finishes no step.
+// The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
 func (g *gate) share() int {
 	if g.failures < gateFailures {
 		return 0
@@ -231,7 +233,7 @@ func (r *Recovery) enqueue(l *lane, g *gate) bool {
 	if n <= 0 {
 		return false
 	}
-	slices.SortStableFunc(l.due, func(a, b offered) int { return a.since.Compare(b.since) })
+	slices.SortStableFunc(l.due, func(a, b offered) int { return a.nextAt.Compare(b.nextAt) })
 	for _, o := range l.due[:n] {
 		l.queue = append(l.queue, o.task)
 		r.known[keyOf(o.id)] = true

@@ -16,11 +16,11 @@ func TestApprovalAfterTheReversal(t *testing.T) {
 		t.Run("key "+key, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
-			takeUp := takesUp(t, s)
+			recoverAll := recoversAll(t, s)
 			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 				if c.Verb == coretest.Authorize {
 					heal(s)
-					takeUp()
+					recoverAll()
 				}
 				return nil
 			}
@@ -50,11 +50,11 @@ func TestApprovalAfterTheReversal(t *testing.T) {
 func TestApprovalThatTheReconcilerFoundFirst(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	takeUp := takesUp(t, s)
+	recoverAll := recoversAll(t, s)
 	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Authorize {
 			heal(s)
-			takeUp()
+			recoverAll()
 		}
 		return nil
 	}

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Step is what recovery takes up.
+// Step is a kind of step that recovery finishes.
 type Step string
 
 // The kinds of steps.
@@ -48,10 +48,11 @@ type Observer interface {
 	ClockUnconfirmed(by time.Duration)
 	// ExpiryEnded: a pass ended so many authorizations, and with a nil error all that were due.
 	ExpiryEnded(transactions int, err error)
-	// RecoveryLooked: so many steps of each kind are open, those left out that began a moment ago, and reversals that are not due again yet; since when the oldest is, zero for none.
+	// RecoveryLooked reports the unfinished steps by kind and the time of the oldest. It omits steps
+	// begun a moment ago and reversals not due.
 	RecoveryLooked(open map[Step]int, oldest time.Time)
-	// RecoveryTookUp: one step was taken up, and came to its end or stays open.
-	RecoveryTookUp(step Step, finished bool)
+	// RecoveryAttempted reports one attempt at a step, and whether it finished the step.
+	RecoveryAttempted(step Step, finished bool)
 	// Skipped reports an object that a pass, one of store.Passes, left as it was.
 	Skipped(pass string)
 	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
@@ -68,7 +69,7 @@ func (nobody) ClockBehind(time.Duration)                {}
 func (nobody) ClockUnconfirmed(time.Duration)           {}
 func (nobody) ExpiryEnded(int, error)                   {}
 func (nobody) RecoveryLooked(map[Step]int, time.Time)   {}
-func (nobody) RecoveryTookUp(Step, bool)                {}
+func (nobody) RecoveryAttempted(Step, bool)             {}
 func (nobody) Skipped(string)                           {}
 func (nobody) TokensSwept(int64, error)                 {}
 func (nobody) AcquirerContradicted(Step, Contradiction) {}

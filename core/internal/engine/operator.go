@@ -11,7 +11,7 @@ import (
 )
 
 // CreateOperator makes an operator token. Its response shows the token, once.
-func (e *Engine) CreateOperator(ctx context.Context, r Request, o store.Operator) (Answer, error) {
+func (e *Engine) CreateOperator(ctx context.Context, r Request, o store.OperatorToken) (Answer, error) {
 	token, hash, err := auth.MintOperator()
 	if err != nil {
 		return Answer{}, err

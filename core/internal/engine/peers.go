@@ -87,9 +87,9 @@ func (p *Peers) gone(core int64) bool {
 	return core != p.ID && s != nil && s.gone()
 }
 
-// mayTakeUp reports whether this core may claim a step of another core, and old whether the step is
+// mayClaim reports whether this core may claim a step of another core, and old whether the step is
 // older than a request may be.
-func (p *Peers) mayTakeUp(core int64, old bool) bool { return p.Leads() && (old || p.gone(core)) }
+func (p *Peers) mayClaim(core int64, old bool) bool { return p.Leads() && (old || p.gone(core)) }
 
 // Beat says once that this core lives, and looks at the others.
 func (p *Peers) Beat(ctx context.Context) error {

@@ -26,11 +26,11 @@ func (e *Engine) reconcileCapture(ctx context.Context, c *payment.Capture) error
 }
 
 func (e *Engine) reconcileRefund(ctx context.Context, f *payment.Refund) error {
-	return e.resume(ctx, e.refundStep(f), !f.ReclaimedAt.IsZero())
+	return e.resume(ctx, e.newRefundStep(f), !f.ReclaimedAt.IsZero())
 }
 
-// refundStep is the step of a stored refund.
-func (e *Engine) refundStep(f *payment.Refund) step {
+// newRefundStep returns the step of a stored refund.
+func (e *Engine) newRefundStep(f *payment.Refund) step {
 	if f.Transaction == 0 {
 		return &unlinkedRefund{refund: refund{e, f}}
 	}

@@ -18,9 +18,9 @@ import (
 const Patience = attemptTimeout + 10*time.Second
 
 const (
-	// takeUpAfter is how old a step must be that its request has given up: the acquirer gets a
-	// moment to finish.
-	takeUpAfter = 200 * time.Millisecond
+	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
+	// finishing it after its request has ended.
+	claimAfter = 200 * time.Millisecond
 	// refusedPause is how long a step waits if the store refused to write an attempt at it.
 	refusedPause = time.Minute
 	// sweepEvery is how often the attempts at steps that have ended are removed.
@@ -28,7 +28,7 @@ const (
 )
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
-// runs. It reads them a page at a time (open.go), queues them by tenant and kind (lane.go) and
+// runs. It reads them a page at a time (unfinished.go), queues them by tenant and kind (lane.go) and
 // tries several of each queue at a time. One step is handled in reconcile.go, a pending reversal in
 // reversal.go.
 //
@@ -80,7 +80,7 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	defer deadline.Stop()
 	defer r.serve()
 	for {
-		started, whole, err := r.pass(ctx)
+		started, whole, err := r.readAndStart(ctx)
 		if err != nil || started == 0 && whole {
 			return err
 		}
@@ -120,14 +120,14 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 // Pass reads the next pages of unfinished steps and queues those that are due. It returns how many
 // queues it has added to.
 func (r *Recovery) Pass(ctx context.Context) (int, error) {
-	started, _, err := r.pass(ctx)
+	started, _, err := r.readAndStart(ctx)
 	return started, err
 }
 
-// pass is Pass. whole reports whether it read every table to its end.
-func (r *Recovery) pass(ctx context.Context) (started int, whole bool, err error) {
+// readAndStart is Pass. whole reports whether it read every table to its end.
+func (r *Recovery) readAndStart(ctx context.Context) (started int, whole bool, err error) {
 	now := r.e.Clock.Now()
-	r.open(ctx, now)
+	r.beginPass(ctx, now)
 	whole = true
 	pass := r.e.Store.BeginPass(store.PassRecovery)
 	for _, s := range r.tables {
@@ -137,7 +137,7 @@ func (r *Recovery) pass(ctx context.Context) (started int, whole bool, err error
 			return 0, false, fmt.Errorf("reconcile: %w", err)
 		}
 	}
-	r.looked()
+	r.report()
 	if err := pass.Skip(ctx, "attempts at ended steps", 0, r.sweep(ctx, now)); err != nil {
 		return 0, false, fmt.Errorf("reconcile: %w", err)
 	}
@@ -168,7 +168,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		return r.refuse(ctx, t, err)
 	}
 	err = r.do(ctx, t)
-	r.e.Observer.RecoveryTookUp(t.step, err == nil)
+	r.e.Observer.RecoveryAttempted(t.step, err == nil)
 	end := func(tx *store.Tx) error { return tx.RemoveAttempt(t.id) }
 	if err != nil {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }

@@ -23,8 +23,9 @@ func serving(t *testing.T, s *coretest.Service) *engine.Recovery {
 	return r
 }
 
-// takesUp returns what finishes all that is open, for a hook of the acquirer: it happens while a request waits there.
-func takesUp(t *testing.T, s *coretest.Service) func() {
+// recoversAll returns a hook for the acquirer that finishes all unfinished steps while a request
+// waits there.
+func recoversAll(t *testing.T, s *coretest.Service) func() {
 	t.Helper()
 	return func() {
 		if open := s.Recover(t); open != 0 {

@@ -44,9 +44,9 @@ func unwanted() map[string]func(*testing.T) *coretest.Service {
 	}
 }
 
-// TestAcquirerRefusesToLetGo: core requests the release of money that was taken under another
+// TestAcquirerRefusesToRelease: core requests the release of money that was taken under another
 // reference each time, more and more rarely but without end, and every other time by a refund.
-func TestAcquirerRefusesToLetGo(t *testing.T) {
+func TestAcquirerRefusesToRelease(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range unwanted() {
 		for _, yields := range []coretest.Verb{coretest.Void, coretest.Refund} {
@@ -89,7 +89,7 @@ func TestAcquirerRefusesToLetGo(t *testing.T) {
 					t.Error("there is no end to it")
 				}
 				heal(s)
-				wantLetGo(t, s)
+				wantAllReleased(t, s)
 			})
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// Outcome is what an operator decides of a step that the acquirer cannot decide.
-type Outcome string
+// Decision is the outcome that an operator gives to a step that the acquirer cannot decide.
+type Decision string
 
-// The outcomes.
+// The decisions.
 const (
-	StepApproved Outcome = "approved"  // the acquirer carried the step out
-	StepDeclined Outcome = "declined"  // the acquirer refused it
-	StepNoEffect Outcome = "no_effect" // never carried out; recovery still looks for an effect, to release or record it
-	StepReleased Outcome = "released"  // of a pending reversal alone: the acquirer holds nothing
+	StepApproved Decision = "approved"  // the acquirer carried the step out
+	StepDeclined Decision = "declined"  // the acquirer refused it
+	StepNoEffect Decision = "no_effect" // never carried out; recovery still looks for an effect, to release or record it
+	StepReleased Decision = "released"  // of a pending reversal alone: the acquirer holds nothing
 )
 
 // Why a step is not resolved. Nothing was changed.
@@ -27,22 +27,23 @@ var (
 	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
 	// it.
 	ErrStepRunning = errors.New("engine: an attempt at the step may still be under way; resolve it half a minute later")
-	// ErrOutcome: the step cannot have this outcome.
-	ErrOutcome = errors.New("engine: a pending reversal can be released, every other step approved, declined or no_effect")
+	// ErrDecision: the step cannot have this decision.
+	ErrDecision = errors.New(
+		"engine: a pending reversal can be released, every other step approved, declined or no_effect")
 )
 
 // Resolution is an operator's decision about a step.
 type Resolution struct {
-	Outcome Outcome
-	Reason  string // 10 to 500 characters: by which statement or person
+	Decision Decision
+	Reason   string // 10 to 500 characters: by which statement or person
 }
 
 // ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
 // and the audit record in one commit. ErrNotFound if there is no such unfinished step;
-// ErrStepRunning and ErrOutcome as above.
+// ErrStepRunning and ErrDecision as above.
 func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedFilter, d Resolution) (Answer, error) {
-	if (f.Kind == payment.ReversalStep) != (d.Outcome == StepReleased) {
-		return Answer{}, ErrOutcome
+	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
+		return Answer{}, ErrDecision
 	}
 	defer e.enter(ctx, r)()
 	found, err := e.Store.UnfinishedSteps(ctx, f, 1)
@@ -81,7 +82,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *store.Unfinished, d Res
 	if e.inFlight.has(u.Step) || u.Step.Kind != payment.ReversalStep && -aheadTolerance < age && age < Patience {
 		return ErrStepRunning // its request
 	}
-	if err := e.resolveStep(tx, r, u, d.Outcome); errors.Is(err, store.ErrConflict) {
+	if err := e.resolveStep(tx, r, u, d.Decision); errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("the step has changed: %w", store.ErrChanged)
 	} else if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *store.Unfinished, d Res
 	return tx.RemoveAttempt(u.Step)
 }
 
-func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end Outcome) error {
+func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end Decision) error {
 	switch u.Step.Kind {
 	case payment.ReversalStep:
 		held, err := tx.Reversal(u.Step.ID)
@@ -129,7 +130,7 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end O
 
 // resolvePayment ends an authorization. Unless it was approved, its reversal is pending: the
 // acquirer may hold the amount. Without an effect it has failed, or waits to be confirmed again.
-func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Outcome) error {
+func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Decision) error {
 	if end != StepNoEffect {
 		if err := e.recordPayment(tx, r, s.t, end == StepApproved); err != nil || end == StepApproved {
 			return err
@@ -180,7 +181,7 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is
 // pending. Without an effect its idempotency key stays taken until the look has ended: a retry
 // would repeat a step whose effect may still arrive.
-func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWriter, end Outcome) error {
+func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWriter, end Decision) error {
 	o := s.about()
 	switch end {
 	case StepApproved:

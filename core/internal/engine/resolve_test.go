@@ -42,7 +42,7 @@ func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (s
 func TestResolveStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
-		for _, end := range []engine.Outcome{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect} {
+		for _, end := range []engine.Decision{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect} {
 			t.Run(st.name+" "+string(end), func(t *testing.T) {
 				t.Parallel()
 				resolveOne(t, st, end)
@@ -51,7 +51,7 @@ func TestResolveStep(t *testing.T) {
 	}
 }
 
-func resolveOne(t *testing.T, st step, end engine.Outcome) {
+func resolveOne(t *testing.T, st step, end engine.Decision) {
 	t.Helper()
 	s := coretest.Open(t)
 	r := serving(t, s)
@@ -63,7 +63,7 @@ func resolveOne(t *testing.T, st step, end engine.Outcome) {
 	if u.Attempts != 1 || u.Running || !strings.Contains(u.LastError, errForGood.Error()) || u.NextAt.Sub(u.BegunAt) != time.Second {
 		t.Errorf("shown: got %+v", u)
 	}
-	d := engine.Resolution{Outcome: end, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: end, Reason: "statement of November 22, line 7"}
 	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
 		t.Errorf("while its request may run: got %v, want %v", err, engine.ErrStepRunning)
 	}
@@ -110,11 +110,11 @@ func TestResolveReversal(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	pass(t, r, 1)
 	_, f := mustUnfinished(t, s, payment.ReversalStep)
-	d := engine.Resolution{Outcome: engine.StepApproved, Reason: "statement of November 22, line 7"}
-	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrOutcome) {
-		t.Errorf("approved: got %v, want %v", err, engine.ErrOutcome)
+	d := engine.Resolution{Decision: engine.StepApproved, Reason: "statement of November 22, line 7"}
+	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrDecision) {
+		t.Errorf("approved: got %v, want %v", err, engine.ErrDecision)
 	}
-	d.Outcome = engine.StepReleased
+	d.Decision = engine.StepReleased
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("released: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -136,7 +136,7 @@ func TestResolveWhileRecoveryTries(t *testing.T) {
 	}
 	s.Clock.Advance(time.Hour)
 	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
-	d := engine.Resolution{Outcome: engine.StepNoEffect, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.StepNoEffect, Reason: "statement of November 22, line 7"}
 	s.Acquirer.Before = func(ctx context.Context, _ coretest.Call) error {
 		if _, err := s.Engine.ResolveStep(ctx, operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
 			t.Errorf("while recovery tries: got %v, want %v", err, engine.ErrStepRunning)
@@ -171,7 +171,7 @@ func TestApprovedTooMuchIsShown(t *testing.T) {
 	if !strings.Contains(u.LastError, "approved 101") {
 		t.Errorf("last error: got %q, want the amount in it", u.LastError)
 	}
-	d := engine.Resolution{Outcome: engine.StepApproved, Reason: "the acquirer took 100, by its statement"}
+	d := engine.Resolution{Decision: engine.StepApproved, Reason: "the acquirer took 100, by its statement"}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
 	}

@@ -15,10 +15,10 @@ import (
 )
 
 // mustResolve ends the only unfinished step of a kind as an operator decides.
-func mustResolve(t *testing.T, s *coretest.Service, kind payment.StepKind, end engine.Outcome) {
+func mustResolve(t *testing.T, s *coretest.Service, kind payment.StepKind, end engine.Decision) {
 	t.Helper()
 	_, f := mustUnfinished(t, s, kind)
-	d := engine.Resolution{Outcome: end, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: end, Reason: "statement of November 22, line 7"}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -128,7 +128,7 @@ func TestAnotherVoidAfterNoEffect(t *testing.T) {
 // the acquirer holds it. The look releases it.
 func TestResolvedPaymentIsReleased(t *testing.T) {
 	t.Parallel()
-	for _, end := range []engine.Outcome{engine.StepDeclined, engine.StepNoEffect} {
+	for _, end := range []engine.Decision{engine.StepDeclined, engine.StepNoEffect} {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)

@@ -28,7 +28,7 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 	case errors.Is(err, acquirer.ErrNotFound) && r.Asked > 0 && r.Refused == 0 && r.Held == 0:
 		return e.lookAgain(ctx, r)
 	case errors.Is(err, acquirer.ErrNotFound):
-		return e.letGo(ctx, acq, r, false)
+		return e.requestRelease(ctx, acq, r, false)
 	case err != nil:
 		return fmt.Errorf("%w: %w", errStillOpen, err)
 	case r.Step.Kind != payment.AuthorizeStep && !a.Released:
@@ -37,7 +37,7 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 		return e.endReversal(ctx, r)
 	}
 	r.Held = a.Amount
-	return e.letGo(ctx, acq, r, true)
+	return e.requestRelease(ctx, acq, r, true)
 }
 
 // found handles the result of a capture, void or refund that a look found: it becomes the outcome
@@ -66,7 +66,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 		r.Refuse(e.Clock.Now())
 		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 	}
-	return e.letGo(ctx, acq, r, true)
+	return e.requestRelease(ctx, acq, r, true)
 }
 
 // foundPending concludes a pending step with the result that a look found. An approval contradicts
@@ -93,7 +93,7 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 		if err != nil {
 			return nil, "", err
 		}
-		return e.refundStep(f), f.State, nil
+		return e.newRefundStep(f), f.State, nil
 	case payment.VoidStep, payment.AuthorizeStep, payment.ReversalStep:
 	}
 	t, err := e.Store.Transaction(ctx, r.Tenant, r.Step.Transaction)
@@ -105,11 +105,11 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 	return &void{e, t}, state, nil
 }
 
-// letGo requests the release of a step that the acquirer knows, or that it drops the request of one
+// requestRelease requests the release of a step that the acquirer knows, or that it drops the request of one
 // that it does not know. The request is written before it is sent: from then on an approval in a
 // response to the step is no proof of an effect (late.go). Nothing is sent if the reversal was
 // changed or ended meanwhile.
-func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
+func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	if !r.Requested {
 		r.Requested = true
 		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.PostponeReversal(r) })
@@ -133,7 +133,7 @@ func (e *Engine) letGo(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	switch {
 	case !a.Approved:
 		r.Refuse(e.Clock.Now())
-		e.Log.ErrorContext(ctx, "reversal: the acquirer does not let go of a payment that was closed", append(what,
+		e.Log.ErrorContext(ctx, "reversal: the acquirer refused to release a payment that was closed", append(what,
 			slog.String("response_code", a.ResponseCode), slog.Int64("refused", r.Refused), slog.Time("again", r.DueAt))...)
 	case known:
 		e.Log.WarnContext(ctx, "reversal: late approval reversed", what...)
@@ -211,9 +211,9 @@ func stepReference(s payment.StepID) string {
 	return authorizationReference(&payment.Transaction{ID: s.Transaction, Attempt: s.Attempt})
 }
 
-// reversalReference names the next release request. A request that got a response has another name
-// than the next: under the same one the response would be the same. So have a request to drop and a
-// request to release, since the first may have been processed before there was anything to release.
+// reversalReference returns the reference of the next release request. Each release request after a
+// response gets a new reference, because the acquirer replays a response under the old one. Drop and
+// release requests have different references, because a drop may arrive before the step.
 func reversalReference(r *payment.Reversal, known bool) string {
 	name := "reverse_"
 	if known {

@@ -78,8 +78,9 @@ func look(t *testing.T, s *coretest.Service) bool {
 	return true
 }
 
-// wantLetGo works on all reversals until there are none, and wants nothing held but what v1 shows.
-func wantLetGo(t *testing.T, s *coretest.Service) {
+// wantAllReleased works on all reversals until none is pending, and checks that the acquirer holds
+// only the amounts that v1 shows.
+func wantAllReleased(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	for n := 0; look(t, s); n++ {
 		if n == 1000 {
@@ -116,7 +117,7 @@ func TestLateApproval(t *testing.T) {
 				if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
 					t.Error("it is still looked for")
 				}
-				wantLetGo(t, s)
+				wantAllReleased(t, s)
 			})
 		}
 	}
@@ -130,7 +131,7 @@ func TestNothingArrives(t *testing.T) {
 	s.Recover(t)
 	told := s.Clock.Now()
 	before := len(s.Acquirer.Calls(coretest.Inquire))
-	wantLetGo(t, s)
+	wantAllReleased(t, s)
 	if got := s.Clock.Now().Sub(told); got != payment.LateWindow {
 		t.Errorf("looked for until %s, want %s", got, payment.LateWindow)
 	}
@@ -199,7 +200,7 @@ func TestKilledWhileLettingGo(t *testing.T) {
 				if !arrived {
 					arrive(t, s, s.Acquirer.Calls(coretest.Void)[0].Authorization)
 				}
-				wantLetGo(t, s)
+				wantAllReleased(t, s)
 			})
 		}
 	}
@@ -234,7 +235,7 @@ func TestTwoRecoveriesAtOnce(t *testing.T) {
 		s.Clock.Advance(10 * time.Second)
 		both()
 	}
-	wantLetGo(t, s)
+	wantAllReleased(t, s)
 }
 
 // TestLateApprovalOfAnEarlierAttempt: what the first confirmation comes to hold is let go of, what the second took stays.
@@ -255,7 +256,7 @@ func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 				confirm()
 			}
 			arrive(t, s, first)
-			wantLetGo(t, s)
+			wantAllReleased(t, s)
 			if second == "after" {
 				confirm()
 			}
@@ -266,7 +267,7 @@ func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 			if got := MustTransaction(t, s); got.Status != payment.Captured || got.Captured != 100 || s.Acquirer.Held(first) != 0 {
 				t.Errorf("got %s captured %d, and %d held by the first", got.Status, got.Captured, s.Acquirer.Held(first))
 			}
-			wantLetGo(t, s)
+			wantAllReleased(t, s)
 		})
 	}
 }
@@ -306,7 +307,7 @@ func TestAcquirerIsAwayForLong(t *testing.T) {
 	if got := s.Acquirer.Held(ref); got != 0 {
 		t.Errorf("held: got %d, want nothing", got)
 	}
-	wantLetGo(t, s)
+	wantAllReleased(t, s)
 }
 
 // TestReleasedIsNotTaken: a payment that is open in the store, but that the acquirer has let go of, is not the merchant's.
@@ -323,5 +324,5 @@ func TestReleasedIsNotTaken(t *testing.T) {
 	if got := MustTransaction(t, s); got.Status != payment.Failed || got.Authorized != 0 {
 		t.Errorf("got %s authorized %d, want failed", got.Status, got.Authorized)
 	}
-	wantLetGo(t, s)
+	wantAllReleased(t, s)
 }

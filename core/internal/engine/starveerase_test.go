@@ -88,7 +88,7 @@ func TestRefusedErasureOfADeletedCustomerStopsNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	series := scraped(s)
-	customers := []int64{MustOwe(t, s), s.IDs.Next()}
+	customers := []int64{MustPaidCustomer(t, s), s.IDs.Next()}
 	s.MustExec(t, "UPDATE transactions SET details = ?", `{"billing":{"first_name":"Erika"}}`)
 	MustPayPersonal(t, s, 3)
 	transactions := s.Number(t, "SELECT COUNT(*) FROM transactions")

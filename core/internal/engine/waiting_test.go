@@ -127,7 +127,7 @@ func TestConfirmedDoesNotLapse(t *testing.T) {
 	if got := MustTransaction(t, s); got.Status != payment.Canceled {
 		t.Errorf("withdrawn: got %s, want canceled", got.Status)
 	}
-	wantLetGo(t, s)
+	wantAllReleased(t, s)
 }
 
 // TestConfirmAgainstLapse: exactly one of the two takes place.

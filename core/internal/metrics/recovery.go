@@ -11,11 +11,11 @@ import (
 )
 
 type recovery struct {
-	takenUp  *prometheus.CounterVec
-	finished *prometheus.CounterVec
-	open     *prometheus.GaugeVec
-	oldest   *atomic.Int64 // milliseconds, 0 for none
-	age      prometheus.GaugeFunc
+	attempted *prometheus.CounterVec
+	finished  *prometheus.CounterVec
+	open      *prometheus.GaugeVec
+	oldest    *atomic.Int64 // milliseconds, 0 for none
+	age       prometheus.GaugeFunc
 
 	contradictions *prometheus.CounterVec
 }
@@ -23,7 +23,7 @@ type recovery struct {
 func newRecovery(c clock.Clock) recovery {
 	oldest := &atomic.Int64{}
 	r := recovery{
-		takenUp: prometheus.NewCounterVec(prometheus.CounterOpts{
+		attempted: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_recovery_taken_up_total", Help: "Steps that recovery took up because nobody worked on them any more, by kind; again counts again.",
 		}, []string{"step"}),
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -49,7 +49,7 @@ func newRecovery(c clock.Clock) recovery {
 		for _, kind := range engine.Contradictions() {
 			r.contradictions.WithLabelValues(string(step), string(kind))
 		}
-		r.takenUp.WithLabelValues(string(step))
+		r.attempted.WithLabelValues(string(step))
 		r.finished.WithLabelValues(string(step))
 		r.open.WithLabelValues(string(step))
 	}
@@ -57,7 +57,7 @@ func newRecovery(c clock.Clock) recovery {
 }
 
 func (r *recovery) all() []prometheus.Collector {
-	return []prometheus.Collector{r.takenUp, r.finished, r.open, r.age, r.contradictions}
+	return []prometheus.Collector{r.attempted, r.finished, r.open, r.age, r.contradictions}
 }
 
 // RecoveryLooked implements engine.Observer.
@@ -72,9 +72,9 @@ func (r *recovery) RecoveryLooked(open map[engine.Step]int, oldest time.Time) {
 	r.oldest.Store(ms)
 }
 
-// RecoveryTookUp implements engine.Observer.
-func (r *recovery) RecoveryTookUp(step engine.Step, finished bool) {
-	r.takenUp.WithLabelValues(string(step)).Inc()
+// RecoveryAttempted implements engine.Observer.
+func (r *recovery) RecoveryAttempted(step engine.Step, finished bool) {
+	r.attempted.WithLabelValues(string(step)).Inc()
 	if finished {
 		r.finished.WithLabelValues(string(step)).Inc()
 	}

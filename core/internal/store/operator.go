@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Operator is an operator token: a name, a role and the hash of a secret that is stored nowhere.
-type Operator struct {
+// OperatorToken is an operator token: a name, a role and the hash of a secret that is stored nowhere.
+type OperatorToken struct {
 	ID        int64
 	Name      string
 	Role      string // operator, auditor or filter-identify
@@ -19,7 +19,7 @@ type Operator struct {
 }
 
 // Valid reports whether the token opens anything at a time.
-func (o *Operator) Valid(now time.Time) bool {
+func (o *OperatorToken) Valid(now time.Time) bool {
 	return o.RevokedAt.IsZero() && (o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt))
 }
 
@@ -27,7 +27,7 @@ const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
 
 // InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is
 // taken.
-func (tx *Tx) InsertOperator(o *Operator, hash []byte) error {
+func (tx *Tx) InsertOperator(o *OperatorToken, hash []byte) error {
 	o.CreatedAt = tx.Now
 	return tx.insert(`INSERT INTO operators (`+operatorColumns+`, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
 		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
@@ -35,7 +35,7 @@ func (tx *Tx) InsertOperator(o *Operator, hash []byte) error {
 
 // RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if
 // there is none.
-func (tx *Tx) RevokeOperator(id int64) (before, after *Operator, err error) {
+func (tx *Tx) RevokeOperator(id int64) (before, after *OperatorToken, err error) {
 	row, err := tx.locked(`SELECT `+operatorColumns+` FROM operators WHERE id = ?`, id)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +51,7 @@ func (tx *Tx) RevokeOperator(id int64) (before, after *Operator, err error) {
 }
 
 // OperatorByHash finds the operator token with this hash, else ErrNotFound.
-func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*Operator, error) {
+func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*OperatorToken, error) {
 	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators WHERE hash = ?`)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*Operator, error
 }
 
 // Operators returns all operator tokens, oldest first, those that ended included.
-func (db *DB) Operators(ctx context.Context) (out []*Operator, err error) {
+func (db *DB) Operators(ctx context.Context) (out []*OperatorToken, err error) {
 	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators ORDER BY id`)
 	if err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func (db *DB) Operators(ctx context.Context) (out []*Operator, err error) {
 	return out, err
 }
 
-func scanOperator(row Scanner) (*Operator, error) {
-	var o Operator
+func scanOperator(row Scanner) (*OperatorToken, error) {
+	var o OperatorToken
 	var created, expires, revoked int64
 	err := row.Scan(&o.ID, &o.Name, &o.Role, &created, &expires, &revoked)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -3,7 +3,7 @@ package store
 import "github.com/causeway-pay/causeway/core/internal/payment"
 
 // reclaimable marks an unfinished step with the time ?3, by its kind, unless it is marked. ?1 and
-// ?2 name the step, as stepKey does.
+// ?2 name the step, as stepArgs does.
 var reclaimable = map[payment.StepKind]string{
 	payment.AuthorizeStep: `UPDATE transactions SET reclaimed_at = ?3
 		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
@@ -15,8 +15,8 @@ var reclaimable = map[payment.StepKind]string{
 		WHERE COALESCE(transaction_id, 0) = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
 }
 
-// stepKey names a step in a statement: its transaction, and its attempt or its own id.
-func stepKey(s payment.StepID) (transaction, step int64) {
+// stepArgs names a step in a statement: its transaction, and its attempt or its own id.
+func stepArgs(s payment.StepID) (transaction, step int64) {
 	if s.Kind == payment.AuthorizeStep {
 		return s.Transaction, s.Attempt
 	}
@@ -26,7 +26,7 @@ func stepKey(s payment.StepID) (transaction, step int64) {
 // ReclaimStep marks an unfinished step that recovery is about to take up: from now on its first
 // attempt is not the only one. ErrConflict if the step has ended, or is marked.
 func (tx *Tx) ReclaimStep(s payment.StepID) error {
-	transaction, step := stepKey(s)
+	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
 }
 
@@ -34,7 +34,7 @@ func (tx *Tx) ReclaimStep(s payment.StepID) error {
 // had no effect. Until the command ends, recovery cannot take the step up. ErrConflict if the step
 // has ended, or if recovery has taken it up: the first attempt then no longer proves anything.
 func (tx *Tx) KeepStep(s payment.StepID) error {
-	transaction, step := stepKey(s)
+	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, 0)
 }
 

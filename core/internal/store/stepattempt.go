@@ -107,13 +107,13 @@ func scanStepAttempt(row Scanner) (payment.StepAttempt, error) {
 	if err := row.Scan(&a.Step.Kind, &object, &number, &a.Attempts, &a.Running, &begun, &next, &a.LastError); err != nil {
 		return a, fmt.Errorf("read step attempt: %w", err)
 	}
-	a.Step = stepOf(a.Step.Kind, object, number)
+	a.Step = stepIDOf(a.Step.Kind, object, number)
 	a.BegunAt, a.NextAt = fromMillis(begun), fromMillis(next)
 	return a, nil
 }
 
-// stepOf is the reverse of StepID.Object. A capture or refund is named without its transaction.
-func stepOf(kind payment.StepKind, object, number int64) payment.StepID {
+// stepIDOf is the reverse of StepID.Object. A capture or refund is named without its transaction.
+func stepIDOf(kind payment.StepKind, object, number int64) payment.StepID {
 	s := payment.StepID{Kind: kind}
 	switch kind {
 	case payment.AuthorizeStep:

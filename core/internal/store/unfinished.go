@@ -76,7 +76,7 @@ func scanUnfinished(row Scanner) (Unfinished, error) {
 	if err != nil {
 		return u, fmt.Errorf("read unfinished step: %w", err)
 	}
-	u.Step = stepOf(u.Step.Kind, object, number)
+	u.Step = stepIDOf(u.Step.Kind, object, number)
 	u.BegunAt, u.NextAt, u.Since, u.DueAt = fromMillis(begun), fromMillis(next), fromMillis(since), fromMillis(due)
 	return u, nil
 }

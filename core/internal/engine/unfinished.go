@@ -49,20 +49,20 @@ type source struct {
 	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
 
 	after int64 // the next page begins after this id
-	round looked
-	last  looked // of the last round that read the whole table
+	round roundResult
+	last  roundResult // of the last round that read the whole table
 }
 
 // offerFunc receives an unfinished step and the attempts at it so far.
 type offerFunc func(task, payment.StepAttempt)
 
-// looked is the result of a round.
-type looked struct {
+// roundResult counts the steps that a round read.
+type roundResult struct {
 	open   map[Step]int
 	oldest time.Time
 }
 
-func (l *looked) add(t task) {
+func (l *roundResult) add(t task) {
 	if l.open == nil {
 		l.open = map[Step]int{}
 	}
@@ -85,7 +85,7 @@ func (s *source) read(ctx context.Context, db *store.DB, offer offerFunc) (whole
 			}
 		}
 		if len(rows) < openBatch {
-			s.after, s.last, s.round = 0, s.round, looked{}
+			s.after, s.last, s.round = 0, s.round, roundResult{}
 			return true, nil
 		}
 		s.after = last
@@ -136,7 +136,7 @@ func (r *Recovery) ofRefund(f *payment.Refund) (int64, task) {
 	step := refundStep(f)
 	return f.ID, task{
 		id: step, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
-		reference: refundReference(f), mine: r.orphan(step, f.Core, f.UpdatedAt),
+		reference: refundReference(f), mine: r.claimable(step, f.Core, f.UpdatedAt),
 		do: func(ctx context.Context) error { return r.e.reconcileRefund(ctx, f) },
 	}
 }
@@ -146,7 +146,7 @@ func (r *Recovery) ofCapture(c *payment.Capture) (int64, task) {
 	step := captureStep(c)
 	return c.ID, task{
 		id: step, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
-		reference: captureReference(c), mine: r.orphan(step, c.Core, c.UpdatedAt),
+		reference: captureReference(c), mine: r.claimable(step, c.Core, c.UpdatedAt),
 		do: func(ctx context.Context) error { return r.e.reconcileCapture(ctx, c) },
 	}
 }
@@ -166,14 +166,14 @@ func (r *Recovery) ofTransaction(o store.OpenTransaction) (int64, task) {
 	if o.Unreadable != nil {
 		out.do = func(context.Context) error { return o.Unreadable }
 	}
-	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.orphan(out.id, t.Core, t.UpdatedAt)
+	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.claimable(out.id, t.Core, t.UpdatedAt)
 	return t.ID, out
 }
 
-// orphan reports whether no request works on a step that a core began at a time, and this core may
+// claimable reports whether no request works on a step that a core began at a time, and this core may
 // claim it. A step of this process is judged by the requests in flight and never by the clock, which
 // may have been set: by an age, a clock that steps would have it claimed under its request.
-func (r *Recovery) orphan(step payment.StepID, core int64, begun time.Time) bool {
+func (r *Recovery) claimable(step payment.StepID, core int64, begun time.Time) bool {
 	p := r.e.Peers
 	if p == nil {
 		return !r.serving || !r.e.inFlight.has(step)
@@ -182,7 +182,7 @@ func (r *Recovery) orphan(step payment.StepID, core int64, begun time.Time) bool
 		return !r.e.inFlight.has(step)
 	}
 	age := r.e.Clock.Now().Sub(begun)
-	return p.mayTakeUp(core, age < -aheadTolerance || age >= Patience)
+	return p.mayClaim(core, age < -aheadTolerance || age >= Patience)
 }
 
 func (r *Recovery) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {
@@ -198,7 +198,7 @@ func since[T any](r *Recovery, list func(ctx context.Context, before, after int6
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)
 		if r.serving {
-			cut = r.e.Clock.Now().Add(-takeUpAfter).UnixMilli() + 1
+			cut = r.e.Clock.Now().Add(-claimAfter).UnixMilli() + 1
 		}
 		return list(ctx, cut, after, openBatch)
 	}
@@ -220,12 +220,12 @@ func pageOf[T any](
 	}
 }
 
-// looked reports what the last whole round of each source found, if this core leads.
-func (r *Recovery) looked() {
+// report reports the last complete round of each source to the observer, if this core leads.
+func (r *Recovery) report() {
 	if !r.e.Peers.Leads() {
 		return
 	}
-	all := looked{open: map[Step]int{}}
+	all := roundResult{open: map[Step]int{}}
 	for _, s := range r.tables {
 		for step, n := range s.last.open {
 			all.open[step] += n
