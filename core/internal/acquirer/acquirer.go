@@ -23,7 +23,10 @@ var (
 type Acquirer interface {
 	// Authorize reserves, and with Capture also takes, the amount. A decline is an Answer, not an error.
 	Authorize(ctx context.Context, r Authorize) (Answer, error)
-	// Capture takes part or all of an authorized amount.
+	// Capture takes part or all of an authorized amount. With Final it also releases the rest of the
+	// authorization, so that the payer can use that money at once. A connector to an acquirer that has no
+	// such flag must request the release of the rest once the capture is approved, and must repeat that
+	// request until it has a response: the same Capture comes again if its response is lost.
 	Capture(ctx context.Context, r Follow) (Answer, error)
 	// Void releases an authorization or cancels what has not settled. To void what the acquirer never saw is approved: it is also how
 	// the engine reverses a request whose answer was lost. What arrives after that should be declined; an acquirer that approves it all the
@@ -72,6 +75,7 @@ type Follow struct {
 	Authorization string // Reference of the authorization it follows
 	Amount        int64  // minor units; for a void, what was authorized
 	Currency      string // ISO 4217, lower case
+	Final         bool   // of a capture: release the part of the authorization that is not captured
 }
 
 // Credit asks for money to be given to a card or bank account.

@@ -27,6 +27,7 @@ type Call struct {
 	Reference     string
 	Authorization string // what it follows; empty for an authorization
 	Amount        int64  // minor units; 0 for an inquiry
+	Final         bool   // of a capture: it releases the rest
 }
 
 // Acquirer does what it is told and remembers every effect by its reference, as the port demands. The zero value approves. It is safe for
@@ -50,6 +51,7 @@ type Acquirer struct {
 	moved   map[Verb]int64 // approved minor units by verb
 
 	holds    map[string]int64 // minor units that are held or taken, by the reference of the authorization
+	rests    map[string]int64 // minor units that are held and not captured, by the same reference
 	released map[string]bool  // authorizations that were voided after they had been approved
 }
 
@@ -62,17 +64,17 @@ func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquire
 
 // Capture implements acquirer.Acquirer.
 func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount})
+	return a.ask(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount, r.Final})
 }
 
 // Void implements acquirer.Acquirer.
 func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Void, r.Reference, r.Authorization, r.Amount})
+	return a.ask(ctx, Call{Void, r.Reference, r.Authorization, r.Amount, false})
 }
 
 // Refund implements acquirer.Acquirer.
 func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount})
+	return a.ask(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount, false})
 }
 
 // Credit implements acquirer.Acquirer.
@@ -152,20 +154,26 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 // approved: that is the acquirer the engine must be ready for.
 func (a *Acquirer) hold(c Call, approved int64) {
 	if a.holds == nil {
-		a.holds, a.released = map[string]int64{}, map[string]bool{}
+		a.holds, a.rests, a.released = map[string]int64{}, map[string]int64{}, map[string]bool{}
 	}
 	switch c.Verb {
 	case Authorize:
-		a.holds[c.Reference] = approved
+		a.holds[c.Reference], a.rests[c.Reference] = approved, approved
 	case Void:
 		if _, known := a.answers[c.Authorization]; known {
-			a.holds[c.Authorization], a.released[c.Authorization] = 0, true
+			a.holds[c.Authorization], a.rests[c.Authorization], a.released[c.Authorization] = 0, 0, true
 		}
 	case Refund:
 		if _, authorized := a.holds[c.Authorization]; authorized { // else it is of a capture alone
 			a.holds[c.Authorization] -= c.Amount
 		}
-	case Capture, Credit, Inquire:
+	case Capture:
+		a.rests[c.Authorization] -= approved
+		if c.Final {
+			a.holds[c.Authorization] -= max(0, a.rests[c.Authorization])
+			a.rests[c.Authorization] = 0
+		}
+	case Credit, Inquire:
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Capture takes amount (0 for all that is left) of an authorized transaction; final releases the rest.
+// Capture takes amount (0 for all that is left) of an authorized transaction. With final the acquirer
+// releases the rest in the same request, and recovery repeats it with the flag that its row has.
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
 ) (Answer, error) {
@@ -66,6 +67,7 @@ func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.An
 	}
 	return acq.Capture(ctx, acquirer.Follow{
 		Reference: captureReference(s.c), Authorization: authorization, Amount: s.c.Amount, Currency: s.c.Currency,
+		Final: s.c.Final,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,8 @@ type entry struct {
 	approved      bool
 	response      string
 	amount        int64
-	at            int // its place in the journal
+	final         bool // a capture that releases the rest of its authorization
+	at            int  // its place in the journal
 }
 
 // journal is what the acquirer knows, by itself.
@@ -110,6 +112,7 @@ func parseEntry(line string) (entry, bool) {
 	}
 	amount, err := strconv.ParseInt(f[5], 10, 64)
 	e := entry{kind: f[0][0], reference: f[1], approved: f[3] == "00", response: f[3], amount: amount}
+	e.final = e.kind == 'c' && slices.Contains(f[9:], "final")
 	if f[2] != "-" {
 		e.authorization = f[2]
 	}

@@ -91,6 +91,9 @@ func (j *judge) stepsAsShown(t v1.Transaction) {
 		}
 		done := c.Status == v1.CaptureStatusSucceeded || c.Status == v1.CaptureStatusVoided
 		j.sameAmount(c.ID, string(c.Status), c.Amount, done, moved)
+		if e := j.journal.byRef[c.ID]; done && e.final != c.Final {
+			j.failf("%s has final %t; at the acquirer it releases the rest: %t", c.ID, c.Final, e.final)
+		}
 	}
 	for _, r := range j.refunds {
 		if r.Transaction == t.ID {

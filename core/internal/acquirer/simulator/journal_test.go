@@ -235,3 +235,37 @@ func remembered(tb testing.TB, s *simulator.Simulator, requests int) int {
 	}
 	return found
 }
+
+// TestJournal_finalCapture: the line of a final capture has the flag, that of another one has not, and
+// both are read again. The order of the requests that follow is free.
+func TestJournal_finalCapture(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	s := mustOpen(t, simulator.Config{Journal: path})
+	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
+	want := map[string]acquirer.Answer{}
+	for reference, final := range map[string]bool{"cap_1": false, "cap_2": true} {
+		a, err := s.Capture(t.Context(), acquirer.Follow{
+			Reference: reference, Authorization: "txn_1", Amount: 40, Currency: "usd", Final: final,
+		})
+		if err != nil || !a.Approved {
+			t.Fatalf("%s: got %+v, %v, want an approval", reference, a, err)
+		}
+		want[reference] = a
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		if got, want := bytes.HasSuffix(line, []byte(" final\n")), bytes.HasPrefix(line, []byte("c cap_2 ")); got != want {
+			t.Errorf("%s: got final %t, want %t", line, got, want)
+		}
+	}
+	s = mustOpen(t, simulator.Config{Journal: path})
+	for reference, answer := range want {
+		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
+			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, answer)
+		}
+	}
+}

@@ -137,6 +137,7 @@ type record struct {
 	kind    kind
 	network bool // the card network saw it
 	voided  bool // a void named this reference
+	final   bool // a capture that, if approved, releases the rest of its authorization
 }
 
 // filtered reports a decline by the acquirer's own checks, after the issuer had approved: such a payment has the issuer's words too.
@@ -171,6 +172,9 @@ func (r record) answer(id identity) acquirer.Answer {
 	return a
 }
 
+// finalField ends the line of a capture that releases the rest of its authorization.
+const finalField = " final"
+
 // appendLine appends the journal's line for e to dst.
 func (e effect) appendLine(dst []byte) []byte {
 	r := e.record
@@ -204,6 +208,9 @@ func (e effect) appendLine(dst []byte) []byte {
 	}
 	if r.arrives != 0 {
 		dst = strconv.AppendInt(append(dst, " t"...), r.arrives, 10)
+	}
+	if r.final {
+		dst = append(dst, finalField...)
 	}
 	return append(dst, '\n')
 }
@@ -245,6 +252,8 @@ func (r *record) parseExtras(fields []byte) bool {
 		case field[0] == 'b':
 			n, err := strconv.ParseInt(string(field[1:]), 10, 64)
 			r.balance, ok = acquirer.Balance{Given: true, Amount: n}, err == nil
+		case string(field) == finalField[1:]:
+			r.final, ok = true, true
 		case field[0] == 'k':
 			ok = r.codes.parse(field[1:])
 		case field[0] == 't':

@@ -177,7 +177,9 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	if _, err := identify(r.Authorization); err != nil {
 		return acquirer.Answer{}, err
 	}
-	rec := record{kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}]}
+	rec := record{
+		kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}], final: k == capture && r.Final,
+	}
 	return s.commit(ctx, effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 

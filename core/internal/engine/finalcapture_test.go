@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// TestFinalCaptureReleasesTheRest: after a capture of 40 of 100 the acquirer holds the rest, after a
+// final one it does not: at the first attempt, if the request or its response was lost, and if it was
+// sent once more. After a capture of the whole there is no rest.
+func TestFinalCaptureReleasesTheRest(t *testing.T) {
+	t.Parallel()
+	lost := func(context.Context, coretest.Call) error { return acquirer.ErrUnknown }
+	faults := map[string]func(*coretest.Service){
+		"at once":       func(*coretest.Service) {},
+		"request lost":  func(s *coretest.Service) { s.Acquirer.Before = lost },
+		"response lost": func(s *coretest.Service) { s.Acquirer.After = lost },
+	}
+	for name, fail := range faults {
+		for _, c := range []struct {
+			amount, want int64
+			final        bool
+		}{{40, 100, false}, {40, 40, true}, {0, 100, true}} {
+			t.Run(fmt.Sprintf("%s, %d, %t", name, c.amount, c.final), func(t *testing.T) {
+				t.Parallel()
+				s := coretest.Open(t)
+				if a, err := s.Pay(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
+					t.Fatalf("pay: got %d, %v, want 201", a.Status, err)
+				}
+				fail(s)
+				txn := s.Number(t, "SELECT id FROM transactions")
+				r := s.Request("k")
+				if _, err := s.Engine.Capture(t.Context(), r, txn, c.amount, c.final, nil); err != nil {
+					t.Fatal(err)
+				}
+				heal(s)
+				s.Recover(t)
+				if a, err := s.Engine.Capture(t.Context(), r, txn, c.amount, c.final, nil); err != nil || a.Status != 201 {
+					t.Errorf("the retry: got %d, %v, want 201", a.Status, err)
+				}
+				if got := s.Acquirer.Held(id.Format(id.Transaction, txn)); got != c.want {
+					t.Errorf("held or taken at the acquirer: got %d, want %d", got, c.want)
+				}
+				if got := len(s.Acquirer.Calls(coretest.Void)); got != 0 {
+					t.Errorf("releases: got %d, want none", got)
+				}
+			})
+		}
+	}
+}
