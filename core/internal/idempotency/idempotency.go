@@ -6,8 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 	"github.com/causeway-pay/causeway/shared/jsonscan"
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
@@ -38,9 +37,9 @@ func Name(pepper []byte, key string, publishable bool) string {
 	return hex.EncodeToString(mac.Sum(nil)[:nameSize])
 }
 
-// Fingerprint returns the HMAC of method, path and body under the pepper. Bodies that are the same
-// JSON value have the same fingerprint: the order of names and white space do not count, and an empty
-// body counts as an empty object. Security codes do not count either, because a stored HMAC confirms
+// Fingerprint returns the HMAC of method, path and body under the pepper. Bodies with the same
+// canonical form have the same fingerprint: the order of names and white space do not count, and an
+// empty body counts as an empty object. Security codes do not count either, because a stored HMAC confirms
 // guesses to a reader of the pepper. All bodies that are not JSON count as one, and so do those that
 // nest too deep: each is rejected, and its fingerprint is never stored.
 func Fingerprint(pepper []byte, method, path string, body []byte) []byte {
@@ -59,15 +58,9 @@ var codes = map[jsonscan.Member]bool{
 }
 
 // comparableBody returns the canonical form of a body without its security codes. It returns nil if the
-// body is not JSON or nests too deep: Canonicalize copies each object once for each level around it.
+// body is not JSON or nests too deep.
 func comparableBody(body []byte) []byte {
-	if len(body) == 0 {
-		return []byte("{}") // a request without fields, written the short way
-	}
-	canonical := jsontext.Value(bytes.Clone(body))
-	if jsonscan.TooDeep(body) || canonical.Canonicalize() != nil {
-		return nil
-	}
+	canonical := keyheader.Canonical(body)
 	if !bytes.Contains(canonical, []byte(`cvc":`)) { // the canonical form has no escapes in it
 		return canonical
 	}

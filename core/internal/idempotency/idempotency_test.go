@@ -28,6 +28,8 @@ func TestFingerprint(t *testing.T) {
 		of("POST", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[2,1]}}`), of("POST", "/v1/refunds", `{"a":"1","b":{"c":"é","d":[1,2]}}`),
 		of("POST", "/v1/refunds", `{}`), of("POST", "/v1/refunds", `{`),
 		of("POSTT", "/v1/refunds", ``), of("POST", "T/v1/refunds", ``), of("POST", "/v1/refunds", `{"a":999999999999}`), of("POST", "/v1/refunds", `{"a":999999999998}`),
+		of("POST", "/v1/refunds", `{"a":9007199254740993}`), of("POST", "/v1/refunds", `{"a":9007199254740992}`), // one double
+		of("POST", "/v1/refunds", `{"a":5e-324}`), of("POST", "/v1/refunds", `{"a":4e-324}`),
 		idempotency.Fingerprint([]byte("another"), "POST", "/v1/refunds", nil),
 	}
 	seen := map[string]int{string(base): -1}

@@ -100,17 +100,11 @@ func once(r *http.Request, body []byte) (keyring.Once, *engine.Problem) {
 	return keyring.Once{Key: key, Fingerprint: fingerprint(r.Method, r.URL.Path, body)}, nil
 }
 
-// fingerprint is the hash of method, path and body, which is the same for bodies that are the same JSON value.
+// fingerprint returns the hash of method, path and body. It is equal for bodies with the same
+// canonical form.
 func fingerprint(method, path string, body []byte) []byte {
-	if len(body) == 0 {
-		body = []byte("{}")
-	}
-	canonical := jsontext.Value(append([]byte(nil), body...))
-	if canonical.Canonicalize() != nil {
-		canonical = body
-	}
 	sum := sha256.New()
-	for _, part := range [][]byte{[]byte(method), []byte(path), canonical} {
+	for _, part := range [][]byte{[]byte(method), []byte(path), idempotency.Canonical(body)} {
 		sum.Write(part)
 		sum.Write([]byte{0}) // none of the parts contains it, so no two triples run together
 	}
