@@ -59,6 +59,8 @@ func keepErasing(ctx context.Context, eng *engine.Engine, peers *engine.Peers, s
 			}
 			n, err := eng.Store.ErasePersonal(ctx, cfg.Clock.Now(), int(cfg.KeepPersonal/day), api.Presenter{}.Impersonal)
 			cfg.logErased(ctx, series, "payments", n, err)
+			n, err = eng.Store.EraseCustomerEvents(ctx, cfg.Clock.Now(), api.Presenter{}.Erased)
+			cfg.logErased(ctx, series, "events of deleted customers", n, err)
 			if long {
 				n, err := eng.Store.ErasePersonalEvents(ctx, cfg.Clock.Now(), api.Presenter{}.Impersonal)
 				cfg.logErased(ctx, series, "events", n, err)

@@ -3673,7 +3673,8 @@ type ClientInterface interface {
 	// DeleteCustomer Delete a customer, and detach all its payment methods
 	//
 	// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-	// accounts, and both in their events, which then show no more than the object's id.
+	// accounts, and both in their events, which then show no more than the object's id. If there are very many events, the
+	// customer is gone at once, and some of the events are erased within minutes.
 	//
 	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -4443,7 +4444,8 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 // DeleteCustomer Delete a customer, and detach all its payment methods
 //
 // It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-// accounts, and both in their events, which then show no more than the object's id.
+// accounts, and both in their events, which then show no more than the object's id. If there are very many events, the
+// customer is gone at once, and some of the events are erased within minutes.
 //
 // Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 // erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -8916,7 +8918,8 @@ type ClientWithResponsesInterface interface {
 	// DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 	//
 	// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-	// accounts, and both in their events, which then show no more than the object's id.
+	// accounts, and both in their events, which then show no more than the object's id. If there are very many events, the
+	// customer is gone at once, and some of the events are erased within minutes.
 	//
 	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -12452,7 +12455,8 @@ func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, pa
 // DeleteCustomerWithResponse Delete a customer, and detach all its payment methods
 //
 // It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-// accounts, and both in their events, which then show no more than the object's id.
+// accounts, and both in their events, which then show no more than the object's id. If there are very many events, the
+// customer is gone at once, and some of the events are erased within minutes.
 //
 // Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 // erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a

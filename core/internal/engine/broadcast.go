@@ -115,13 +115,13 @@ func (x *broadcasting) run(ctx context.Context) error {
 func merchantID(merchant int64) int64 { return merchant }
 
 // next writes the events of the next merchants in one commit.
-func (x *broadcasting) next(ctx context.Context, merchants []int64) error {
-	return x.move(ctx, merchants[len(merchants)-1], func(tx *store.Tx) (int, error) { return x.tell(tx, merchants) })
+func (x *broadcasting) next(ctx context.Context, merchants []int64) (int, error) {
+	return x.move(ctx, merchants, true, x.tell)
 }
 
 // fail passes a merchant for which the broadcast failed.
 func (x *broadcasting) fail(ctx context.Context, merchant int64) error {
-	err := x.move(ctx, merchant, func(tx *store.Tx) (int, error) {
+	_, err := x.move(ctx, []int64{merchant}, true, func(tx *store.Tx, merchant int64) (int, error) {
 		return 0, tx.FailBroadcast(x.b, merchant, tx.Now.Add(broadcastRetry))
 	})
 	x.moved = x.moved || err != nil
@@ -129,14 +129,12 @@ func (x *broadcasting) fail(ctx context.Context, merchant int64) error {
 }
 
 // again writes the events of merchants for which the broadcast had failed.
-func (x *broadcasting) again(ctx context.Context, merchants []int64) error {
-	return x.move(ctx, x.b.Place, func(tx *store.Tx) (int, error) {
-		for _, m := range merchants {
-			if err := tx.MendBroadcast(x.b, m); err != nil {
-				return 0, err
-			}
+func (x *broadcasting) again(ctx context.Context, merchants []int64) (int, error) {
+	return x.move(ctx, merchants, false, func(tx *store.Tx, merchant int64) (int, error) {
+		if err := tx.MendBroadcast(x.b, merchant); err != nil {
+			return 0, err
 		}
-		return x.tell(tx, merchants)
+		return x.tell(tx, merchant)
 	})
 }
 
@@ -147,40 +145,45 @@ func (x *broadcasting) postpone(ctx context.Context, merchant int64) error {
 	})
 }
 
-// move commits fn, which returns how many merchants it told, with the place up to which merchants
-// had their turn. It does nothing if another process has moved the broadcast.
-func (x *broadcasting) move(ctx context.Context, place int64, fn func(*store.Tx) (int, error)) error {
+// move commits fn for merchants, which returns how many merchants it told, and returns how many it
+// has come to. Unless they had their turn before, the broadcast moves past them. It does nothing if
+// another process has moved the broadcast.
+func (x *broadcasting) move(
+	ctx context.Context, merchants []int64, past bool, fn func(*store.Tx, int64) (told int, err error),
+) (n int, err error) {
 	if x.moved {
-		return nil
+		return len(merchants), nil
 	}
-	n, moved := 0, false
-	err := x.e.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		if n, err = fn(tx); err == nil {
-			err = tx.MoveBroadcast(x.b, place, int64(n))
+	told, place, moved := 0, x.b.Place, false
+	err = x.e.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		told = 0
+		n, err = store.Each(tx, merchants, func(merchant int64) error {
+			one, err := fn(tx, merchant)
+			told += one
+			return err
+		})
+		if err == nil && past {
+			place = merchants[n-1]
+		}
+		if err == nil {
+			err = tx.MoveBroadcast(x.b, place, int64(told))
 		}
 		moved = errors.Is(err, store.ErrConflict)
 		return err
 	})
 	if moved {
 		x.moved = true
-		return nil
+		return len(merchants), nil
 	}
 	if err == nil {
-		x.told, x.traced.done, x.b.Place = x.told+n, x.traced.done+n, place
+		x.told, x.traced.done, x.b.Place = x.told+told, x.traced.done+told, place
 	}
-	return err
+	return n, err
 }
 
-// tell makes the events of merchants, and returns how many of them are in service.
-func (x *broadcasting) tell(tx *store.Tx, merchants []int64) (told int, err error) {
-	for _, m := range merchants {
-		n, err := x.e.tell(tx, m, x.b)
-		if err != nil {
-			return 0, err
-		}
-		told += n
-	}
-	return told, nil
+// tell makes the events of one merchant.
+func (x *broadcasting) tell(tx *store.Tx, merchant int64) (int, error) {
+	return x.e.tell(tx, merchant, x.b)
 }
 
 // tell makes a merchant's events, one in each mode, unless it is out of service or has them already.

@@ -10,20 +10,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// eraseAttempts is how often a deletion begins again because the customer was changed meanwhile.
-const eraseAttempts = 8
-
-// errChanged reports events that were written after a deletion had read the events.
-var errChanged = errors.New("engine: the customer was changed meanwhile")
-
 // VersionError is the refusal of a request that expects another version than the object has.
 type VersionError struct{ payment.Refusal }
 
 func (e *VersionError) Error() string { return "engine: " + e.Message }
 
 // DeleteCustomer erases the data of a customer and of its payment methods, and both in their events,
-// in one commit. The id and the deletion stay. The personal data of its transactions follows as soon
-// as nothing needs it: see store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
+// in one commit. The id and the deletion stay. If there are many events, some of them follow, and so
+// does the personal data of its transactions as soon as nothing needs it: see
+// store.DB.EraseCustomerEvents and store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
 // *VersionError if it has another version than expected; nil is any.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Answer, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
@@ -38,33 +33,13 @@ func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, 
 func (e *Engine) deleteCustomer(
 	ctx context.Context, r Request, customer int64, check func(*store.Tx, *payment.Customer) error,
 ) (Answer, error) {
-	for range eraseAttempts {
-		// The events are read outside of the commit, because there may be many.
-		stamp, events, err := e.Store.CustomerEvents(ctx, r.Tenant, customer)
-		if errors.Is(err, store.ErrNotFound) {
-			return Answer{}, ErrNotFound
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+		if err := check(tx, c); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return Answer{}, err
-		}
-		out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
-			if err := check(tx, c); err != nil {
-				return nil, err
-			}
-			now, err := tx.CustomerStamp(c.Tenant, c.ID)
-			if err != nil {
-				return nil, err
-			}
-			if now != stamp {
-				return nil, errChanged
-			}
-			return e.erase(tx, c, events)
-		})
-		if !errors.Is(err, errChanged) {
-			return value(out), err
-		}
-	}
-	return Answer{}, store.ErrBusy
+		return e.erase(tx, c)
+	})
+	return value(out), err
 }
 
 // errActive reports a customer that has paid or was changed meanwhile.
@@ -128,8 +103,8 @@ func (e *Engine) deleteInactive(
 	return deleted, nil
 }
 
-// erase deletes a customer, and erases its events so far.
-func (e *Engine) erase(tx *store.Tx, c *payment.Customer, events []*store.Event) (*Answer, error) {
+// erase deletes a customer and erases its data.
+func (e *Engine) erase(tx *store.Tx, c *payment.Customer) (*Answer, error) {
 	attached, err := tx.AttachedMethods(c.ID)
 	if err != nil {
 		return nil, err
@@ -140,18 +115,10 @@ func (e *Engine) erase(tx *store.Tx, c *payment.Customer, events []*store.Event)
 			return nil, err
 		}
 	}
-	if err := tx.EraseMethods(c.ID); err != nil {
+	if err := tx.EraseCustomer(c, e.Present.Erased); err != nil {
 		return nil, err
-	}
-	for _, event := range events {
-		if err := tx.RewriteEvent(event.ID, e.Present.Erased(event.Type, event.Data)); err != nil {
-			return nil, err
-		}
 	}
 	if err := tx.DeleteCustomer(c); err != nil {
-		return nil, err
-	}
-	if err := tx.QueueErasure(c); err != nil {
 		return nil, err
 	}
 	answer := e.Present.CustomerDeleted(c)

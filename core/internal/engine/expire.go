@@ -86,7 +86,7 @@ type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error)
 func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store.Lapsed, error), end ending) error {
 	rows := store.Rows[store.Lapsed]{
 		Kind: "transaction", ID: func(l store.Lapsed) int64 { return l.ID },
-		Change: func(ctx context.Context, part []store.Lapsed) error { return x.part(ctx, part, end) },
+		Change: func(ctx context.Context, part []store.Lapsed) (int, error) { return x.part(ctx, part, end) },
 	}
 	for last := (store.Lapsed{}); ; {
 		page, err := next(last)
@@ -106,27 +106,25 @@ func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store
 	}
 }
 
-// part ends transactions in one commit.
-func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) error {
-	n := 0
-	err := x.e.Store.Update(ctx, func(tx *store.Tx) error {
-		n = 0
-		for _, l := range part {
+// part ends transactions in one commit, and returns how many it has come to.
+func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) (n int, err error) {
+	expired := 0
+	err = x.e.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		expired = 0
+		n, err = store.Each(tx, part, func(l store.Lapsed) error {
 			_, err := end(tx, l.Tenant, l.ID)
 			if errors.Is(err, store.ErrConflict) {
-				continue // captured, voided or confirmed, or being so
+				return nil // captured, voided or confirmed, or being so
 			}
-			if err != nil {
-				return err
-			}
-			n++
-		}
-		return nil
+			expired++
+			return err
+		})
+		return err
 	})
 	if err == nil {
-		x.expired += n
+		x.expired += expired
 	}
-	return err
+	return n, err
 }
 
 // expire ends one authorization and announces what became of the transaction: expired, or captured where part of it was.

@@ -162,7 +162,9 @@ func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, 
 	pass.found(ctx, len(page))
 	rows := store.Rows[store.Unsettled]{
 		Kind: "transaction", ID: func(u store.Unsettled) int64 { return u.Transaction },
-		Change: func(ctx context.Context, part []store.Unsettled) error { return e.settleTogether(ctx, d, part, done) },
+		Change: func(ctx context.Context, part []store.Unsettled) (int, error) {
+			return e.settleTogether(ctx, d, part, done)
+		},
 		Refused: func(_ context.Context, u store.Unsettled) error {
 			done.skip(SkipFailed, 1, d.lag(u.At))
 			return nil
@@ -176,35 +178,33 @@ func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, 
 	return false, nil
 }
 
-// settleTogether settles transactions in one commit.
-func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) error {
+// settleTogether settles transactions in one commit, and returns how many it has come to.
+func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) (n int, err error) {
 	var settled int
 	var voided []store.Unsettled
-	err := e.Store.Update(ctx, func(tx *store.Tx) error {
+	err = e.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		settled, voided = 0, nil
-		for _, u := range part {
+		n, err = store.Each(tx, part, func(u store.Unsettled) error {
 			whole, err := tx.SettleThrough(d.tenant, u.Transaction, d.cutoff)
 			if errors.Is(err, store.ErrConflict) {
 				voided = append(voided, u) // if the void is refused, a later pass settles it
-				continue
+				return nil
 			}
 			if err == nil && whole {
 				settled, err = settled+1, e.announceSettled(tx, d.tenant, u.Transaction)
 			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+			return err
+		})
+		return err
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	done.Transactions += settled
 	for _, u := range voided {
 		done.skip(SkipVoid, 1, d.lag(u.At))
 	}
-	return nil
+	return n, nil
 }
 
 func (e *Engine) announceSettled(tx *store.Tx, tenant payment.Tenant, transaction int64) error {

@@ -303,7 +303,7 @@ func TestOutageEndsAPass(t *testing.T) {
 	pass := s.DB.BeginPass(store.PassExpiry)
 	rows := store.Rows[int]{
 		Kind: "transaction", ID: func(n int) int64 { return int64(n) },
-		Change: func(context.Context, []int) error { calls++; return store.ErrUnavailable },
+		Change: func(context.Context, []int) (int, error) { calls++; return 0, store.ErrUnavailable },
 	}
 	if err := rows.Do(t.Context(), pass, []int{1, 2, 3}); err == nil || calls != 1 {
 		t.Errorf("got %v after %d commits, want the error after one", err, calls)

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
@@ -102,7 +103,7 @@ func (c *Command) At() time.Time { return c.at }
 
 // Run runs the command on s as of now, in UTC and whole milliseconds. A panic of it is an error: it must not take everybody's payments down.
 func (c *Command) Run(s Session, now time.Time) (o Outcome, err error) {
-	tx := Tx{s: s, db: c.db, from: c.from, Now: now}
+	tx := Tx{s: s, db: c.db, from: c.from, Now: now, began: clock.Monotonic()}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("store: command panicked with a %T\n%s", r, debug.Stack())

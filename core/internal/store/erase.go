@@ -2,69 +2,93 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Stamp changes whenever an event of a customer, or of one of its payment methods, is written.
-type Stamp struct{ version, methods, detached int64 }
-
-const customerStamp = `SELECT version, (SELECT COUNT(*) FROM payment_methods m WHERE m.customer_id = customers.id),
-		(SELECT COUNT(*) FROM payment_methods m WHERE m.customer_id = customers.id AND m.detached_at > 0)
-	FROM customers WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`
-
-func scanStamp(row Scanner) (s Stamp, err error) {
-	err = row.Scan(&s.version, &s.methods, &s.detached)
-	if errors.Is(err, sql.ErrNoRows) {
-		return s, ErrNotFound
-	}
-	if err != nil {
-		return s, fmt.Errorf("read customer: %w", err)
-	}
-	return s, nil
-}
-
-// CustomerStamp reads the stamp of a customer of the tenant, else ErrNotFound.
-func (tx *Tx) CustomerStamp(tenant payment.Tenant, customer int64) (Stamp, error) {
-	row, err := tx.locked(customerStamp, customer, tenant.Merchant, tenant.Live)
-	if err != nil {
-		return Stamp{}, err
-	}
-	return scanStamp(row)
-}
-
-// CustomerEvents lists the events of a customer and of its payment methods, oldest first, all of
-// them while the stamp stays the same. It reads these events alone. ErrNotFound if the tenant has
-// no such customer.
-func (db *DB) CustomerEvents(ctx context.Context, tenant payment.Tenant, customer int64) (Stamp, []*Event, error) {
-	s, err := db.query(ctx, customerStamp)
-	if err != nil {
-		return Stamp{}, nil, err
-	}
-	stamp, err := scanStamp(s.Row(ctx, customer, tenant.Merchant, tenant.Live))
-	if err != nil {
-		return stamp, nil, err
-	}
-	found, err := collect(ctx, db, customerEvents, scanEvent, tenant.Merchant, tenant.Live, customer)
-	return stamp, found, err
-}
-
+// customerEvents selects events of a customer and of its payment methods after an id, oldest first.
 // The condition on the type is the one of the index, word by word.
-const customerEvents = `SELECT ` + eventColumns + ` FROM events INDEXED BY events_of_customers
+const customerEvents = `SELECT id FROM events INDEXED BY events_of_customers
 	WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 		AND object_id IN (SELECT ?3 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?3)
-		AND merchant_id = ?1 AND live = ?2
-	ORDER BY id`
+		AND merchant_id = ?1 AND live = ?2 AND id > ?4
+	ORDER BY id LIMIT ?5`
 
-// RewriteEvent puts other data in the place of an event's.
-func (tx *Tx) RewriteEvent(id int64, data []byte) error {
-	return tx.change(`UPDATE events SET data = ? WHERE id = ?`, string(data), id)
+// EraseCustomer erases the payment methods of a customer, which are detached, and its events in the
+// commit of its deletion. Of many events it erases a page: EraseCustomerEvents erases the others. The
+// personal data of the customer's transactions is erased by ErasePersonal.
+func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
+	err := tx.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
+		WHERE customer_id = ? AND detached_at > 0`, c.ID)
+	if err != nil {
+		return err
+	}
+	events, err := tx.numbers(customerEvents, c.Tenant.Merchant, c.Tenant.Live, c.ID, 0, erasePage)
+	if err != nil {
+		return err
+	}
+	done, err := Each(tx, events, func(n int64) error {
+		_, err := tx.eraseRow(eventData(), n, erase)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	eventsDue := int64(0)
+	if done < len(events) || done == erasePage {
+		eventsDue = toMillis(tx.Now)
+	}
+	return tx.exec(`INSERT INTO customer_erasures (customer_id, merchant_id, live, deleted_at, due_at, events_due_at)
+		VALUES (?1, ?2, ?3, ?4, ?4, ?5)`, c.ID, c.Tenant.Merchant, c.Tenant.Live, toMillis(tx.Now), eventsDue)
 }
 
-// EraseMethods empties all payment methods of a customer, which are detached.
-func (tx *Tx) EraseMethods(customer int64) error {
-	return tx.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = '' WHERE customer_id = ? AND detached_at > 0`, customer)
+// EraseCustomerEvents erases the events of deleted customers that the commits of the deletions have
+// left, and returns the number of events. A customer with an event that cannot be erased is tried
+// again later. A pass that ends early begins again with the customers that it has not ended.
+func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
+	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(PassErasure)}
+	for last := (deletedCustomer{}); ; {
+		page, err := collect(ctx, e.db, `SELECT customer_id, merchant_id, live, deleted_at, events_due_at FROM customer_erasures
+			WHERE events_due_at > 0 AND events_due_at <= ?1 AND events_due_at >= ?2 AND (events_due_at > ?2 OR customer_id > ?3)
+			ORDER BY events_due_at, customer_id LIMIT ?4`, scanDeletedCustomer, toMillis(e.now), last.due, last.id, erasePage)
+		if err != nil {
+			return e.erased, fmt.Errorf("read deleted customers: %w", err)
+		}
+		for _, c := range page {
+			if err := e.pass.Skip(ctx, "customer", c.id, e.eventsOf(ctx, c)); err != nil {
+				return e.erased, err
+			}
+		}
+		if len(page) < erasePage {
+			return e.erased, nil
+		}
+		last = page[len(page)-1]
+	}
+}
+
+// eventsOf erases all events of a deleted customer. It begins with the first one and passes over
+// those that were erased before.
+func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
+	before := e.pass.skipped
+	for after, more := int64(0), true; more; {
+		page, err := collect(ctx, e.db, customerEvents, scanNumber, c.tenant.Merchant, c.tenant.Live, c.id, after, sweepPage)
+		if err == nil {
+			err = e.sweepPage(ctx, page)
+		}
+		if err != nil {
+			return err
+		}
+		if more = len(page) == sweepPage; more {
+			after = page[sweepPage-1]
+		}
+	}
+	due := int64(0)
+	if e.pass.skipped > before {
+		due = toMillis(e.now.Add(eraseLater))
+	}
+	return e.commit(ctx, "events of a deleted customer", func(tx *Tx) (int64, error) {
+		return 0, tx.exec(`UPDATE customer_erasures SET events_due_at = ? WHERE customer_id = ?`, due, c.id)
+	})
 }

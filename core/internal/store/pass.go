@@ -52,7 +52,7 @@ func (db *DB) BeginPass(name string) *Pass { return &Pass{db: db, name: name} }
 // Skip skips an object that failed with err and reports it to the observer. It returns err if the
 // pass has to end: if ctx has ended or the store as a whole failed. A nil err is no failure.
 func (p *Pass) Skip(ctx context.Context, kind string, id int64, err error) error {
-	if err == nil || ends(ctx, err) {
+	if err == nil || p.ends(ctx, err) {
 		return err
 	}
 	p.skipped++
@@ -63,8 +63,11 @@ func (p *Pass) Skip(ctx context.Context, kind string, id int64, err error) error
 }
 
 // ends reports whether a failure is of the store as a whole, or of ctx, and not of the rows of a
-// command.
-func ends(ctx context.Context, err error) bool {
+// command. A command that stalls failed because of its rows if a small write still commits.
+func (p *Pass) ends(ctx context.Context, err error) bool {
+	if ctx.Err() == nil && errors.Is(err, ErrStalled) {
+		return p.db.PingWriter(ctx) != nil
+	}
 	return ctx.Err() != nil || IsUnavailable(err) || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed)
 }
 
@@ -72,21 +75,26 @@ func ends(ctx context.Context, err error) bool {
 type Rows[T any] struct {
 	Kind string // of Skip
 	ID   func(T) int64
-	// Change changes rows in one commit. An error has changed none of them.
-	Change func(context.Context, []T) error
+	// Change changes rows from the first one on in one commit, and returns how many, at least one. An
+	// error has changed none of them.
+	Change func(context.Context, []T) (int, error)
 	// Refused writes that a row was skipped, if a later pass would not find it else. Nil for nothing.
 	Refused func(context.Context, T) error
 }
 
-// Do changes the rows in their order, all in one commit. If that fails, it changes the first half
-// and the second half in commits of their own, and so on. So the rows that fail are skipped alone,
-// at the cost of a few commits for each.
+// Do changes the rows in their order, as many in each commit as Change does. If a commit fails, it
+// changes the first half and the second half in commits of their own, and so on. So the rows that
+// fail are skipped alone, at the cost of a few commits for each.
 func (r Rows[T]) Do(ctx context.Context, p *Pass, rows []T) error {
-	if len(rows) == 0 {
-		return nil
+	var err error
+	for len(rows) > 0 && err == nil {
+		var n int
+		n, err = r.Change(ctx, rows)
+		if err == nil {
+			rows = rows[n:]
+		}
 	}
-	err := r.Change(ctx, rows)
-	if err == nil || ends(ctx, err) {
+	if err == nil || p.ends(ctx, err) {
 		return err
 	}
 	if len(rows) > 1 {
@@ -119,13 +127,13 @@ func dueID(d Due) int64 { return d.ID }
 func (r Rows[T]) purge(
 	ctx context.Context, p *Pass, list func(after T) ([]T, error), change func(*Tx, []T) (int64, error),
 ) (purged int64, err error) {
-	r.Change = func(ctx context.Context, part []T) error {
+	r.Change = func(ctx context.Context, part []T) (int, error) {
 		n := int64(0)
 		err := p.db.Update(ctx, func(tx *Tx) (err error) { n, err = change(tx, part); return err })
 		if err == nil {
 			purged += n
 		}
-		return err
+		return len(part), err
 	}
 	for last := *new(T); ; {
 		page, err := list(last)

@@ -56,9 +56,13 @@ func personals() []personal {
 // eventData is the object that an event shows.
 func eventData() personal { return personal{"events", "events", "data", "type", nil, ""} }
 
-// selection is the query for rows under a condition: id, kind, data and whether there is a client
-// address.
-func (p personal) selection(where string) string {
+// selection is the query for the row of an id, as scanPersonal reads it.
+func (p personal) selection() string {
+	return `SELECT ` + p.columns() + ` FROM ` + p.table + ` WHERE id = ?` + p.more
+}
+
+// columns are those that scanPersonal reads.
+func (p personal) columns() string {
 	data, addressed := "''", "0"
 	if p.column != "" {
 		data = "COALESCE(" + p.column + ", '')"
@@ -66,7 +70,7 @@ func (p personal) selection(where string) string {
 	if len(p.addresses) > 0 {
 		addressed = "CASE WHEN " + strings.Join(p.addresses, " || ") + " <> '' THEN 1 ELSE 0 END"
 	}
-	return `SELECT id, ` + p.kind + `, ` + data + `, ` + addressed + ` FROM ` + p.table + ` WHERE ` + where + p.more + ` ORDER BY id`
+	return `id, ` + p.kind + ` AS kind, ` + data + ` AS data, ` + addressed + ` AS addressed`
 }
 
 // write stores data and empties the client addresses of one row.
@@ -102,6 +106,9 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 	}
 	if err = e.delayed(ctx); err == nil {
 		err = e.customers(ctx)
+	}
+	if err == nil {
+		err = e.parts(ctx)
 	}
 	return e.erased, err
 }
@@ -188,7 +195,7 @@ type erasedTable struct {
 func erasedTables() []erasedTable {
 	out := []erasedTable{{"transactions", (*Tx).agedTransaction, (*Tx).delayedTransaction}}
 	for _, p := range personals() {
-		erase := func(tx *Tx, e *eraser, n int64) (int64, error) { return tx.eraseRows(p, "id = ?", n, e.erase) }
+		erase := func(tx *Tx, e *eraser, n int64) (int64, error) { return tx.eraseRow(p, n, e.erase) }
 		out = append(out, erasedTable{p.name, erase, func(tx *Tx, e *eraser, n int64) (int64, error) {
 			erased, err := erase(tx, e, n)
 			if err == nil {
@@ -240,34 +247,46 @@ func (a *agedTable) page(ctx context.Context) ([]int64, error) {
 		a.through, id.At(a.now.Add(-time.Duration(a.days)*day)), erasePage)
 }
 
-// part erases the rows up to the last one of a part of the page, in one commit.
-func (a *agedTable) part(ctx context.Context, part []int64) error {
-	return a.passed(ctx, part[len(part)-1], func(tx *Tx) (erased int64, err error) {
-		mine, err := tx.numbers(agedRows(a.table.name), a.through, part[len(part)-1], a.keep, a.days)
-		for _, n := range mine {
-			if err != nil {
-				break
-			}
-			var changed int64
-			changed, err = a.table.aged(tx, a.eraser, n)
-			erased += changed
+// part erases the first rows of a part of the page in one commit, and returns how many of the part it
+// has passed.
+func (a *agedTable) part(ctx context.Context, part []int64) (n int, err error) {
+	err = a.passed(ctx, func(tx *Tx) (erased, last int64, err error) {
+		last = part[len(part)-1]
+		mine, err := tx.numbers(agedRows(a.table.name), a.through, last, a.keep, a.days)
+		if err != nil {
+			return 0, 0, err
 		}
-		return erased, err
+		done, err := Each(tx, mine, func(n int64) error {
+			changed, err := a.table.aged(tx, a.eraser, n)
+			erased += changed
+			return err
+		})
+		if done < len(mine) && err == nil {
+			last = mine[done-1]
+		}
+		n = slices.Index(part, last) + 1
+		return erased, last, err
 	})
+	if a.moved {
+		n = len(part)
+	}
+	return n, err
 }
 
 // delay has a row that could not be erased tried again later.
 func (a *agedTable) delay(ctx context.Context, n int64) error {
-	return a.passed(ctx, n, func(tx *Tx) (int64, error) { return 0, tx.delayErasure(a.table.name, n, a.now.Add(eraseLater)) })
+	return a.passed(ctx, func(tx *Tx) (erased, last int64, err error) {
+		return 0, n, tx.delayErasure(a.table.name, n, a.now.Add(eraseLater))
+	})
 }
 
-// passed runs fn and writes in the same commit that the rows up to last were passed. It does nothing
-// if they were passed meanwhile, or a period was changed.
-func (a *agedTable) passed(ctx context.Context, last int64, fn func(*Tx) (int64, error)) error {
+// passed runs fn, which returns the last row that it has passed, and writes that row in the same
+// commit. It does nothing if the rows were passed meanwhile, or a period was changed.
+func (a *agedTable) passed(ctx context.Context, fn func(*Tx) (erased, last int64, err error)) error {
 	if a.moved {
 		return nil
 	}
-	moved := false
+	moved, last := false, int64(0)
 	err := a.commit(ctx, a.table.name, func(tx *Tx) (int64, error) {
 		if err := tx.lock(erasuresLock, 0); err != nil {
 			return 0, err
@@ -276,8 +295,8 @@ func (a *agedTable) passed(ctx context.Context, last int64, fn func(*Tx) (int64,
 		if moved = through != a.through; err != nil || moved {
 			return 0, err
 		}
-		erased, err := fn(tx)
-		if err != nil {
+		var erased int64
+		if erased, last, err = fn(tx); err != nil {
 			return 0, err
 		}
 		return erased, tx.exec(`INSERT INTO erasures (name, days, through) VALUES (?1, ?2, ?3)
@@ -313,37 +332,44 @@ func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
 	return through, nil
 }
 
-// eraseRows erases the personal data of the rows under a condition with one argument.
-func (tx *Tx) eraseRows(p personal, where string, arg int64, erase Erase) (erased int64, err error) {
-	type found struct {
-		id         int64
-		kind, data string
-		addressed  bool
+// personalRow is a row as an erasure reads it.
+type personalRow struct {
+	id         int64
+	kind, data string
+	addressed  bool // has a client address
+}
+
+func scanPersonal(row Scanner) (r personalRow, err error) {
+	if err := row.Scan(&r.id, &r.kind, &r.data, &r.addressed); err != nil {
+		return r, fmt.Errorf("read personal data: %w", err)
 	}
-	var rows []found
-	err = tx.each(p.selection(where)+tx.s.Dialect().Lock, func(row Scanner) error {
-		var r found
-		if err := row.Scan(&r.id, &r.kind, &r.data, &r.addressed); err != nil {
-			return fmt.Errorf("read personal data: %w", err)
-		}
-		rows = append(rows, r)
-		return nil
-	}, arg)
+	return r, nil
+}
+
+// eraseRow erases the personal data of the row of an id.
+func (tx *Tx) eraseRow(p personal, n int64, erase Erase) (erased int64, err error) {
+	row, err := tx.locked(p.selection(), n)
 	if err != nil {
 		return 0, err
 	}
-	for _, r := range rows {
-		next := r.data
-		if r.data != "" {
-			next = string(erase(r.kind, []byte(r.data)))
-		}
-		if next == r.data && !r.addressed {
-			continue
-		}
-		if err := p.write(tx, r.id, next); err != nil {
-			return 0, err
-		}
-		erased++
+	r, err := scanPersonal(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
 	}
-	return erased, nil
+	if err != nil {
+		return 0, err
+	}
+	return p.erase(tx, r, erase)
+}
+
+// erase erases the personal data of a row. It returns 0 if the row has none.
+func (p personal) erase(tx *Tx, r personalRow, erase Erase) (erased int64, err error) {
+	next := r.data
+	if r.data != "" {
+		next = string(erase(r.kind, []byte(r.data)))
+	}
+	if next == r.data && !r.addressed {
+		return 0, nil
+	}
+	return 1, p.write(tx, r.id, next)
 }

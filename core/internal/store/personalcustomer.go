@@ -14,14 +14,7 @@ import (
 // sweepPage is how many events one statement passes over to find those of erased objects.
 const sweepPage = 2000
 
-// QueueErasure has the personal data of a deleted customer's transactions erased, in the commit of
-// the deletion.
-func (tx *Tx) QueueErasure(c *payment.Customer) error {
-	return tx.exec(`INSERT INTO customer_erasures (customer_id, merchant_id, live, deleted_at, due_at) VALUES (?1, ?2, ?3, ?4, ?4)`,
-		c.ID, c.Tenant.Merchant, c.Tenant.Live, toMillis(tx.Now))
-}
-
-// deletedCustomer is a customer whose transactions are still to be erased.
+// deletedCustomer is a customer whose transactions or events are still to be erased.
 type deletedCustomer struct {
 	id      int64
 	tenant  payment.Tenant
@@ -53,8 +46,8 @@ func (e *eraser) customers(ctx context.Context) error {
 // paymentsOf erases the transactions of one deleted customer, page by page.
 func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 	const name = "transactions of a deleted customer"
-	rows := Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, part []int64) error {
-		return e.commit(ctx, name, func(tx *Tx) (int64, error) { return tx.erasePaymentsOf(e, c, part) })
+	rows := Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
+		return eraseEach(ctx, e, name, part, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
 	}}
 	for after, more := int64(0), true; more; {
 		page, err := collect(ctx, e.db, paymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
@@ -92,24 +85,18 @@ const paymentsOfCustomer = `SELECT transaction_id FROM transaction_terms
 	WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id > ? AND transaction_id < ?
 	ORDER BY transaction_id LIMIT ?`
 
-// erasePaymentsOf erases transactions of a deleted customer. A transaction that is
-// open, or cannot be erased, keeps its term, by which a later pass finds it.
-func (tx *Tx) erasePaymentsOf(e *eraser, c deletedCustomer, ids []int64) (erased int64, err error) {
-	for _, n := range ids {
-		changed, was, err := tx.erasePayment(n, e.now, e.erase)
-		switch {
-		case errors.Is(err, ErrNotFound): // its term has outlived it
-			err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id = ?`,
-				c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), n)
-		case err == nil && !was.open:
-			err = tx.erasedObjects(c.tenant, n)
-		}
-		if err != nil {
-			return 0, err
-		}
-		erased += changed
+// erasePaymentOf erases a transaction of a deleted customer. A transaction that is open, or cannot be
+// erased, keeps its term, by which a later pass finds it.
+func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int64, err error) {
+	erased, was, err := tx.erasePayment(n, e.now, e.erase)
+	switch {
+	case errors.Is(err, ErrNotFound): // its term has outlived it
+		err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id = ?`,
+			c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), n)
+	case err == nil && !was.open:
+		err = tx.erasedPayment(was, n)
 	}
-	return erased, nil
+	return erased, err
 }
 
 // postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased,
@@ -123,7 +110,9 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	}
 	due := e.now.Add(eraseLater)
 	if len(left) == 0 && e.now.Sub(c.deleted) > clockStep {
-		return tx.exec(`DELETE FROM customer_erasures WHERE customer_id = ?`, c.id)
+		if n, err := tx.changed(`DELETE FROM customer_erasures WHERE customer_id = ? AND events_due_at = 0`, c.id); err != nil || n > 0 {
+			return err
+		}
 	}
 	if len(left) > 0 {
 		if free := id.TimeOf(left[0]).Add(LeastKeepPersonal); free.After(due) {
@@ -212,17 +201,8 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 // sweepPage erases the events of one page.
 func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 	events := eventData()
-	rows := Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, part []int64) error {
-		return e.commit(ctx, events.name, func(tx *Tx) (erased int64, err error) {
-			for _, n := range part {
-				changed, err := tx.eraseRows(events, "id = ?", n, e.erase)
-				if err != nil {
-					return 0, err
-				}
-				erased += changed
-			}
-			return erased, nil
-		})
+	rows := Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
+		return eraseEach(ctx, e, events.name, part, func(tx *Tx, n int64) (int64, error) { return tx.eraseRow(events, n, e.erase) })
 	}}
 	for part := range slices.Chunk(ids, erasePage) {
 		if err := rows.Do(ctx, e.pass, part); err != nil {

@@ -20,7 +20,7 @@ const duePage = 2000
 type DueErasure struct {
 	Tenant payment.Tenant
 	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period;
-	// delayed_transactions, deleted_customers or inactive_customers.
+	// delayed_ and one of these or payment_parts; deleted_customers or inactive_customers.
 	Kind   string
 	Rows   int64
 	Oldest time.Time
@@ -103,10 +103,11 @@ func (c *dueCount) list() []DueErasure {
 // dueQueues are the rows that wait for an erasure, by kind, as pages reads them.
 func dueQueues() map[string]string {
 	out := map[string]string{
-		"deleted_customers": `SELECT customer_id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM customer_erasures
+		"deleted_customers": `SELECT customer_id, merchant_id, live, CASE WHEN due_at <= ?4 OR events_due_at BETWEEN 1 AND ?4 THEN 1 ELSE 0 END
+			FROM customer_erasures
 			WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
 	}
-	for _, table := range erasedTables() {
+	for _, table := range append(erasedTables(), erasedTable{name: paymentParts}) {
 		out["delayed_"+table.name] = `SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM delayed_erasures
 			WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`
 	}

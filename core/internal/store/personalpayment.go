@@ -5,26 +5,17 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// paymentParts returns the columns of one transaction with personal data, and the condition that
-// finds their rows.
-func paymentParts() map[string][]personal {
-	client := []string{"client_address"}
+// transactionData is the personal data of a transaction's own row.
+func transactionData() personal {
 	payer := []string{"client_address", "confirm_client_address", "void_client_address"}
-	return map[string][]personal{
-		"id = ?": {
-			{"transactions", "transactions", "details", "'transaction'", payer, ""},
-		},
-		"transaction_id = ?": {
-			{"captures", "captures", "details", "'capture'", client, ""},
-			{"refunds", "refunds", "details", "'refund'", client, ""},
-		},
-	}
+	return personal{"transactions", "transactions", "details", "'transaction'", payer, ""}
 }
 
 // unfinishedPayment is the condition of a transaction that has a step without an outcome or a pending
@@ -56,11 +47,13 @@ type paymentErasure struct {
 	customer, waitingOf string
 	open, changed       bool  // changed: later than its events are erased by their own age
 	paid                int64 // when it was created or last refunded, in milliseconds
+	through             int64 // the captures and refunds up to this id are erased in the same commit
 }
 
 // erasePayment erases the personal data of a transaction and of its captures and refunds, and its
-// link to a customer, in the command's commit. The customer keeps the time of the payment. It reports
-// a transaction that is open, which stays as it is, and ErrNotFound if there is none.
+// link to a customer, in the command's commit. Of many captures and refunds it erases a page, and has
+// the others follow: see eraser.parts. The customer keeps the time of the payment. It reports a
+// transaction that is open, which stays as it is, and ErrNotFound if there is none.
 func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, was paymentErasure, err error) {
 	row, err := tx.locked(openPayment, n, id.At(now.Add(-LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {
@@ -75,16 +68,18 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, w
 		return 0, was, err
 	}
 	// The transaction before its captures and refunds, as every command locks them.
-	parts := paymentParts()
-	for _, where := range []string{"id = ?", "transaction_id = ?"} {
-		for _, p := range parts[where] {
-			changed, err := tx.eraseRows(p, where, n, erase)
-			if err != nil {
-				return 0, was, fmt.Errorf("%s: %w", p.name, err)
-			}
-			erased += changed
-		}
+	if erased, err = tx.eraseRow(transactionData(), n, erase); err != nil {
+		return 0, was, err
 	}
+	page, err := tx.eraseParts(n, 0, math.MaxInt64, partsAtOnce, erase)
+	if err == nil && page.more {
+		err = tx.queueParts(was.tenant, n, page.through, now)
+	}
+	if err != nil {
+		return 0, was, err
+	}
+	was.through = page.through
+	erased += page.erased
 	if err := tx.unlinkPayment(n, was); err != nil {
 		return 0, was, err
 	}
@@ -124,7 +119,7 @@ func (tx *Tx) agedTransaction(e *eraser, n int64) (erased int64, err error) {
 	case was.open:
 		err = tx.delayErasure("transactions", n, e.now.Add(eraseLater))
 	case was.changed:
-		err = tx.erasedObjects(was.tenant, n)
+		err = tx.erasedPayment(was, n)
 	}
 	return erased, err
 }
@@ -154,7 +149,7 @@ func (tx *Tx) delayedTransaction(e *eraser, n int64) (erased int64, err error) {
 	if err := tx.endDelay("transactions", n, e.now); err != nil {
 		return 0, err
 	}
-	return erased, tx.erasedObjects(was.tenant, n)
+	return erased, tx.erasedPayment(was, n)
 }
 
 // postponeErasure has a row of the queue of delayed erasures tried again later.
@@ -175,31 +170,45 @@ func (e *eraser) delayed(ctx context.Context) error {
 func (e *eraser) delayedRows(ctx context.Context, table erasedTable) error {
 	rows := Rows[Due]{
 		Kind: table.name, ID: dueID,
-		Change: func(ctx context.Context, part []Due) error {
-			return e.commit(ctx, table.name, func(tx *Tx) (erased int64, err error) {
-				for _, d := range part {
-					changed, err := table.delayed(tx, e, d.ID)
-					if err != nil {
-						return 0, err
-					}
-					erased += changed
-				}
-				return erased, nil
-			})
+		Change: func(ctx context.Context, part []Due) (int, error) {
+			return eraseEach(ctx, e, table.name, part, func(tx *Tx, d Due) (int64, error) { return table.delayed(tx, e, d.ID) })
 		},
-		Refused: func(ctx context.Context, d Due) error {
-			return e.db.Update(ctx, func(tx *Tx) error { return tx.postponeErasure(e, table.name, d.ID) })
-		},
+		Refused: e.postpone(table.name),
 	}
-	return dueRows(ctx, e, rows, `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
-		AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`, table.name)
+	return dueRows(ctx, e, rows, table.name)
 }
 
-// dueRows changes the rows that a query returns, page by page: those due by ?1 that come after the
-// row ?3 of the time ?2, ?5 of them.
-func dueRows(ctx context.Context, e *eraser, rows Rows[Due], query, name string) error {
+// postpone is Rows.Refused of delayed erasures.
+func (e *eraser) postpone(name string) func(context.Context, Due) error {
+	return func(ctx context.Context, d Due) error {
+		return e.db.Update(ctx, func(tx *Tx) error { return tx.postponeErasure(e, name, d.ID) })
+	}
+}
+
+// eraseEach runs change for rows in one commit, as Each does.
+func eraseEach[T any](
+	ctx context.Context, e *eraser, name string, rows []T, change func(*Tx, T) (erased int64, err error),
+) (n int, err error) {
+	err = e.commit(ctx, name, func(tx *Tx) (erased int64, err error) {
+		n, err = Each(tx, rows, func(row T) error {
+			changed, err := change(tx, row)
+			erased += changed
+			return err
+		})
+		return erased, err
+	})
+	return n, err
+}
+
+// delayedPage selects a page of the rows of the name ?4 that are due by ?1, after the row ?3 of the
+// time ?2.
+const delayedPage = `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
+	AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`
+
+// dueRows changes the delayed erasures of a name that are due, page by page.
+func dueRows(ctx context.Context, e *eraser, rows Rows[Due], name string) error {
 	for last := (Due{}); ; {
-		page, err := collect(ctx, e.db, query, scanDue, toMillis(e.now), last.At, last.ID, name, erasePage)
+		page, err := collect(ctx, e.db, delayedPage, scanDue, toMillis(e.now), last.At, last.ID, name, erasePage)
 		if err == nil {
 			err = rows.Do(ctx, e.pass, page)
 		}
@@ -213,15 +222,19 @@ func dueRows(ctx context.Context, e *eraser, rows Rows[Due], query, name string)
 	}
 }
 
-// erasedObjects has the events of a transaction, and of its captures and refunds, erased too.
-func (tx *Tx) erasedObjects(tenant payment.Tenant, transaction int64) error {
-	return tx.exec(`INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
-		SELECT ?1, ?2, id, ?4 FROM transactions WHERE id = ?3
-		UNION ALL SELECT ?1, ?2, id, ?4 FROM captures WHERE transaction_id = ?3
-		UNION ALL SELECT ?1, ?2, id, ?4 FROM refunds WHERE transaction_id = ?3
-		ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
-		tenant.Merchant, tenant.Live, transaction, toMillis(tx.Now))
+// erasedPayment has the events of a transaction erased too, and those of its captures and refunds that
+// were erased with it.
+func (tx *Tx) erasedPayment(was paymentErasure, transaction int64) error {
+	err := tx.exec(`INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
+		SELECT ?1, ?2, id, ?4 FROM transactions WHERE id = ?3`+erasedAgain,
+		was.tenant.Merchant, was.tenant.Live, transaction, toMillis(tx.Now))
+	if err != nil {
+		return err
+	}
+	return tx.erasedParts(was.tenant, transaction, 0, was.through)
 }
+
+const erasedAgain = ` ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`
 
 // numbers runs a query for ids.
 func (tx *Tx) numbers(text string, args ...any) (out []int64, err error) {

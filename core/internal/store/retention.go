@@ -23,14 +23,14 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 	p := keyPurge{ended: toMillis(db.keysEnded(now)), expiry: toMillis(db.KeyExpiry(now))}
 	p.latest = p.expiry + KeyLifetime.Milliseconds()
 	pass := db.BeginPass(PassPurge)
-	rows := Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) error {
+	rows := Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
 		n := int64(0)
 		first, last := span(part)
 		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, p); return err })
 		if err == nil {
 			purged += n
 		}
-		return err
+		return len(part), err
 	}}
 	for after := int64(0); ; {
 		w, err := db.nextWindow(ctx, after, p)

@@ -24,6 +24,9 @@ var (
 	ErrBusy = errors.New("store: busy")
 	// ErrUnavailable: the database cannot be reached, or takes nothing, just now. What was asked for was not done, or it is not known whether it was.
 	ErrUnavailable = errors.New("store: unavailable")
+	// ErrStalled: the database was reached, and this command did not end within its time, or because
+	// of the locks of others. It comes with ErrUnavailable. Nothing was changed.
+	ErrStalled = errors.New("store: the command did not end in time")
 	// ErrChanged: what a command decided by was changed by others meanwhile. Returned by a command, it has Update run that again.
 	ErrChanged = errors.New("store: changed meanwhile")
 	// ErrAttempt: an attempt at the step has no result yet.

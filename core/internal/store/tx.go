@@ -14,6 +14,9 @@ type Tx struct {
 	// Now is the command's time, UTC with milliseconds: every row of one commit has the same.
 	Now time.Time
 
+	began time.Duration // by clock.Monotonic
+	rows  int           // that Each has changed
+
 	from     telemetry.Origin // the span it was asked for in
 	delivers bool
 	wrote    bool

@@ -184,7 +184,7 @@ func (d *Deliverer) hasten(ctx context.Context) error {
 	pass := d.Store.BeginPass(store.PassWebhooks)
 	rows := store.Rows[int64]{
 		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
-		Change: func(ctx context.Context, part []int64) error { return d.hastenAll(ctx, part, latest) },
+		Change: func(ctx context.Context, part []int64) (int, error) { return d.hastenAll(ctx, part, latest) },
 	}
 	for after, n := int64(0), purgeBatch; n == purgeBatch; {
 		found, err := d.Store.DeliveriesWrittenAfter(ctx, latest, after, purgeBatch)
@@ -202,15 +202,13 @@ func (d *Deliverer) hasten(ctx context.Context) error {
 	return nil
 }
 
-func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest time.Time) error {
-	return d.Store.Update(ctx, func(tx *store.Tx) error {
-		for _, one := range deliveries {
-			if err := tx.HastenDelivery(one, latest); err != nil {
-				return err
-			}
-		}
-		return nil
+// hastenAll makes deliveries due in one commit, and returns how many it has come to.
+func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest time.Time) (n int, err error) {
+	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		n, err = store.Each(tx, deliveries, func(one int64) error { return tx.HastenDelivery(one, latest) })
+		return err
 	})
+	return n, err
 }
 
 // take are places that are kept for attempts to one endpoint.

@@ -33,21 +33,21 @@ func (d *Deliverer) lease(ctx context.Context, takes []take, now time.Time) (map
 	leases, pass := map[int64][]store.Lease{}, d.Store.BeginPass(store.PassWebhooks)
 	err := store.Rows[take]{
 		Kind: "webhook_endpoint", ID: func(t take) int64 { return t.endpoint.ID },
-		Change: func(ctx context.Context, part []take) error {
+		Change: func(ctx context.Context, part []take) (n int, err error) {
 			got := map[int64][]store.Lease{}
-			err := d.Store.Update(ctx, func(tx *store.Tx) (err error) {
-				for _, t := range part {
+			err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
+				clear(got)
+				n, err = store.Each(tx, part, func(t take) (err error) {
 					e := t.endpoint.ID
-					if got[e], err = tx.LeaseDeliveries(e, d.refusals[e].after, t.places, now.Add(leaseTime)); err != nil {
-						return err
-					}
-				}
-				return nil
+					got[e], err = tx.LeaseDeliveries(e, d.refusals[e].after, t.places, now.Add(leaseTime))
+					return err
+				})
+				return err
 			})
 			if err == nil {
 				maps.Copy(leases, got)
 			}
-			return err
+			return n, err
 		},
 		Refused: func(ctx context.Context, t take) (err error) {
 			leases[t.endpoint.ID], err = d.leaseSingly(ctx, pass, t, now)
@@ -68,23 +68,21 @@ func (d *Deliverer) leaseSingly(
 	}
 	rows := store.Rows[store.Due]{
 		Kind: "webhook_delivery", ID: func(one store.Due) int64 { return one.ID },
-		Change: func(ctx context.Context, part []store.Due) error {
+		Change: func(ctx context.Context, part []store.Due) (n int, err error) {
 			var got []store.Lease
-			err := d.Store.Update(ctx, func(tx *store.Tx) error {
+			err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
 				got = nil
-				for _, one := range part {
+				n, err = store.Each(tx, part, func(one store.Due) error {
 					l, err := tx.LeaseDelivery(one.ID, now.Add(leaseTime))
-					if err != nil {
-						return err
-					}
 					got = append(got, l...)
-				}
-				return nil
+					return err
+				})
+				return err
 			})
 			if err == nil {
 				out = append(out, got...)
 			}
-			return err
+			return n, err
 		},
 	}
 	for len(due) > 0 && len(out) < t.places && err == nil {

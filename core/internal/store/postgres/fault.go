@@ -63,6 +63,8 @@ func explain(err error) error {
 		return nil
 	case errors.Is(err, store.ErrChanged):
 		return fmt.Errorf("%w: %w", store.ErrBusy, err) // again and again
+	case unavailable(err) && stalled(err):
+		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrStalled, err)
 	case unavailable(err):
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
@@ -88,6 +90,17 @@ func unavailable(err error) bool {
 	var scan pgx.ScanArgError
 	var of *fault
 	return errors.As(err, &of) && !errors.As(err, &scan) && !errors.Is(err, pgx.ErrTxCommitRollback)
+}
+
+// errLate reports a command whose time ended in its transaction, before the commit.
+var errLate = errors.New("the time of the command is over")
+
+// stalled reports whether a command that had its transaction did not end in time, or because of the
+// locks of others. Other commands may succeed meanwhile.
+func stalled(err error) bool {
+	var e *pgconn.PgError
+	return errors.Is(err, errLate) || takenBack(err) ||
+		errors.As(err, &e) && (e.Code == lockNotAvailable || e.Code == queryCanceled)
 }
 
 // fault is what came of a statement or a connection. What it wraps is either the server's word, or of the way there.

@@ -240,6 +240,9 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 		err = s.failed // which the command kept to itself
 	}
 	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", errLate, err)
+		}
 		_ = tx.Rollback(ctx) // a connection that cannot is closed, which is one too
 		if demoted(err) {
 			_ = conn.Conn().Close(ctx) // the next one goes to whoever can be written to

@@ -117,25 +117,29 @@ CREATE TABLE erasures (
 ) STRICT, WITHOUT ROWID;
 
 -- Rows that are to be erased later than others of their age: the erasure failed; of transactions also if something was open, or came after the erasure.
+-- The name payment_parts is of erased transactions with many captures and refunds, of which some are still to be erased.
 CREATE TABLE delayed_erasures (
     name        TEXT    NOT NULL, -- of the table
     id          INTEGER NOT NULL,
     merchant_id INTEGER NOT NULL,
     live        INTEGER NOT NULL CHECK (live IN (0, 1)),
     due_at      INTEGER NOT NULL,
+    through     INTEGER NOT NULL DEFAULT 0, -- the capture or refund after which those of an erased transaction go on
     PRIMARY KEY (name, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delayed_erasures_due ON delayed_erasures (name, due_at, id);
 
--- Deleted customers with transactions that are still to be erased.
+-- Deleted customers with transactions or events that are still to be erased.
 CREATE TABLE customer_erasures (
     customer_id INTEGER PRIMARY KEY,
     merchant_id INTEGER NOT NULL,
     live        INTEGER NOT NULL CHECK (live IN (0, 1)),
     deleted_at  INTEGER NOT NULL,
-    due_at      INTEGER NOT NULL
+    due_at      INTEGER NOT NULL,
+    events_due_at INTEGER NOT NULL DEFAULT 0 -- 0 if the customer's events are erased
 ) STRICT;
 CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
+CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
 
 -- Transactions, captures and refunds that were erased, and whose events follow.
 CREATE TABLE erased_objects (

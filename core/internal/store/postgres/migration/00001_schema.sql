@@ -104,6 +104,7 @@ CREATE TABLE delayed_erasures (
     merchant_id BIGINT   NOT NULL,
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
     due_at      BIGINT   NOT NULL,
+    through     BIGINT   NOT NULL DEFAULT 0,
     PRIMARY KEY (name, id)
 );
 CREATE INDEX delayed_erasures_due ON delayed_erasures (name, due_at, id);
@@ -112,9 +113,11 @@ CREATE TABLE customer_erasures (
     merchant_id BIGINT   NOT NULL,
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
     deleted_at  BIGINT   NOT NULL,
-    due_at      BIGINT   NOT NULL
+    due_at      BIGINT   NOT NULL,
+    events_due_at BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
+CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
 CREATE TABLE erased_objects (
     merchant_id BIGINT   NOT NULL,
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),

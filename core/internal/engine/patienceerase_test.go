@@ -1,0 +1,177 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// mustRefundOften makes a payment with many refunds with personal data, and returns its number.
+func mustRefundOften(t *testing.T, s *coretest.Service, refunds int) int64 {
+	t.Helper()
+	a, err := s.Pay(t.Context(), s.Request(""), 100_000, true)
+	if err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d, %v", a.Status, err)
+	}
+	s.MustExec(t, fmt.Sprintf(`INSERT INTO refunds
+		(id, transaction_id, merchant_id, live, state, amount, currency, details, created_at, updated_at, client_address)
+		WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+		SELECT %d + n, id, merchant_id, live, 'succeeded', 1, 'usd', '{"metadata":{"name":"Erika"}}', created_at, updated_at, '203.0.113.7'
+		FROM transactions CROSS JOIN numbers WHERE id = (SELECT MAX(id) FROM transactions)`, refunds, s.IDs.Next()))
+	s.Clock.Advance(time.Minute) // past the ids of the refunds
+	return s.Number(t, "SELECT MAX(id) FROM transactions")
+}
+
+// mustChangeOften makes a customer with many events, and returns its number.
+func mustChangeOften(t *testing.T, s *coretest.Service, events int) int64 {
+	t.Helper()
+	if a, err := s.Engine.CreateCustomer(t.Context(), s.Request(""), []byte(`{"email":"Erika"}`)); err != nil || a.Status != 201 {
+		t.Fatalf("customer: %d, %v", a.Status, err)
+	}
+	customer := s.Number(t, "SELECT MAX(id) FROM customers")
+	s.MustExec(t, fmt.Sprintf(`INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
+		WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+		SELECT %d + n, %d, 0, 'customer.updated', %d, n + 1, '{"id":"cus","object":"customer","email":"Erika"}', 1 FROM numbers`,
+		events, s.IDs.Next(), s.Tenant.Merchant, customer))
+	s.Clock.Advance(time.Minute) // past the ids of the events
+	return customer
+}
+
+// dyingErase calls erase and dies at a call: it ends ctx and panics.
+func dyingErase(ctx context.Context, erase store.Erase, at int) (alive context.Context, dying store.Erase) {
+	calls := 0
+	alive, end := context.WithCancel(ctx)
+	return alive, func(kind string, data []byte) []byte {
+		if calls++; calls >= at {
+			end()
+			panic("the process ends here")
+		}
+		return erase(kind, data)
+	}
+}
+
+// TestManyRefundsAreErasedInPages: the process dies at several rows. A payment that is not erased has
+// all its personal data; one that is erased waits for the rest, which the next pass erases. A refund
+// after the erasure keeps its own data for its period.
+func TestManyRefundsAreErasedInPages(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	const refunds = 350
+	transaction := mustRefundOften(t, s, refunds)
+	s.MustExec(t, "UPDATE transactions SET details = ?", personalDetails)
+	const amounts = "SELECT amount_captured * 3 + amount_refunded * 5 + version * 7 FROM transactions"
+	before := s.Number(t, amounts)
+	s.Clock.Advance(keptAge)
+	left := func() int64 {
+		return s.Number(t, "SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%' OR client_address <> ''")
+	}
+	waits := func() int64 { return s.Number(t, "SELECT COUNT(*) FROM delayed_erasures WHERE name = 'payment_parts'") }
+	for _, at := range []int{1, 50, 250, 150} {
+		ctx, erase := dyingErase(t.Context(), impersonal, at)
+		if _, err := s.DB.ErasePersonal(ctx, s.Clock.Now(), keptDays, erase); err == nil {
+			t.Fatalf("at row %d: the pass went on", at)
+		}
+		erased := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE erased_at > 0 AND details NOT LIKE '%Erika%'")
+		if erased == 0 && left() != refunds || erased == 1 && (left() == 0 || waits() != 1) {
+			t.Errorf("at row %d: erased %d, %d refunds left, %d wait", at, erased, left(), waits())
+		}
+	}
+	if left() == refunds || waits() != 1 {
+		t.Fatalf("%d refunds left, %d wait", left(), waits())
+	}
+	wantNumber(t, s, "amounts", amounts, before)
+	s.Clock.Advance(time.Second)
+	late := []byte(`{"metadata":{"name":"Erika"}}`)
+	if a, err := s.Engine.Refund(t.Context(), s.Request("late"), transaction, 10, late); err != nil || a.Status != 201 {
+		t.Fatalf("refund: %d, %v", a.Status, err)
+	}
+	mustErase(t, s)
+	if left() != 1 || waits() != 0 {
+		t.Errorf("got %d refunds left, %d wait, want the late one alone", left(), waits())
+	}
+	wantNumber(t, s, "objects whose events are erased", "SELECT COUNT(*) FROM erased_objects", refunds+1-99) // and the capture
+	s.Clock.Advance(keptAge)
+	mustErase(t, s)
+	if got := personalRows(t, s); got != 0 {
+		t.Errorf("rows with personal data: got %d, want 0", got)
+	}
+	wantNumber(t, s, "delayed", "SELECT COUNT(*) FROM delayed_erasures", 0)
+}
+
+// TestOneErasureHoldsNoWriter: no commit of an erasure changes many rows, however many refunds a
+// payment has and events a customer.
+func TestOneErasureHoldsNoWriter(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	rows, most := 0, 0
+	count := func(erase store.Erase) store.Erase {
+		return func(kind string, data []byte) []byte { rows++; return erase(kind, data) }
+	}
+	mustRefundOften(t, s, 1000)
+	MustPayPersonal(t, s, 1)
+	customer := mustChangeOften(t, s, 1000)
+	s.Clock.Advance(keptAge)
+	s.DB.Observe(func(store.Group) { rows, most = 0, max(most, rows) }, nil)
+	if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
+		t.Fatalf("delete: %d, %v", a.Status, err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'"); got < 900 {
+		t.Errorf("events after the deletion: got %d, want at least 900", got)
+	}
+	if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, count(impersonal)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), count(api.Presenter{}.Erased)); err != nil {
+		t.Error(err)
+	}
+	if most == 0 || most > 2*120 { // a server repeats each command once
+		t.Errorf("rows in one commit: got %d, want at most 120", most)
+	}
+	if got := personalIn(t, s); got != 0 {
+		t.Errorf("rows with personal data: got %d, want 0", got)
+	}
+}
+
+// TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and one event
+// is refused. The customer is gone at once, and later passes erase all events.
+func TestCustomerEventsEndMidway(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	series := scraped(s)
+	customer := mustChangeOften(t, s, 350)
+	if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
+		t.Fatalf("delete: %d, %v", a.Status, err)
+	}
+	wantNumber(t, s, "customers", "SELECT COUNT(*) FROM customers WHERE deleted_at = 0", 0)
+	const left = "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'"
+	for _, at := range []int{1, 150, 250} {
+		ctx, erase := dyingErase(t.Context(), api.Presenter{}.Erased, at)
+		if _, err := s.DB.EraseCustomerEvents(ctx, s.Clock.Now(), erase); err == nil {
+			t.Fatalf("at event %d: the pass went on", at)
+		}
+	}
+	refused := s.Number(t, "SELECT MAX(id) FROM events WHERE data LIKE '%Erika%'")
+	end := s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.id = %d", refused))
+	s.Clock.Advance(keptAge)
+	for range 2 { // the second one is before the next attempt
+		if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased); err != nil {
+			t.Error(err)
+		}
+		mustErase(t, s)
+		wantNumber(t, s, "events with personal data", left, 1)
+	}
+	wantSkipped(t, s, series, "erasure", refused)
+	end()
+	s.Clock.Advance(2 * time.Hour)
+	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased); err != nil {
+		t.Error(err)
+	}
+	wantNumber(t, s, "events with personal data", left, 0)
+	mustErase(t, s)
+	wantNumber(t, s, "customers to be erased", "SELECT COUNT(*) FROM customer_erasures", 0)
+}
