@@ -15,8 +15,7 @@ const (
 	confirmAfter = time.Hour
 	// lateBy is after how much monotonic time more ConfirmedLate follows a step ahead.
 	lateBy = 24 * time.Hour
-	// forgetAfter is after how much monotonic time a clock that was set back is believed to have been
-	// ahead before, so that Highest follows it.
+	// forgetAfter is how long Highest stays ahead of a clock that was set back.
 	forgetAfter = 7 * 24 * time.Hour
 )
 

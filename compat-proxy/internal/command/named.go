@@ -43,8 +43,9 @@ func (n Named) Kind() Kind { return n.Command.Kind() }
 const (
 	// namedKeys is how many keys a name has: the next one is for who comes after a refusal.
 	namedKeys = 8
-	// namedFor is how long after a name's first key was used the others may still be. Whoever asks again asks for the first key first, and v1
-	// forgets that after a day: what was done under another is therefore known for a day less this.
+	// namedFor is how long after a name's first key was used the others can still be used. A retry
+	// looks up the first key first, which v1 keeps for 24 hours. So effects under later keys are
+	// found for 24 hours minus namedFor.
 	namedFor = time.Hour
 )
 

@@ -85,11 +85,7 @@ func (Presenter) Operator(o *store.OperatorToken, now time.Time, token secret.St
 		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
 	}
 	shown.Token = &token
-	body, err := v1.Marshal(&shown) // writes the secret
-	if err != nil {
-		panic("api: internal error: a contract type does not encode")
-	}
-	return engine.Answer{Status: http.StatusCreated, Body: body, Secret: true}
+	return engine.Answer{Status: http.StatusCreated, Body: encodeSecret(&shown), Secret: true}
 }
 
 // ShowOperator shows an operator token as it stands at a time.

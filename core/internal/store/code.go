@@ -69,8 +69,8 @@ func (tx *Tx) deleteCode(token int64) error {
 
 // DestroyCodeKeys removes the keys of all hours but those from first to last from the database and,
 // once it returns nil, from its files. Nothing opens the codes that they encrypted from then on,
-// wherever a copy of one is. It returns ErrUnavailable if the table is read for long, as by a dump:
-// try again.
+// wherever a copy of one is. While the table is read for long, as by a dump, PostgreSQL returns
+// ErrUnavailable and SQLite ErrBusy: try again.
 func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
 	over, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ? OR hour > ?)`, first, last)
 	if err != nil {

@@ -16,7 +16,7 @@ type Settings struct {
 	MaxHeader    int           `yaml:"max_header"`    // of its protected header, decoded
 	MaxResponse  int           `yaml:"max_response"`  // of an answer to encrypt
 	RequireIAT   bool          `yaml:"require_iat"`
-	MaxAge       time.Duration `yaml:"max_age"` // how far iat may be from now, either way; under maxMaxAge
+	MaxAge       time.Duration `yaml:"max_age"` // how far iat may be from now, either way; under maxAgeLimit
 	Concurrency  int           `yaml:"decryptions"`
 	Queue        time.Duration `yaml:"decryption_wait"`
 }
@@ -31,10 +31,10 @@ const (
 	defaultQueue        = 100 * time.Millisecond
 )
 
-// maxMaxAge bounds MaxAge. Between the first and the last moment at which a message is accepted
+// maxAgeLimit bounds MaxAge. Between the first and the last moment at which a message is accepted
 // pass up to two MaxAge. In less than 24 hours core still has the Idempotency-Key, so a replay
 // changes nothing.
-const maxMaxAge = 12 * time.Hour
+const maxAgeLimit = 12 * time.Hour
 
 // maxSize is above what any limit can sensibly be, and keeps sums of them from overflowing.
 const maxSize = 64 << 20
@@ -63,8 +63,8 @@ func (s Settings) Complete() (Settings, error) {
 	if s.Queue == 0 {
 		s.Queue = defaultQueue
 	}
-	if s.MaxAge < time.Second || s.MaxAge >= maxMaxAge {
-		return s, fmt.Errorf("mle: max_age: %s is not allowed: want at least 1s and less than %s", s.MaxAge, maxMaxAge)
+	if s.MaxAge < time.Second || s.MaxAge >= maxAgeLimit {
+		return s, fmt.Errorf("mle: max_age: %s is not allowed: want at least 1s and less than %s", s.MaxAge, maxAgeLimit)
 	}
 	if s.Queue < 0 {
 		return s, fmt.Errorf("mle: decryption_wait: %s is negative", s.Queue)
