@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -23,11 +24,41 @@ func (s session) bind(ctx context.Context, c Named) *Result {
 			return failed
 		}
 	}
-	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), evidence, 0) })
+	return s.bindTo(ctx, func(n naming) string { return n.key(c.Kind(), evidence, 0) }, []string{"bound", c.Name})
+}
+
+// Bind reserves evidence at v1 for one purpose, for 24 hours. It is Done if this purpose is the
+// first one, and Refused with CodeNameSpent if another was. Evidence that covers no operation is
+// bound before the request is read further, so the same login can be used for no other operation,
+// whatever the result of the first one.
+func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpose []string) Result {
+	if !x.MayBegin(ctx) {
+		return notBegun()
+	}
+	ctx, cancel := x.lasting(ctx)
+	defer cancel()
+	s := session{x: x, key: key}
+	if !b.Witness.IsZero() {
+		s.key = b.Witness
+	}
+	if failed := s.prepare(ctx, Named{}); failed != nil {
+		return *failed
+	}
+	first := func(n naming) string { return "evidence-" + n.derive([]string{b.Evidence}) }
+	if failed := s.bindTo(ctx, first, append([]string{"for"}, purpose...)); failed != nil {
+		return *failed
+	}
+	return Result{Outcome: Done}
+}
+
+// bindTo reserves the key for the purpose. It returns the result to give if the key has another
+// purpose, or v1 does not tell.
+func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []string) *Result {
+	names, failed := s.chosen(ctx, key)
 	if failed != nil {
 		return failed
 	}
-	held, failed := s.reserve(ctx, names.key(c.Kind(), evidence, 0), names.derive([]string{"bound", c.Name}))
+	held, failed := s.reserve(ctx, key(names), names.derive(purpose))
 	if failed == nil && !held {
 		failed = &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: CodeNameSpent}
 	}

@@ -2,6 +2,7 @@ package providerb_test
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,10 +13,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // scenario is testdata/<case>/case.json. Beside it lie request.json, the body if there is one, and as golden files commands.json (what
@@ -48,11 +51,23 @@ func runGolden(t *testing.T, dir string) {
 	goldentest.Compare(t, filepath.Join(dir, "response.json"), response)
 }
 
+// binder records the commands and binds evidence.
+type binder struct {
+	*goldentest.Recorder
+
+	executor *command.Executor
+}
+
+func (b binder) Bind(ctx context.Context, key secret.String, evidence command.Binding, purpose []string) command.Result {
+	return b.executor.Bind(ctx, key, evidence, purpose)
+}
+
 // answerTo sends a case's request and returns what v1 was asked to do, and the answer.
 func answerTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)
-	recorder := &goldentest.Recorder{Executor: goldentest.MustExecutor(t, script)}
+	executor := goldentest.MustExecutor(t, script)
+	recorder := binder{&goldentest.Recorder{Executor: executor}, executor}
 	handler := mustHandler(t, recorder)
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, s.request(t, request))

@@ -24,6 +24,8 @@ type Executor interface {
 	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	// Execute runs commands in order and stops after the first that is not done.
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+	// Bind reserves evidence for one purpose.
+	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
 // Config is what a Handler needs. All but Openers and Observe are required.
@@ -157,8 +159,13 @@ func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (aut
 
 // known is the answer to a caller who has said who it is.
 func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time) (string, answer) {
-	op, id, found := find(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix))
+	path := strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix)
+	op, id, found := find(r.Method, path)
+	from := origin{header: r.Header, caller: caller, target: path}
 	if found != http.StatusOK {
+		if out, ok := h.bind(r.Context(), from, now); !ok {
+			return OperationNone, out
+		}
 		return OperationNone, lost(found)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
@@ -166,13 +173,16 @@ func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder
 	if !ok {
 		return op.name, refused(now, reasonInvalid, textInvalid, "")
 	}
-	from := origin{header: r.Header, caller: caller}
 	out := h.run(op, text, from, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
 	return op.name, out
 }
 
 // run is an operation on a request whose caller is known.
 func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
+	from.target = op.target(c.id)
+	if out, ok := h.bind(c.ctx, from, c.now); !ok {
+		return out
+	}
 	if scope := op.missing(c.scopes); scope != "" {
 		return forbidden(scope)
 	}
@@ -180,7 +190,6 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
-	from.target = op.path[len(op.path)-1] + "/" + c.id // not by the operation's name: there are two for what refunds, or voids
 	c.req, c.name = req, from.name(req)
 	return op.run(h, c)
 }

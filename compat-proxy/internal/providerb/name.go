@@ -1,9 +1,11 @@
 package providerb
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -36,7 +38,7 @@ func transactionName(caller auth.Caller, transactionID string) string {
 type origin struct {
 	header http.Header
 	caller auth.Caller
-	// target is what is done, with the number in the path. What a header names is told apart by it, and what a login names that covers no path.
+	// target is the operation, with the number in the path. It distinguishes requests under one header.
 	target string
 	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
 	place string
@@ -44,16 +46,51 @@ type origin struct {
 
 // name returns the request's name. It binds the evidence to the name if the login does not sign the
 // header that gives the name, or the merchant. A recorded request cannot be sent under another one.
+// Evidence of a login that covers no path was bound before: see Handler.bind.
 func (o origin) name(req *wire.Request) name {
 	n := o.chosen(req)
 	switch {
-	case o.caller.Evidence == "" || n.text == "":
-	case !o.caller.Witness.IsZero():
-		n.bound = command.Binding{Evidence: o.evidence("portfolio/" + o.caller.Login), Witness: o.caller.Witness}
-	case o.inHeader(req):
-		n.bound = command.Binding{Evidence: o.evidence("evidence/" + o.caller.Merchant)}
+	case o.caller.Evidence == "" || n.text == "" || o.caller.Pathless:
+	case !o.caller.Witness.IsZero() || o.inHeader(req):
+		n.bound = o.binding()
+		n.bound.Evidence += o.place
 	}
 	return n
+}
+
+// binding returns the evidence, to be bound under the witness if the login does not sign the
+// merchant.
+func (o origin) binding() command.Binding {
+	if !o.caller.Witness.IsZero() {
+		return command.Binding{Evidence: "portfolio/" + o.caller.Login + "/" + o.caller.Evidence, Witness: o.caller.Witness}
+	}
+	return command.Binding{Evidence: o.evidence()}
+}
+
+// purpose is all of the request that a login does not cover if it covers no path. The calls of a
+// batch came in one body, which is covered.
+func (o origin) purpose() []string {
+	target := o.target
+	if o.place != "" {
+		target = "batch"
+	}
+	return []string{o.caller.Merchant, target, o.headerValue()}
+}
+
+// bind reserves the evidence of a login that covers no path for this operation. It returns false,
+// with the response, if the evidence came with another operation before, or v1 does not tell.
+func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (answer, bool) {
+	if !o.caller.Pathless {
+		return answer{}, true
+	}
+	r := h.cfg.Executor.Bind(ctx, o.caller.Grant.APIKey, o.binding(), o.purpose())
+	if r.Outcome == command.Done {
+		return answer{}, true
+	}
+	if out, known := (call{now: now}).followFault(r, ""); known {
+		return out, false
+	}
+	return failed(now, reasonSystem, textSystem), false
 }
 
 // chosen returns the name by the client's transaction id, else by its header, else by its evidence.
@@ -66,7 +103,7 @@ func (o origin) chosen(req *wire.Request) name {
 	case header != "":
 		return name{text: header, reused: invalid()}
 	case o.caller.Evidence != "":
-		return name{text: o.evidence("evidence/" + o.caller.Merchant), reused: invalid(), final: true}
+		return name{text: o.evidence() + o.place, reused: invalid(), final: true}
 	}
 	return name{}
 }
@@ -76,8 +113,17 @@ func (o origin) inHeader(req *wire.Request) bool {
 	return req.ClientReference.TransactionID == "" && o.headerName() != ""
 }
 
-// headerName is the name by the client's header; "" when there is none.
+// headerName is the name by the client's header; "" without one.
 func (o origin) headerName() string {
+	value := o.headerValue()
+	if value == "" {
+		return ""
+	}
+	return "header/" + o.caller.Merchant + "/" + o.target + "/" + value + o.place
+}
+
+// headerValue is the value of the client's header, shortened; "" without one.
+func (o origin) headerValue() string {
 	const longest = 256
 	for _, h := range nameHeaders {
 		value := o.header.Get(h)
@@ -86,21 +132,14 @@ func (o origin) headerName() string {
 			value = "sha256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 		}
 		if value != "" {
-			return "header/" + o.caller.Merchant + "/" + o.target + "/" + value + o.place
+			return value
 		}
 	}
 	return ""
 }
 
-// evidence returns the nonce or signature of the caller's login, for the login or merchant in of.
-// For a login that may cover no path it includes the operation and its target, because equal
-// requests on different payments then log in alike.
-func (o origin) evidence(of string) string {
-	if !o.caller.Nonce {
-		of += "/" + o.target
-	}
-	return of + "/" + o.caller.Evidence + o.place
-}
+// evidence returns the nonce or signature of the caller's login, for its merchant.
+func (o origin) evidence() string { return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence }
 
 // named puts a command under the request's name.
 func (c call) named(do command.Command) command.Command {

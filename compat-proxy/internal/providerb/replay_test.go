@@ -249,8 +249,8 @@ func TestRecordedRequestOfEachKind(t *testing.T) {
 	}
 }
 
-// A token without a nonce covers no path: another way to write the same one, or the other path of the same operation, is no other request.
-// The same operation on another payment is.
+// A token without a nonce covers no path. Another spelling of the path, or the other path of the
+// same operation, is the same request. The same operation on another payment is refused.
 func TestTokenAtAnotherPath(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)
@@ -258,14 +258,17 @@ func TestTokenAtAnotherPath(t *testing.T) {
 		"/pts/v2/payments/5/refunds", "/pts/v2/payments/5/refunds/", "/pts/v2/payments/5/refunds?a=b", "/pts/v2/payments/%35/refunds",
 		"/pts/v2/captures/5/refunds",
 	} {
-		s.handler.ServeHTTP(httptest.NewRecorder(), tokened(t, path, followBody, s.token(t, followBody, "")))
+		s.take(t, tokened(t, path, followBody, s.token(t, followBody, "")))
+	}
+	for _, path := range []string{"/pts/v2/payments/6/refunds", "/pts/v2/payments/5/captures", "/pts/v2/payments/5/voids", "/pts/v2/nothing"} {
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, tokened(t, path, followBody, s.token(t, followBody, "")))
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "INVALID_DATA") {
+			t.Errorf("%s: got %d %s, want INVALID_DATA", path, w.Code, w.Body)
+		}
 	}
 	if got := s.distinct(); got != 1 {
 		t.Errorf("got %d refunds, want 1: %q", got, s.names)
-	}
-	s.take(t, tokened(t, "/pts/v2/payments/6/refunds", followBody, s.token(t, followBody, "")))
-	if got := s.distinct(); got != 2 {
-		t.Errorf("of two payments: got %d refunds, want 2: %q", got, s.names)
 	}
 }
 

@@ -54,6 +54,16 @@ func (o operation) route(prefix string) string {
 	return o.httpMethod + " " + prefix + "/" + strings.Join(o.path, "/")
 }
 
+// target returns what a request does, with the number in its path. It is the same at the paths of a
+// payment and of a capture, where clients use the numbers of both.
+func (o operation) target(id string) string {
+	what := o.path[len(o.path)-1]
+	if o.name == "voidRefund" || o.name == "voidCredit" {
+		what = o.name
+	}
+	return what + "/" + id
+}
+
 // match reports whether the path is the operation's, with the id in it.
 func (o operation) match(segments []string) (id string, same bool) {
 	if len(segments) != len(o.path) {

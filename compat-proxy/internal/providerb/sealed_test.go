@@ -31,8 +31,12 @@ type desk struct {
 	to      string // certificate to encrypt to
 }
 
-// letIn is a v1 that knows the merchant's key.
-func letIn(w http.ResponseWriter, _ *http.Request) {
+// letIn is a v1 that accepts the merchant's key and every reservation.
+func letIn(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		w.WriteHeader(http.StatusCreated)
+		return
+	}
 	_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","mode":"test","scopes":["compat:use","payments:authorize"]}`))
 }
 

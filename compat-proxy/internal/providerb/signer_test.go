@@ -39,11 +39,13 @@ type signer struct {
 	// replicas are further proxies in front of the same v1, each with no memory of the others.
 	replicas []*providerb.Handler
 
-	mu      sync.Mutex
-	bound   map[string]string // guarded by mu: evidence to the name that came with it
-	names   []string          // guarded by mu
-	finals  []bool            // whether a refusal would have used up each name
-	refuses bool              // as long as v1 refuses, and remembers nothing of it
+	mu    sync.Mutex
+	bound map[string]string // guarded by mu: evidence to the name that came with it
+	names []string          // guarded by mu
+	// purposes has what evidence is reserved for; guarded by mu.
+	purposes map[string]string
+	finals   []bool // whether a refusal would have used up each name
+	refuses  bool   // as long as v1 refuses, and remembers nothing of it
 }
 
 func (s *signer) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
@@ -68,6 +70,21 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 	results[0].Capture = &v1.Capture{ID: id.Format(id.Capture, 60410000124), Currency: "usd"}
 	results[0].Refund = &v1.Refund{ID: id.Format(id.Refund, 60410000125), Currency: "usd"}
 	return results
+}
+
+// Bind keeps what evidence is reserved for, as v1 does.
+func (s *signer) Bind(_ context.Context, _ secret.String, b command.Binding, purpose []string) command.Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.purposes == nil {
+		s.purposes = map[string]string{}
+	}
+	of := strings.Join(purpose, "\n")
+	if had, known := s.purposes[b.Evidence]; known && had != of {
+		return command.Result{Outcome: command.Refused, Status: http.StatusUnprocessableEntity, Code: command.CodeNameSpent}
+	}
+	s.purposes[b.Evidence] = of
+	return command.Result{Outcome: command.Done}
 }
 
 // binds keeps what a name is bound to, as v1 does: evidence belongs to the first name that came

@@ -51,9 +51,9 @@ type Caller struct {
 	// signed, with the body itself but for its security codes in place of the body's digest. Empty
 	// when the way of logging in has none.
 	Evidence string
-	// Nonce reports that Evidence is different for any two requests. Else two that are equal, and were signed in the same second, share it; that
-	// of a token without a nonce covers no path.
-	Nonce bool
+	// Pathless reports that the login covers the body but no path: the same bytes are valid at any
+	// path.
+	Pathless bool
 	// Witness is the API key under which Evidence is bound to Merchant if Merchant is not signed:
 	// another merchant of the same portfolio could be put in its place. Zero if Merchant is signed.
 	Witness secret.String

@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,8 @@ func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) e
 		return errClaims
 	case c.Path != "" && !slices.Contains(pathsOf(r), string(c.Path)):
 		return errClaims
+	case c.Path == "" && len(r.Body) == 0 && r.Method != http.MethodGet:
+		return errClaims // it covers nothing: the token of a lookup would void a payment
 	case c.Host != "" && !v.knows(r, string(c.Host)):
 		return errClaims
 	}
@@ -164,12 +167,12 @@ func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact s
 	if err != nil {
 		return Caller{}, err
 	}
-	out.MayEncrypt = true
+	out.MayEncrypt, out.Pathless = true, c.Path == "" && len(r.Body) > 0
 	if k, ok := key.Login.ResponseKey(string(c.ResponseKID)); ok && c.ResponseKID != "" {
 		out.SealKID, out.SealKey = string(c.ResponseKID), k
 	}
 	if c.Nonce != "" {
-		out.Evidence, out.Nonce = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n"), true
+		out.Evidence = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n")
 	} else {
 		out.Evidence = tokenEvidence(compact, payload, r.Body)
 	}

@@ -131,7 +131,7 @@ func TestTokenVector(t *testing.T) {
 		t.Fatalf("token = %s, want it to end in %s", got, want)
 	}
 	c := accepted(t, setup(t, age), r, "demo_merchant_1")
-	if !c.Nonce || !c.MayEncrypt || !strings.Contains(c.Evidence, "0f0e0d0c") || c.SealKey != nil {
+	if c.Pathless || !c.MayEncrypt || !strings.Contains(c.Evidence, "0f0e0d0c") || c.SealKey != nil {
 		t.Errorf("caller = %+v, want evidence that is a nonce, and a plain answer", c)
 	}
 }
@@ -240,8 +240,8 @@ func TestTokenAccepted(t *testing.T) {
 			j := tokenVector()
 			change(&j)
 			c := accepted(t, v, j.signed(t), "demo_merchant_1")
-			if got, want := c.Nonce, !strings.HasPrefix(name, "legacy"); got != want || c.Evidence == "" {
-				t.Errorf("evidence is a nonce: %v, want %v and some evidence", got, want)
+			if got, want := c.Pathless, strings.HasPrefix(name, "legacy"); got != want || c.Evidence == "" {
+				t.Errorf("covers no path: %v, want %v and some evidence", got, want)
 			}
 		})
 	}
@@ -251,6 +251,9 @@ func TestTokenRefused(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), age), pairs()
 	for name, change := range map[string]func(*jwt){
+		"a lookup's token on a post": func(j *jwt) {
+			j.Body, j.claims = nil, set(set(j.claims, "digest", nil), "request-resource-path", nil)
+		},
 		"wrong secret":    func(j *jwt) { j.signer = hmacWith([]byte("another secret of thirty-two byt")) },
 		"unknown kid":     func(j *jwt) { j.header = set(j.header, "kid", "nobody") },
 		"no kid":          func(j *jwt) { j.header = set(j.header, "kid", nil) },
