@@ -167,3 +167,34 @@ func TestBareHeader(t *testing.T) {
 		}
 	}
 }
+
+// TestMLEKeysFromAWebPage: core's refusal of a secret key with an Origin header holds for the paths
+// that mle-filter serves.
+func TestMLEKeysFromAWebPage(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	m := merchantOf(t, p)
+	sdktest.WaitForKeys(t, system(t, p))
+	for path, method := range map[string]string{
+		"/v1/mle/keys/current": http.MethodGet, "/v1/mle/keys": http.MethodGet,
+		"/v1/mle/keys/rotate": http.MethodPost, "/v1/mle/response_keys": http.MethodPost,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), method, p.HTTP+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Authorization": {"Bearer " + m.key}, "Origin": {"https://shop.example"}}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.Body.Close() != nil {
+			t.Fatal(err)
+		}
+		var body v1.ErrorBody
+		if err := json.Unmarshal(text, &body); err != nil || response.StatusCode != 403 || body.Error.Code != "secret_key_in_browser" {
+			t.Errorf("%s: got %d %s", path, response.StatusCode, text)
+		}
+	}
+}

@@ -106,13 +106,14 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	v, err, _ := r.ask.Do(string(name[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout) // others wait for it too
 		defer cancel()
-		return r.current(ctx, credential, now)
+		return r.current(ctx, credential, nil, now) // core sees the request's Origin later
 	})
 	return answerOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without the memory. Requests that core does not see afterwards need it: a key
-// that core has ended must do nothing any more.
+// Fresh is Resolve without the memory, for requests that core does not see afterwards: a key that core
+// has ended must do nothing any more. Core sees their Origin too, so it refuses a secret key that comes
+// from a web page.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {
@@ -120,7 +121,7 @@ func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	e, err := r.current(ctx, credential, r.cfg.Clock.Now())
+	e, err := r.current(ctx, credential, h["Origin"], r.cfg.Clock.Now())
 	return answerOf(e, err, func(entry) {})
 }
 
@@ -174,12 +175,15 @@ type refusedError struct{ problem *engine.Problem }
 
 func (e *refusedError) Error() string { return "identity: core refuses: " + e.problem.Code }
 
-func (r *Resolver) current(ctx context.Context, credential string, now time.Time) (entry, error) {
+func (r *Resolver) current(ctx context.Context, credential string, origin []string, now time.Time) (entry, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.cfg.V1+"/v1/api_keys/current", nil)
 	if err != nil {
 		return entry{}, fmt.Errorf("identity: %w", err)
 	}
 	req.Header.Set("Authorization", credential)
+	if len(origin) > 0 {
+		req.Header["Origin"] = origin
+	}
 	if !r.cfg.Token.IsZero() {
 		req.Header.Set(askField, r.cfg.Token.Reveal())
 	}

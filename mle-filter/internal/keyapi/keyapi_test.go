@@ -42,6 +42,11 @@ func fakeCore(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"The API key is missing or invalid.","status":401,"request_id":"req"}}`)
 		return
 	}
+	if len(r.Header["Origin"]) > 0 && strings.Contains(told, `"kind":"secret"`) {
+		w.WriteHeader(403)
+		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"secret_key_in_browser","message":"A secret key came with an Origin header.","status":403,"request_id":"req"}}`)
+		return
+	}
 	_, _ = fmt.Fprintf(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5",%s,"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`, told)
 }
 
@@ -309,6 +314,26 @@ func TestAccess(t *testing.T) {
 	}
 	wantRefusal(t, b.do(t, "sk", "GET", current+"?algo=x", ""), 400, "unknown_parameter", "algo")
 	wantRefusal(t, b.do(t, "sk", "GET", all+"?alg=x", ""), 400, "unknown_parameter", "")
+}
+
+// TestSecretKeyInABrowser: a secret key with an Origin header is refused on every route and changes
+// nothing. A publishable key reads the current key from a page of any origin.
+func TestSecretKeyInABrowser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	before := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200)
+	for _, origin := range []string{"https://shop.example", "null", ""} {
+		for _, c := range [][2]string{
+			{"GET", current}, {"GET", all}, {"POST", rotate}, {"DELETE", all + "/x"},
+			{"GET", response}, {"POST", response}, {"POST", response + "/x/challenge"}, {"DELETE", response + "/x"},
+		} {
+			wantRefusal(t, b.do(t, "sk", c[0], c[1], "", "Origin", origin), 403, "secret_key_in_browser", "")
+		}
+		MustDecode[key](t, b.do(t, "pk", "GET", current, "", "Origin", origin), 200)
+	}
+	if got := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200).Kid; got != before.Kid {
+		t.Errorf("got the key %s, want %s", got, before.Kid)
+	}
 }
 
 func TestRotate(t *testing.T) {
