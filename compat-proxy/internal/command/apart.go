@@ -20,26 +20,64 @@ const apartTries = 8
 // own. So of two equal requests neither is a duplicate, and a retry after a lost response is one.
 func (s session) apart(ctx context.Context, in chain, do func(session) Result) Result {
 	s.nonce = s.x.cfg.NewKey()
+	n := s.x.chainEnds.take(in)
 	for range apartTries {
-		n := s.x.chainEnds.take(in)
 		s.idempotencyKey = in.key(n)
 		r := do(s)
 		if r.Code != CodeKeyReused {
-			if r.Outcome != Done && r.Outcome != Declined {
-				s.giveBack(ctx, in, n, r)
-			}
+			s.leave(ctx, in, n, r)
 			return r
 		}
-		closed, failed := s.skip(ctx, in, n)
-		if failed != nil {
-			break
-		}
-		if closed {
+		s.x.chainEnds.pass(in, n)
+		seen, closed, failed := s.skip(ctx, in, n)
+		switch {
+		case failed != nil:
+			s.idempotencyKey = s.x.cfg.NewKey()
+			return do(s)
+		case !seen.found: // freed since then
+			s.x.chainEnds.retake(in, n)
+			continue
+		case closed:
 			in = in.next()
 		}
+		n = s.x.chainEnds.take(in)
 	}
 	s.idempotencyKey = s.x.cfg.NewKey()
 	return do(s)
+}
+
+// leave keeps the chain without a gap after a request under its nth key, whose result is r.
+func (s session) leave(ctx context.Context, in chain, n int, r Result) {
+	if r.Outcome != Done && r.Outcome != Declined {
+		s.giveBack(ctx, in, n, r)
+	}
+	if s.x.chainEnds.passed(in, n-1) {
+		s.fill(ctx, in, n-1)
+	}
+}
+
+// fill reserves the nth key of a chain as skipped, and those before it, down to one that is in use.
+//
+// A request that took a key while another one ran under the key before fills that key afterwards.
+// The other one looks at the next key after v1 freed its own (vacate). At least one of the two looks
+// comes after both events, so the freed key does not stay a gap.
+func (s session) fill(ctx context.Context, in chain, n int) {
+	for ; n >= 0; n-- {
+		u, failed := s.peek(ctx, in.key(n))
+		if failed == nil && u.found {
+			return
+		}
+		held := false
+		if failed == nil {
+			held, failed = s.reserve(ctx, in.key(n), skippedPurpose)
+		}
+		if failed != nil {
+			s.x.chainEnds.lower(in, n) // the next request fills the gap
+		}
+		if !held {
+			return
+		}
+	}
 }
 
 // giveBack leaves the nth key of a chain to the next request, because r may have left it without a
@@ -58,22 +96,25 @@ func (s session) giveBack(ctx context.Context, in chain, n int, r Result) {
 	}
 }
 
-// skip skips the keys of a chain that are in use, from the nth on. It reports true if the chain is
-// closed.
-func (s session) skip(ctx context.Context, in chain, n int) (bool, *Result) {
-	u, failed := s.peek(ctx, in.key(n))
+// skip skips the keys of a chain that are in use, from the nth on, and returns the nth's use. It
+// reports true if the chain is closed. It skips nothing if the nth is free.
+func (s session) skip(ctx context.Context, in chain, n int) (seen use, closed bool, failed *Result) {
+	seen, failed = s.peek(ctx, in.key(n))
 	if failed == nil {
-		u, failed = s.identify(ctx, in.key(n), u, closedPurpose)
+		seen, failed = s.identify(ctx, in.key(n), seen, closedPurpose)
 	}
-	if failed != nil || u.closes() {
-		return failed == nil, failed
+	if failed != nil || !seen.found || seen.closes() {
+		return seen, failed == nil && seen.closes(), failed
 	}
-	end := &chainEnd{chain: in, n: n}
-	if !u.blind { // it would find none
-		_, failed = s.walk(ctx, end)
+	end, last := &chainEnd{chain: in, n: n}, seen
+	if !seen.blind { // it would find none
+		var found use
+		if found, failed = s.walk(ctx, end); end.n > n {
+			last = found
+		}
 	}
-	s.x.chainEnds.skip(in, end.n)
-	return end.closed, failed
+	s.x.chainEnds.skip(in, end.n, last.running || last.blind)
+	return seen, end.closed, failed
 }
 
 // marked is m with the session's nonce, if it has one. The map itself is the command's, and stays as it is.
@@ -97,34 +138,49 @@ const maxChains = 1024
 // proxies: v1 decides which keys are in use, and this only saves calls.
 type chainEnds struct {
 	mu   sync.Mutex
-	next map[chain]int // guarded by mu
+	ends map[chain]*takenKeys // guarded by mu
+}
+
+// takenKeys are the keys of a chain that requests of this process took.
+type takenKeys struct {
+	next   int          // the number of the next one
+	passed map[int]bool // those below it that another request had, and that v1 may still free
+}
+
+// of returns the keys of a chain, under e.mu.
+func (e *chainEnds) of(in chain) *takenKeys {
+	if k := e.ends[in]; k != nil {
+		return k
+	}
+	for victim := range e.ends {
+		if len(e.ends) < maxChains {
+			break
+		}
+		delete(e.ends, victim)
+	}
+	k := &takenKeys{passed: map[int]bool{}}
+	e.ends[in] = k
+	return k
 }
 
 // take returns the number of a key that no other request of this process has.
 func (e *chainEnds) take(in chain) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, known := e.next[in]; !known {
-		for victim := range e.next {
-			if len(e.next) < maxChains {
-				break
-			}
-			delete(e.next, victim)
-		}
-	}
-	n := e.next[in]
-	e.next[in] = n + 1
-	return n
+	k := e.of(in)
+	k.next++
+	return k.next - 1
 }
 
 // giveBack makes the nth key the next one if no later key was taken. Else it returns false.
 func (e *chainEnds) giveBack(in chain, n int) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.next[in] != n+1 {
+	k := e.of(in)
+	if k.next != n+1 {
 		return false
 	}
-	e.next[in] = n
+	k.next = n
 	return true
 }
 
@@ -132,12 +188,41 @@ func (e *chainEnds) giveBack(in chain, n int) bool {
 func (e *chainEnds) lower(in chain, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.next[in] = min(e.next[in], n)
+	k := e.of(in)
+	k.next = min(k.next, n)
 }
 
-// skip records that all keys up to the nth are in use.
-func (e *chainEnds) skip(in chain, n int) {
+// skip records that all keys up to the nth are in use, and whether v1 may still free the nth.
+func (e *chainEnds) skip(in chain, n int, running bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.next[in] = max(e.next[in], n+1)
+	k := e.of(in)
+	k.next = max(k.next, n+1)
+	if running {
+		k.passed[n] = true
+	} else {
+		delete(k.passed, n)
+	}
+}
+
+// pass records that another request has the nth key. Call it before that key is looked at: a request
+// of this process that took the next key meanwhile has relied on this one to fill it.
+func (e *chainEnds) pass(in chain, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.of(in).passed[n] = true
+}
+
+// retake records that a request of this process has the nth key after all.
+func (e *chainEnds) retake(in chain, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.of(in).passed, n)
+}
+
+// passed reports whether another request had the nth key, and v1 may have freed it since.
+func (e *chainEnds) passed(in chain, n int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.of(in).passed[n]
 }

@@ -103,7 +103,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	return &Executor{
 		cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions",
-		keys: keyCache{entries: map[keyHash]keyEntry{}}, chainEnds: chainEnds{next: map[chain]int{}}, v1Clock: times,
+		keys: keyCache{entries: map[keyHash]keyEntry{}}, chainEnds: chainEnds{ends: map[chain]*takenKeys{}}, v1Clock: times,
 	}, nil
 }
 

@@ -173,7 +173,7 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 		}
 		end.n++
 	}
-	for ; ; end.n++ {
+	for {
 		w.idempotencyKey = end.key(end.n)
 		r := w.owned(ctx, w.do(w.session))
 		if !r.another() {
@@ -195,9 +195,13 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 		if r, ended := seen.judge(r, w.recent); ended {
 			return r, false
 		}
+		if !seen.found { // freed since then: behind it, the request would hide from a walk
+			continue
+		}
 		if r, ended := w.advance(ctx, end); ended || end.closed {
 			return r, !ended
 		}
+		end.n++
 	}
 }
 
@@ -311,6 +315,9 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 		}
 		if failed != nil {
 			break
+		}
+		if !u.found && n == end.n { // freed since the walk
+			end.n--
 		}
 		r, ended := u.judge(Result{}, w.recent)
 		if ended || u.found && !u.made.After(w.recent) {

@@ -1,0 +1,250 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+)
+
+// clientHeader names the scheduled client that a call belongs to.
+const clientHeader = "X-Scheduled-Client"
+
+// scheduled is the transport of a client whose calls each wait until the schedule lets them go. A
+// payment waits a second time, at the acquirer, with its key claimed.
+type scheduled struct {
+	http.RoundTripper
+
+	name    string
+	arrived chan bool // true before each call and at the acquirer, false when the command has ended
+	step    chan bool // at the acquirer, true if that is available
+}
+
+func (s *scheduled) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.arrived <- true
+	<-s.step
+	r = r.Clone(r.Context())
+	r.Header.Set(clientHeader, s.name)
+	return s.RoundTripper.RoundTrip(r)
+}
+
+// scheduledV1 is keyedV1 with an acquirer that the schedule controls.
+type scheduledV1 struct {
+	*keyedV1
+
+	clients map[string]*scheduled
+}
+
+func (f *scheduledV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	client := f.clients[r.Header.Get(clientHeader)]
+	if client == nil || r.Method != http.MethodPost || r.URL.Path != "/v1/transactions" {
+		f.keyedV1.ServeHTTP(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	if key := r.Header.Get("Idempotency-Key"); f.claim(key, string(body)) {
+		client.arrived <- true
+		available := <-client.step
+		f.free(key)
+		if !available {
+			w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, refusal(command.CodeAcquirerUnavailable))
+			return
+		}
+	}
+	f.keyedV1.ServeHTTP(w, r)
+}
+
+func (f *scheduledV1) claim(key, body string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.uses[key] != nil {
+		return false
+	}
+	f.uses[key] = &keyUse{body: body, made: f.clock.Now(), running: true}
+	return true
+}
+
+func (f *scheduledV1) free(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.uses, key)
+}
+
+// TestOnce_freedKeys: equal requests of different bodies, with and without a window, run at once at
+// several proxies. The acquirer is unavailable for some of them, and v1 frees their keys. In
+// whichever order the calls reach v1, each request that is done has one payment, and a later
+// duplicate makes none.
+func TestOnce_freedKeys(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		b := setupOnce(t, noon)
+		f := &scheduledV1{b.v1, map[string]*scheduled{}}
+		server := httptest.NewServer(f)
+		defer server.Close()
+		way := &byCommand{server.Client().Transport}
+		var proxies []*command.Executor
+		for range rapid.IntRange(1, 3).Draw(rt, "proxies") {
+			x, err := command.New(command.Config{
+				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: way,
+				Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Execute(t.Context(), key, []command.Command{sale(0, func(c *command.Authorize) { c.Body.Amount++ })})
+			proxies = append(proxies, x) // it has v1's time and the merchant of the API key, and waits for no other request
+		}
+		b.v1.effects, b.v1.keys = nil, nil
+		var live []*scheduled
+		step := func(i int, available bool) {
+			live[i].step <- available
+			if !<-live[i].arrived {
+				live = append(live[:i], live[i+1:]...)
+			}
+		}
+		defer func() { // of a schedule that rapid cuts short
+			for len(live) > 0 {
+				step(0, true)
+			}
+		}()
+		n := rapid.IntRange(2, 5).Draw(rt, "requests")
+		results, windows := make([]command.Result, n), make([]int, n)
+		for i := range n {
+			windows[i] = rapid.SampledFrom([]int{0, 0, 120}).Draw(rt, "window")
+			c := sale(windows[i], func(c *command.Authorize) { c.Body.Description = new(strconv.Itoa(i)) })
+			s := &scheduled{way.RoundTripper, strconv.Itoa(i), make(chan bool), make(chan bool)}
+			f.clients[s.name] = s
+			x := proxies[rapid.IntRange(0, len(proxies)-1).Draw(rt, "proxy")]
+			go func() {
+				results[i] = x.Execute(withTransport(t.Context(), s), key, []command.Command{c})[0]
+				s.arrived <- false
+			}()
+			if <-s.arrived {
+				live = append(live, s)
+			}
+		}
+		for len(live) > 0 {
+			i := rapid.IntRange(0, len(live)-1).Draw(rt, "next")
+			step(i, rapid.Bool().Draw(rt, "available"))
+		}
+		checkFreedKeys(rt, b, results, windows)
+	})
+}
+
+func checkFreedKeys(rt *rapid.T, b onceBundle, results []command.Result, windows []int) {
+	done, apart := 0, 0
+	for i, r := range results {
+		if r.Outcome == command.Done {
+			done++
+			if windows[i] == 0 {
+				apart++
+			}
+		}
+	}
+	paid := b.v1.paid()
+	if done != paid || paid > apart+1 {
+		rt.Fatalf("got %d payments, %d done, %d of them without a window", paid, done, apart)
+	}
+	if paid == 0 {
+		return
+	}
+	b.clock.Advance(2 * time.Second)
+	for i, x := range b.proxies {
+		r := x.Execute(rt.Context(), key, []command.Command{sale(120)})[0]
+		if r.Outcome != command.Repeated || b.v1.paid() != paid {
+			rt.Fatalf("later duplicate %d: got %s and %d payments after %d, keys %v", i, r.Outcome, b.v1.paid(), paid, b.v1.keys)
+		}
+	}
+}
+
+// transportKey is the context key of a request's own transport.
+type transportKey struct{}
+
+func withTransport(ctx context.Context, s *scheduled) context.Context {
+	return context.WithValue(ctx, transportKey{}, s)
+}
+
+// byCommand sends each call by the transport of the command that it belongs to.
+type byCommand struct{ http.RoundTripper }
+
+func (b *byCommand) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s, ok := r.Context().Value(transportKey{}).(*scheduled); ok {
+		return s.RoundTrip(r)
+	}
+	return b.RoundTripper.RoundTrip(r)
+}
+
+// paused is a transport that closes posted at the first response to a payment. It holds each look at
+// a key back until goOn is closed.
+type paused struct {
+	http.RoundTripper
+
+	posted, goOn chan struct{}
+	once         sync.Once
+}
+
+func (p *paused) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/idempotency_keys/") {
+		<-p.goOn
+	}
+	response, err := p.RoundTripper.RoundTrip(r)
+	if r.Method == http.MethodPost && r.URL.Path == "/v1/transactions" {
+		p.once.Do(func() { close(p.posted) })
+	}
+	return response, err
+}
+
+// TestOnce_gapBehindAFreedKey: B claims the first key. A, an equal request with another body at
+// another proxy, is refused that key. The acquirer is unavailable for B, v1 frees the key, and B sees
+// that the next key is free. Then A looks at the first key. Its retry within the window is a
+// duplicate.
+func TestOnce_gapBehindAFreedKey(t *testing.T) {
+	t.Parallel()
+	other := func(c *command.Authorize) { c.Body.Description = new("the same order, another text") }
+	for _, tt := range []struct{ a, b, retry int }{{120, 120, 120}, {0, 120, 120}, {0, 0, 120}} {
+		t.Run(fmt.Sprint(tt), func(t *testing.T) {
+			t.Parallel()
+			b := setupOnce(t, noon)
+			p := &paused{
+				RoundTripper: b.server.Client().Transport, posted: make(chan struct{}), goOn: make(chan struct{}),
+			}
+			slow, err := command.New(command.Config{
+				DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: p,
+				Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resultA := make(chan command.Result, 1)
+			b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {
+				go func() { resultA <- b.at(t, slow, key, sale(tt.a, other)) }()
+				<-p.posted
+			}
+			b.at(t, b.proxies[0], key, sale(tt.b))
+			close(p.goOn)
+			a := <-resultA
+			if a.Outcome != command.Done || b.v1.paid() != 1 {
+				t.Fatalf("A: got %s and %d payments", a.Outcome, b.v1.paid())
+			}
+			b.clock.Advance(2 * time.Second)
+			b.at(t, b.proxies[1], key, sale(tt.retry, other))
+			if b.v1.paid() != 1 {
+				t.Errorf("A was charged %d times: its retry two seconds later was no duplicate", b.v1.paid())
+			}
+		})
+	}
+}
