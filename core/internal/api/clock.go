@@ -2,22 +2,20 @@ package api
 
 import (
 	"net/http"
-	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// clockBound is how far the clock may be off the store's where anything is carried out. By its clock a core tells whether an Idempotency-Key is remembered
-// still: one that is a day off would make a new payment of a repetition, and what it remembers itself others would have forgotten. Up to this bound that,
-// the end of tokens and keys, and the times of events are off by no more than anybody notices; the core is not ready all the same, from five seconds on.
-const clockBound = time.Minute
-
-// clockFault is the answer to a request by a core that cannot tell the time; what only reads is answered. What became of an Idempotency-Key is told by
-// that clock too: who is told by mistake that it was never used carries it out again, at another core.
+// clockFault refuses a request that changes something if the clock is off the store's by more than
+// engine.RequestTolerance. By its clock a core decides whether an Idempotency-Key has expired: with a
+// clock a day off it would take a retry for a new payment. Reads get their response, except that of an
+// Idempotency-Key: a client that reads by mistake that it was never used sends the payment again.
 func (a *API) clockFault(method, route string) *fault {
 	reads := (method == http.MethodGet || method == http.MethodHead) && route != idempotencyKeyPath
 	if a.ClockOffset == nil || reads {
 		return nil
 	}
-	if ahead, _ := a.ClockOffset(); ahead.Abs() > clockBound {
+	if ahead, _ := a.ClockOffset(); ahead.Abs() > engine.RequestTolerance {
 		return &fault{code: codeStoreUnavailable, message: "The clock of this service is off. Try again, with the same Idempotency-Key."}
 	}
 	return nil

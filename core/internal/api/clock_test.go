@@ -5,16 +5,18 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// TestHowFarTheClockMayBeOff: a minute, either way; what only reads is answered in any case, but for what became of an Idempotency-Key.
+// TestHowFarTheClockMayBeOff: by engine.RequestTolerance, either way. Beyond it reads get their
+// response, except those of an Idempotency-Key.
 func TestHowFarTheClockMayBeOff(t *testing.T) {
 	t.Parallel()
-	for _, ahead := range []time.Duration{0, time.Minute, time.Minute + 1, 25 * time.Hour} {
+	for _, ahead := range []time.Duration{0, engine.RequestTolerance, engine.RequestTolerance + 1, 25 * time.Hour} {
 		for _, off := range []time.Duration{ahead, -ahead} {
 			for method, reads := range map[string]bool{"GET": true, "HEAD": true, "POST": false, "PATCH": false, "DELETE": false} {
 				for path, told := range map[string]bool{"/v1/transactions": reads, "/v1/idempotency_keys/{key}": false} {
-					if got, want := api.Refuses(method, path, off), !told && ahead > time.Minute; got != want {
+					if got, want := api.Refuses(method, path, off), !told && ahead > engine.RequestTolerance; got != want {
 						t.Errorf("%s %s, %s ahead: got %t, want %t", method, path, off, got, want)
 					}
 				}

@@ -12,6 +12,11 @@ import (
 // clock a core decides when a lease, a step or a key has ended.
 const clockTolerance = 5 * time.Second
 
+// RequestTolerance is how far the clock of a core may be off the server's for it to carry out
+// requests. A step has the time of that clock: the leader would claim the step of a clock further
+// behind under its request, and reverse the payment.
+const RequestTolerance = 10 * time.Second
+
 // Offset returns how far this core's clock is ahead of the server's, negative for behind: as the
 // last heartbeat measured it, and moved by the steps of the clock since then.
 func (p *Peers) Offset() time.Duration {

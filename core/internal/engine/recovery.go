@@ -14,8 +14,9 @@ import (
 
 // Patience is how old an unfinished step of another core must be before recovery claims it although
 // that core lives: longer than any attempt at it lasts. An attempt has attemptTimeout for all its
-// acquirer calls, and the rest is for its commits and the difference between the cores' clocks.
-const Patience = attemptTimeout + 10*time.Second
+// acquirer calls. The age is the difference of two clocks: that of the leader, off by clockTolerance at most,
+// and that of the other core, off by RequestTolerance at most. The rest is for commits.
+const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
 
 const (
 	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be

@@ -1,0 +1,45 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// TestAClockThatIsBehindPostgreSQL: a core whose clock is as far behind as it may be has a payment at
+// the acquirer for as long as an attempt may last. The leader, whose clock is as far ahead as a
+// leader's may be, leaves the payment alone in a pass.
+func TestAClockThatIsBehindPostgreSQL(t *testing.T) {
+	t.Parallel()
+	const leaderAhead, attempt = 5 * time.Second, 20 * time.Second
+	first := coretest.OpenShared(t)
+	behind := *first
+	behind.Clock = clock.NewFake(coretest.Birth.Add(-engine.RequestTolerance))
+	behind.IDs = id.NewGenerator(behind.Clock)
+	second := behind.Beside(t)
+	MustBeat(t, first, second)
+	first.Clock.Advance(leaderAhead)
+	first.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
+		if c.Verb != coretest.Authorize {
+			return nil
+		}
+		first.Clock.Advance(attempt)
+		return first.Engine.NewRecovery().CatchUp(ctx, time.Minute)
+	}
+	a, err := second.Pay(t.Context(), second.Request("k"), 100, true)
+	if err != nil || a.Status != 201 {
+		t.Errorf("the payment: got %d %s, %v, want 201", a.Status, a.Body, err)
+	}
+	heal(first)
+	if got := first.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'captured'"); got != 1 {
+		t.Errorf("captured payments: got %d, want 1", got)
+	}
+	if got := first.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+		t.Errorf("pending reversals: got %d, want none", got)
+	}
+}
