@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -23,6 +24,12 @@ import (
 
 // signedRequest is a request with an HTTP signature of the process's own login, ready to be sent any number of times.
 func signedRequest(tb testing.TB, p *process, base, path, body string) *http.Request {
+	tb.Helper()
+	return signedLater(tb, p, base, path, body, 0)
+}
+
+// signedLater is a request whose signature has the date of that time from now.
+func signedLater(tb testing.TB, p *process, base, path, body string, later time.Duration) *http.Request {
 	tb.Helper()
 	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, base+path, strings.NewReader(body))
 	if err != nil {
@@ -34,7 +41,7 @@ func signedRequest(tb testing.TB, p *process, base, path, body string) *http.Req
 	}
 	sum := sha256.Sum256([]byte(body))
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
-	date := clock.System().Now().UTC().Format(http.TimeFormat)
+	date := clock.System().Now().Add(later).UTC().Format(http.TimeFormat)
 	mac := hmac.New(sha256.New, key)
 	_, _ = fmt.Fprintf(mac, "host: %s\ndate: %s\nrequest-target: post %s\ndigest: %s\nv-c-merchant-id: %s", // it never fails
 		r.URL.Host, date, path, digest, p.ProviderB.MerchantID)

@@ -23,6 +23,10 @@ type Named struct {
 	// Bound ties what the request logged in with to Name, if the login does not cover it; the zero
 	// Binding ties nothing.
 	Bound Binding `json:"bound,omitzero"`
+	// Evidence is what the request logged in with, if Name is the client's choice. A refusal spends it:
+	// the same bytes get the refusal again, and a retry that is signed anew may use Name. Empty spends
+	// nothing.
+	Evidence string `json:"evidence,omitzero"`
 	// Final tells that a refusal uses the name up as well, for what follows from it must not come out otherwise when it is asked again.
 	Final bool `json:"final,omitzero"`
 }
@@ -77,7 +81,15 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 		r := s.run(ctx, c.Command)
 		r.Fresh = s.posted.fresh
 		if !s.posted.taken && r.Code != CodeVersionConflict {
-			return r
+			next, failed := s.spend(ctx, c, names, n, r)
+			switch {
+			case failed != nil:
+				return *failed
+			case next == spentHere || try == namedKeys:
+				return r
+			}
+			n = next
+			continue
 		}
 		u, failed := s.look(ctx, s.idempotencyKey)
 		if failed != nil {
@@ -101,9 +113,72 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 		case try == namedKeys, now.Sub(began) >= namedFor:
 			return r.spent()
 		case u.found:
+			if held, failed := s.turn(ctx, c, names, n, u); failed != nil {
+				return *failed
+			} else if !held {
+				return r.spent()
+			}
 			n++
 		}
 	}
+}
+
+const (
+	// refusedPurpose is the purpose of the reservations that make a refusal final: of the name's key, if
+	// v1 stores nothing under it, and of the evidence.
+	refusedPurpose = "refused"
+	// retriedPurpose is the purpose of the reservation by which a request with the evidence goes on to
+	// the name's next key.
+	retriedPurpose = "retried"
+	// spentHere is in place of the next key's number: there is none for this request.
+	spentHere = -1
+)
+
+// spend makes a refusal of this request final before the client gets it. It returns spentHere, or the
+// number of the key to go on with, because another request with the same evidence went on.
+func (s session) spend(ctx context.Context, c Named, names naming, n int, r Result) (int, *Result) {
+	if !c.Final && c.Evidence == "" || !r.final() {
+		return spentHere, nil
+	}
+	if !s.posted.stored {
+		held, failed := s.reserve(ctx, s.idempotencyKey, refusedPurpose)
+		if failed != nil || !held {
+			return n, failed
+		}
+	}
+	if c.Final {
+		return spentHere, nil
+	}
+	held, failed := s.reserve(ctx, names.refusal(c, n), refusedPurpose)
+	if failed != nil || !held {
+		return n + 1, failed
+	}
+	return spentHere, nil
+}
+
+// turn reports whether a request may go on behind a refusal under the nth key: not if the refusal was
+// the response to the same bytes.
+func (s session) turn(ctx context.Context, c Named, names naming, n int, u use) (bool, *Result) {
+	if c.Evidence == "" || u.conflict {
+		return true, nil
+	}
+	return s.reserve(ctx, names.refusal(c, n), retriedPurpose)
+}
+
+// refusal returns the key whose reservation decides what follows a refusal under the nth key for
+// requests with the same evidence.
+func (n naming) refusal(c Named, nth int) string {
+	return "refusal-" + n.derive([]string{c.Name, c.Evidence, strconv.Itoa(nth)})
+}
+
+// final reports whether r is a refusal that a retry of the same bytes must get too. A response that
+// has clients retry is none.
+func (r Result) final() bool {
+	switch r.Code {
+	case CodeOperationInProgress, CodeKeyInUse, CodeKeyReused, CodeNameSpent, CodeFailed:
+		return false
+	}
+	return (r.Outcome == Refused || r.Outcome == Unmet || r.Outcome == NotFound) && (r.Status == 0 || r.Status/100 == 4)
 }
 
 // spent is the refusal to one that may not try the next key: that of the same request before, or when that was another one, our own.
@@ -117,13 +192,16 @@ func (r Result) spent() Result {
 // posting is what v1 said of a Named command's key.
 type posting struct {
 	fresh bool // it was done now
-	taken bool // nothing was done for this request: another has the key, or an equal one was refused under it
+	// stored reports that v1 keeps its refusal under the key, or repeats it for any equal request.
+	stored bool
+	taken  bool // nothing was done for this request: another has the key, or an equal one was refused under it
 }
 
 // note takes down v1's last word on a request. On a nil posting it does nothing.
 func (p *posting) note(a answer) {
 	if p != nil {
 		p.fresh = effective(a.status) && !a.stored
+		p.stored = a.settles() && a.status != http.StatusNotFound
 		p.taken = a.err.Code == CodeKeyReused || a.replayed && refusal(a.status)
 	}
 }
@@ -199,7 +277,7 @@ func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name st
 			return "", key, r
 		case !ok:
 			return "", "", r
-		case refusal(*found.HTTPStatus):
+		case refusal(*found.HTTPStatus), text(found.Purpose) == refusedPurpose:
 			continue
 		case text(found.Resource) != "":
 			return *found.Resource, "", Result{}

@@ -95,7 +95,7 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	}
 	if !u.running {
 		u.effect = effective(*found.HTTPStatus) && u.purpose == ""
-		u.refused = refusal(*found.HTTPStatus)
+		u.refused = refusal(*found.HTTPStatus) || u.purpose == refusedPurpose
 		u.conflict = text(found.ErrorCode) == CodeVersionConflict
 	}
 	return u, nil

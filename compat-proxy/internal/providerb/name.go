@@ -27,6 +27,8 @@ type name struct {
 	// bound ties the request's evidence to text, if the login does not sign the header that gives
 	// text, or the merchant.
 	bound command.Binding
+	// evidence is spent by a refusal under a name that the client chose.
+	evidence string
 }
 
 // transactionName is the name of a request that the client gave a transaction id of its own. Timeout reversals find the payment by it.
@@ -49,6 +51,9 @@ type origin struct {
 // Evidence of a login that covers no path was bound before: see Handler.bind.
 func (o origin) name(req *wire.Request) name {
 	n := o.chosen(req)
+	if o.caller.Evidence != "" && !n.final {
+		n.evidence = o.evidence() + o.place
+	}
 	switch {
 	case o.caller.Evidence == "" || n.text == "" || o.caller.Pathless:
 	case !o.caller.Witness.IsZero() || o.inHeader(req):
@@ -146,7 +151,7 @@ func (c call) named(do command.Command) command.Command {
 	if c.name.text == "" {
 		return do
 	}
-	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound}
+	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound, Evidence: c.name.evidence}
 }
 
 // reused is the answer to a request that differs from an earlier one under its name. Some clients take the duplicate for done, so that is only

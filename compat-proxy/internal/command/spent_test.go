@@ -1,0 +1,29 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+)
+
+// sending is a payment under a name that its client chose, in a request that is told from others by
+// its evidence.
+func sending(amount int64, evidence string) command.Named {
+	c := named(amount)
+	c.Evidence = evidence
+	return c
+}
+
+// A response that has the client retry spends nothing: the same bytes are carried out.
+func TestOutageSpendsNoEvidence(t *testing.T) {
+	t.Parallel()
+	b := setupOnce(t, noon)
+	b.v1.deaf = 100
+	if r := b.result(t, 0, sending(100, "e")); r.Outcome == command.Refused || r.Outcome == command.Done {
+		t.Fatalf("got %s, want an outage", r.Outcome)
+	}
+	b.v1.deaf = 0
+	if r := b.result(t, 1, sending(100, "e")); r.Outcome != command.Done || b.v1.paid() != 1 {
+		t.Errorf("got %s and %d payments, want one", r.Outcome, b.v1.paid())
+	}
+}
