@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -23,4 +24,23 @@ func TestRestartByAClockThatIsAhead(t *testing.T) {
 	if got := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed("k")), 201); got.ID == made.ID {
 		t.Error("a key that expired 25 hours ago was replayed")
 	}
+}
+
+// TestDateOfAClockThatIsAhead: Date does not follow a clock that is set ahead until the step is
+// believed. The age of a payment that a client measures by Date does not grow by the step.
+func TestDateOfAClockThatIsAhead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	at := b.clock.Now()
+	wantDate := func(name string, want time.Time) {
+		t.Helper()
+		date, err := http.ParseTime(b.get(t, "/v1/api_keys/current").header.Get("Date"))
+		if err != nil || date.Sub(want).Abs() > time.Minute {
+			t.Errorf("%s: got %s (%v), want %s", name, date, err, want)
+		}
+	}
+	b.clock.Step(10 * time.Minute)
+	wantDate("ahead", at)
+	b.clock.Advance(30 * time.Minute)
+	wantDate("half an hour later", at.Add(30*time.Minute))
 }

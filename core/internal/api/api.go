@@ -109,7 +109,10 @@ func New(c Config) *API {
 }
 
 // ServeHTTP answers every path: what is not v1's is a v1 404.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.setDate(w.Header())
+	a.handler.ServeHTTP(w, r)
+}
 
 func (a *API) routes() []route {
 	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.tokenRoutes(), a.customerRoutes(), a.methodRoutes(),
