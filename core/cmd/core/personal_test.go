@@ -23,7 +23,7 @@ func TestPersonalDataDue(t *testing.T) {
 			at := []string{"--data", t.TempDir(), "--store", store(t)}
 			shop := MustPrint(t, append([]string{"merchants", "create", "Shop"}, at...)...)
 			other := MustPrint(t, append([]string{"merchants", "create", "Other"}, at...)...)
-			then := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -90)
+			then := clock.System().Now().UTC().Truncate(time.Second).AddDate(0, 0, -90)
 			mustFill(t, at, then, map[string]int{shop: 2, other: 1})
 			due := func(more ...string) []string {
 				t.Helper()

@@ -157,7 +157,7 @@ func (f *inFlight) mustOvertake(t *testing.T, by, then string) {
 		if c.Verb != f.verb || sent.Add(1) != 1 {
 			return nil
 		}
-		f.overtake(t, by, then)
+		f.overtake(t, by, then) //nolint:contextcheck // the test's
 		a.Report = nil
 		if then == "unavailable" {
 			return acquirer.ErrUnavailable

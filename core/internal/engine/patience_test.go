@@ -62,6 +62,7 @@ func (n *network) mustServe(t *testing.T, server string) string {
 }
 
 func (n *network) forward(t *testing.T, from io.ReadCloser, to io.WriteCloser) {
+	t.Helper()
 	defer func() { _, _ = from.Close(), to.Close() }() // the other end sees that
 	b := make([]byte, 1<<16)
 	for {

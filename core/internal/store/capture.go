@@ -47,7 +47,7 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 	} else if err != nil {
 		return fmt.Errorf("begin capture: %w", err)
 	}
-	if err := tx.afterErasure(c.Tenant, c.Transaction, erased, &c.Client); err != nil {
+	if err := tx.afterErasure(c.Transaction, erased, &c.Client); err != nil {
 		return err
 	}
 	c.State, c.CreatedAt, c.UpdatedAt = payment.StepPending, tx.Now, tx.Now

@@ -124,7 +124,7 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 
 // afterErasure prepares a step on a transaction whose personal data was erased: the step records no
 // address, and its own data is erased in its turn. It does nothing to another.
-func (tx *Tx) afterErasure(tenant payment.Tenant, transaction, erased int64, by *payment.Client) error {
+func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error {
 	if erased == 0 {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	} else if err != nil {
 		return fmt.Errorf("begin refund: %w", err)
 	}
-	if err := tx.afterErasure(r.Tenant, r.Transaction, erased, &r.Client); err != nil {
+	if err := tx.afterErasure(r.Transaction, erased, &r.Client); err != nil {
 		return err
 	}
 	if err := tx.reserveOfCapture(r); err != nil {

@@ -64,10 +64,10 @@ func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 }
 
 // tokensBetween selects tokens from the row ?2 of the time ?1 up to the row ?4 of the time ?3.
-const tokensBetween = ` expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4)`
+const tokensBetween = ` expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4)` //nolint:gosec // SQL
 
 // tokensAfter selects a page of ?4 tokens up to the time ?1 after the row ?3 of the time ?2.
-const tokensAfter = ` expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`
+const tokensAfter = ` expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4` //nolint:gosec // SQL
 
 // WipeTokens removes the secrets of the tokens that have expired, and returns of how many. A token
 // that expired only by a clock that was set ahead expires by the confirmed time too, so that it stays

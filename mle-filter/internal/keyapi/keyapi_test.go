@@ -324,8 +324,14 @@ func TestSecretKeyInABrowser(t *testing.T) {
 	before := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200)
 	for _, origin := range []string{"https://shop.example", "null", ""} {
 		for _, c := range [][2]string{
-			{"GET", current}, {"GET", all}, {"POST", rotate}, {"DELETE", all + "/x"},
-			{"GET", response}, {"POST", response}, {"POST", response + "/x/challenge"}, {"DELETE", response + "/x"},
+			{"GET", current},
+			{"GET", all},
+			{"POST", rotate},
+			{"DELETE", all + "/x"},
+			{"GET", response},
+			{"POST", response},
+			{"POST", response + "/x/challenge"},
+			{"DELETE", response + "/x"},
 		} {
 			wantRefusal(t, b.do(t, "sk", c[0], c[1], "", "Origin", origin), 403, "secret_key_in_browser", "")
 		}

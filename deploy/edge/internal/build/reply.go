@@ -1,8 +1,6 @@
 package build
 
 import (
-	"net/http"
-
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	celv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/filters/cel/v3"
@@ -10,6 +8,9 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
+
+// unavailable is the status of Envoy's own responses that say that the upstream got no part of a request, and of many that do not.
+const unavailable = 503
 
 // reply is what Envoy's own answers of a status say, in the body of v1's errors.
 type reply struct {
@@ -33,7 +34,7 @@ var replies = []reply{
 	{500, "api_error", "internal_error", "Something went wrong on our side. Try again with the same Idempotency-Key.", 0},
 	{501, "invalid_request_error", "invalid_request", "The transfer coding is not known: send chunked, or Content-Length.", 0},
 	lost,
-	{503, "api_error", "service_unavailable", "The service cannot be reached. Try again with the same Idempotency-Key.", 1},
+	{unavailable, "api_error", "service_unavailable", "The service cannot be reached. Try again with the same Idempotency-Key.", 1},
 	{504, "api_error", "answer_timeout", "The answer did not come in time. Try again with the same Idempotency-Key.", 0},
 }
 
@@ -82,7 +83,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 			more = append(more, overwrite("Retry-After", seconds(r.retryAfter)))
 		}
 		filter := statusIs(accesslogv3.ComparisonFilter_EQ, r.status)
-		if r.status == http.StatusServiceUnavailable {
+		if r.status == unavailable {
 			filter = all(filter, b.unsent())
 		}
 		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
@@ -90,7 +91,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		})
 	}
 	out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
-		Filter:     statusIs(accesslogv3.ComparisonFilter_EQ, http.StatusServiceUnavailable),
+		Filter:     statusIs(accesslogv3.ComparisonFilter_EQ, unavailable),
 		StatusCode: u32(lost.status), BodyFormatOverride: b.errorBody(lost), HeadersToAdd: withID(fields),
 	})
 	out.Mappers = append(out.Mappers,
