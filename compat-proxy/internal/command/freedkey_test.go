@@ -90,7 +90,18 @@ func (f *scheduledV1) free(key string) {
 // duplicate makes none.
 func TestOnce_freedKeys(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	for i := range 5 { // the default of 100 orders finds too little
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, freedKeys(t))
+		})
+	}
+}
+
+// freedKeys returns the check of one order.
+func freedKeys(t *testing.T) func(*rapid.T) {
+	t.Helper()
+	return func(rt *rapid.T) {
 		b := setupOnce(t, noon)
 		f := &scheduledV1{b.v1, map[string]*scheduled{}}
 		server := httptest.NewServer(f)
@@ -142,7 +153,7 @@ func TestOnce_freedKeys(t *testing.T) {
 			step(i, rapid.Bool().Draw(rt, "available"))
 		}
 		checkFreedKeys(rt, b, results, windows)
-	})
+	}
 }
 
 func checkFreedKeys(rt *rapid.T, b onceBundle, results []command.Result, windows []int) {
