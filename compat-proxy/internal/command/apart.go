@@ -91,8 +91,13 @@ func (s session) giveBack(ctx context.Context, in chain, n int, r Result) {
 		}
 		return
 	}
-	if _, failed := s.reserve(ctx, in.key(n), skippedPurpose); failed != nil {
+	s.x.chainEnds.pass(in, n) // another process may have the key by now, and v1 may free it again
+	held, failed := s.reserve(ctx, in.key(n), skippedPurpose)
+	switch {
+	case failed != nil:
 		s.x.chainEnds.lower(in, n) // the next request fills the gap
+	case held:
+		s.x.chainEnds.retake(in, n)
 	}
 }
 
