@@ -204,7 +204,7 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
 		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),
-		holds: maps.Clone(s.Acquirer.holds), released: maps.Clone(s.Acquirer.released),
+		holds: maps.Clone(s.Acquirer.holds), rests: maps.Clone(s.Acquirer.rests), released: maps.Clone(s.Acquirer.released),
 	}
 	s.Acquirer.mu.Unlock()
 	next.open(tb)
