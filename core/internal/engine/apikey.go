@@ -93,7 +93,7 @@ func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by 
 		}
 		err = e.insertNew(func(id int64) error {
 			m.Key.ID = id
-			return tx.RollKey(old.ID, tx.OverlapEnd(overlap), m.Key, m.Hash)
+			return tx.RollKey(old.ID, tx.Now.Add(overlap), m.Key, m.Hash)
 		})
 		if errors.Is(err, store.ErrConflict) {
 			a := e.Present.NotRollable(r.ID, old, tx.Now)

@@ -81,7 +81,7 @@ func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, over
 ) (Answer, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
 		w.Generation++
-		w.OverlapUntil = tx.OverlapEnd(overlap)
+		w.OverlapUntil = tx.Now.Add(overlap)
 		err := tx.UpdateEndpoint(w)
 		return show(w), err
 	})

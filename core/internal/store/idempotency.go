@@ -23,29 +23,15 @@ const behindTolerance = time.Minute
 // lifetime begins at the highest confirmed time if that is later. A key that a clock a day behind
 // wrote would otherwise have expired once the clock is right, and the retry would be a second
 // payment.
-func (db *DB) KeyExpiry(at time.Time) time.Time { return db.lifetimeStart(at).Add(KeyLifetime) }
-
-// lifetimeStart returns a time, or the highest confirmed time if that is later by more than
-// behindTolerance. A lifetime that begins there lasts also if the clock is behind and is set right.
-func (db *DB) lifetimeStart(at time.Time) time.Time {
+func (db *DB) KeyExpiry(at time.Time) time.Time {
 	if highest := db.guard.Highest(); highest.Sub(at) > behindTolerance {
-		return highest
+		at = highest
 	}
-	return at
+	return at.Add(KeyLifetime)
 }
 
 // KeyExpiry is until when a key is remembered that the command writes.
 func (tx *Tx) KeyExpiry() time.Time { return tx.db.KeyExpiry(tx.Now) }
-
-// OverlapEnd returns until when an API key or a webhook secret that the command rolls stays valid.
-// The overlap begins as an idempotency key's lifetime does, see KeyExpiry. Without an overlap it is
-// the command's time: the rolled one ends at once, whatever the clock.
-func (tx *Tx) OverlapEnd(overlap time.Duration) time.Time {
-	if overlap == 0 {
-		return tx.Now
-	}
-	return tx.db.lifetimeStart(tx.Now).Add(overlap)
-}
 
 // Claim is what became of a request's idempotency key. Exactly one of the cases holds: it was free and is now this request's (ID > 0
 // and Held), another request with another body has it (!SameRequest), an equal request is running (SameRequest, Status 0), or an
