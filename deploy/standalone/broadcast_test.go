@@ -19,9 +19,9 @@ import (
 type operators struct{ url, token string }
 
 // startOperated starts a process with a port for operators, and returns that too.
-func startOperated(t *testing.T, dir string, args ...string) (*process, operators) {
+func startOperated(t *testing.T, dir string) (*process, operators) {
 	t.Helper()
-	p := start(t, dir, append([]string{"--admin", "127.0.0.1:0", "--log", "info"}, args...)...)
+	p := start(t, dir, "--admin", "127.0.0.1:0", "--log", "info")
 	var told []string
 	waitFor(t, "the address of the operators' port is told", func() bool {
 		told = regexp.MustCompile(`operators' port","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
