@@ -48,6 +48,13 @@ type keyUse struct {
 	running bool
 }
 
+// hear has the server respond again.
+func (f *keyedV1) hear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.deaf = 0
+}
+
 func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

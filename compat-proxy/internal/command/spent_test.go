@@ -22,7 +22,7 @@ func TestOutageSpendsNoEvidence(t *testing.T) {
 	if r := b.result(t, 0, sending(100, "e")); r.Outcome == command.Refused || r.Outcome == command.Done {
 		t.Fatalf("got %s, want an outage", r.Outcome)
 	}
-	b.v1.deaf = 0
+	b.v1.hear()
 	if r := b.result(t, 1, sending(100, "e")); r.Outcome != command.Done || b.v1.paid() != 1 {
 		t.Errorf("got %s and %d payments, want one", r.Outcome, b.v1.paid())
 	}
