@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -94,6 +95,27 @@ func TestAPurgeShortensNoKeyWhileAStepWaits(t *testing.T) {
 	want := s.Clock.Now().Add(store.KeyLifetime).UnixMilli()
 	mustPurge(t, s, 0)
 	if got := s.Number(t, "SELECT expires_at FROM idempotency_keys"); got != want {
+		t.Errorf("got expiry at %d, want %d", got, want)
+	}
+}
+
+// TestAKeyThatIsWrittenDuringAPurgeIsNotShortenedSQLite: the clock of core is set right by a month, and a
+// key is written, while a purge is between two of its commits.
+func TestAKeyThatIsWrittenDuringAPurgeIsNotShortenedSQLite(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	mustKeys(t, s, "old", 256, true) // the first commit of the pass
+	s.Clock.Advance(store.KeyLifetime)
+	s.MustExec(t, `CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys WHEN OLD.key = 'old0'
+		BEGIN SELECT RAISE(ABORT, 'this row is bad'); END`)
+	want := int64(0)
+	s.DB.ObserveSkips(func(context.Context, store.Skip) { // called by the pass
+		s.Clock.Advance(30 * 24 * time.Hour)
+		mustKeys(t, s, "k", 1, true)
+		want = s.Clock.Now().Add(store.KeyLifetime).UnixMilli()
+	})
+	mustPurge(t, s, 255)
+	if got := s.Number(t, "SELECT expires_at FROM idempotency_keys WHERE key = 'k0'"); got != want {
 		t.Errorf("got expiry at %d, want %d", got, want)
 	}
 }

@@ -20,20 +20,19 @@ const (
 // kept for this, and a pass ends at the first window in which all completed keys live. A key that
 // lives longer than two lifetimes was written by a wrong clock, and gets one lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
-	p := keyPurge{ended: toMillis(db.keysEnded(now)), expiry: toMillis(db.KeyExpiry(now))}
-	p.latest = p.expiry + KeyLifetime.Milliseconds()
+	ended := toMillis(db.keysEnded(now))
 	pass := db.BeginPass(PassPurge)
 	rows := Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
 		n := int64(0)
 		first, last := span(part)
-		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, p); return err })
+		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, ended); return err })
 		if err == nil {
 			purged += n
 		}
 		return len(part), err
 	}}
 	for after := int64(0); ; {
-		w, err := db.nextWindow(ctx, after, p)
+		w, err := db.nextWindow(ctx, after, ended, latestExpiry(db.KeyExpiry(now)))
 		if err != nil || w.rows == 0 {
 			return purged, err
 		}
@@ -58,14 +57,14 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 	}
 }
 
-// keyPurge is the times of a pass in milliseconds: keys have expired by ended, and a key that expires
-// after latest expires at expiry instead.
-type keyPurge struct{ ended, expiry, latest int64 }
+// latestExpiry returns in milliseconds the time after which no right clock has a key expire, from the
+// expiry of a key that is written now.
+func latestExpiry(expiry time.Time) int64 { return toMillis(expiry.Add(KeyLifetime)) }
 
 // window counts the completed keys among the next purgeBatch rows by their expiry.
 type window struct{ rows, expired, alive, wrong, last int64 }
 
-func (db *DB) nextWindow(ctx context.Context, after int64, p keyPurge) (window, error) {
+func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (window, error) {
 	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 AND expires_at <= ?2 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?2 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
@@ -74,18 +73,21 @@ func (db *DB) nextWindow(ctx context.Context, after int64, p keyPurge) (window, 
 		return window{}, err
 	}
 	var w window
-	if err := s.Row(ctx, p.ended, p.latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
+	if err := s.Row(ctx, ended, latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil
 }
 
-func (tx *Tx) purgeKeys(first, last int64, p keyPurge) (int64, error) {
+// purgeKeys removes the keys that have ended. It has keys of a wrong clock end a lifetime after its
+// own time, not after that of the pass: the clock may have been set right in between.
+func (tx *Tx) purgeKeys(first, last, ended int64) (int64, error) {
+	expiry := tx.KeyExpiry()
 	err := tx.exec(`UPDATE idempotency_keys SET expires_at = ? WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at > ?`,
-		p.expiry, first, last, p.latest)
+		toMillis(expiry), first, last, latestExpiry(expiry))
 	if err != nil {
 		return 0, err
 	}
 	return tx.changed(`DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
-		first, last, p.ended)
+		first, last, ended)
 }
