@@ -209,6 +209,18 @@ func TestCustomerWithManyEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 	wantNoSkip(t, s)
 }
 
+// TestCustomerWithFewEventsOverASlowNetworkPostgreSQL: the commit of a deletion erases a few events of
+// the customer however long it takes.
+func TestCustomerWithFewEventsOverASlowNetworkPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s, far := onNetwork(t, &network{delay: 6 * time.Millisecond}, "&patience=30s")
+	customer := mustChangeOften(t, s, 15)
+	if a, err := far.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
+		t.Errorf("delete: %d, %v", a.Status, err)
+	}
+	wantNumber(t, s, "events with personal data", "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'", 0)
+}
+
 // TestLockedPaymentStopsNoSettlementPostgreSQL: another session locks a payment for longer than a
 // command may take. It is skipped alone and settled by a later pass.
 func TestLockedPaymentStopsNoSettlementPostgreSQL(t *testing.T) {

@@ -16,9 +16,12 @@ const customerEvents = `SELECT id FROM events INDEXED BY events_of_customers
 		AND merchant_id = ?1 AND live = ?2 AND id > ?4
 	ORDER BY id LIMIT ?5`
 
+// eventsAtOnce is how many events of a customer are always erased in the commit of its deletion.
+const eventsAtOnce = 16
+
 // EraseCustomer erases the payment methods of a customer, which are detached, and its events in the
-// commit of its deletion. Of many events it erases a page: EraseCustomerEvents erases the others. The
-// personal data of the customer's transactions is erased by ErasePersonal.
+// commit of its deletion. Of more than eventsAtOnce it may erase a part: EraseCustomerEvents erases
+// the others. The personal data of the customer's transactions is erased by ErasePersonal.
 func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
 	err := tx.exec(`UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
 		WHERE customer_id = ? AND detached_at > 0`, c.ID)
@@ -29,7 +32,7 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
 	if err != nil {
 		return err
 	}
-	done, err := Each(tx, events, func(n int64) error {
+	done, err := eachLeast(tx, events, eventsAtOnce, func(n int64) error {
 		_, err := tx.eraseRow(eventData(), n, erase)
 		return err
 	})
