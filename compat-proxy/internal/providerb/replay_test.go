@@ -27,8 +27,14 @@ func (s *signer) take(t *testing.T, r *http.Request) {
 	}
 }
 
-// token is what Authorization has for the body, with no more than a client must say.
+// token returns an Authorization value for the body, with the members that are required and no others.
 func (s *signer) token(t *testing.T, body, nonce string) string {
+	t.Helper()
+	return s.tokenOf(t, body, nonce, nil)
+}
+
+// tokenOf returns an Authorization value for the body whose token has further members in its header.
+func (s *signer) tokenOf(t *testing.T, body, nonce string, header map[jose.HeaderKey]any) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
 	claims := map[string]any{"digest": base64.StdEncoding.EncodeToString(sum[:]), "iat": goldentest.Today.Unix(), "exp": goldentest.Today.Unix() + 120, "iss": "shop"}
@@ -39,7 +45,8 @@ func (s *signer) token(t *testing.T, body, nonce string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: s.secret}, (&jose.SignerOptions{}).WithHeader("kid", "key"))
+	options := (&jose.SignerOptions{ExtraHeaders: header}).WithHeader("kid", "key")
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: s.secret}, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,8 +157,8 @@ func (v *Verifier) knows(r Request, host string) bool {
 	return false
 }
 
-// caller is who asks by a token that was found good.
-func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact string, payload []byte) (Caller, error) {
+// caller returns the caller of a verified token. evidence identifies a token without a nonce.
+func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, evidence string) (Caller, error) {
 	merchant, signed := cmp.Or(string(c.Merchant), h.Merchant, key.Login.ID), true
 	if _, own := key.Login.Grant(merchant); !own && merchant == key.Login.ID { // a portfolio, whose clients name the merchant in the header
 		merchant, signed = r.Header.Get("V-C-Merchant-Id"), false
@@ -171,10 +171,9 @@ func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, compact s
 	if k, ok := key.Login.ResponseKey(string(c.ResponseKID)); ok && c.ResponseKID != "" {
 		out.SealKID, out.SealKey = string(c.ResponseKID), k
 	}
+	out.Evidence = evidence
 	if c.Nonce != "" {
 		out.Evidence = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n")
-	} else {
-		out.Evidence = tokenEvidence(compact, payload, r.Body)
 	}
 	return out, nil
 }

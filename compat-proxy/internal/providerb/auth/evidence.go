@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"maps"
 	"strings"
 
@@ -26,15 +27,16 @@ func (s signature) evidence(c candidate, fields map[string]string, body []byte) 
 // digestClaim is the position of a token's digest.
 var digestClaim = jsonscan.Member{Depth: 1, Name: "digest"}
 
-// tokenEvidence returns what a token without a nonce signs. The token's last part is not in it: there
-// are several ways to write the same signature.
-func tokenEvidence(compact string, payload, body []byte) string {
-	header, _, _ := strings.Cut(compact, ".")
-	said, err := securitycode.Without(payload, func(m jsonscan.Member) bool { return m == digestClaim })
+// tokenEvidence returns the content that a token without a nonce signs: its decoded header and
+// payload, without the digest, and the body's identity. The signature is left out: one content has
+// several valid signatures.
+func tokenEvidence(header, payload, body []byte) string {
+	claimed, err := securitycode.Without(payload, func(m jsonscan.Member) bool { return m == digestClaim })
 	if err != nil {
 		return "" // not reached: readClaims is as strict
 	}
-	return strings.Join([]string{"token", header, string(said), bodyIdentity(body)}, "\n")
+	protected := base64.RawURLEncoding.EncodeToString(header) // free of line breaks, so the parts stay apart
+	return strings.Join([]string{"token", protected, string(claimed), bodyIdentity(body)}, "\n")
 }
 
 // bodyIdentity returns a hash of a body without its security codes. It is "" for a body that is not

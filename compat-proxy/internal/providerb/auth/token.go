@@ -30,19 +30,20 @@ type tokenHeader struct {
 	X5C      []string       `json:"x5c"` // tokens of the first generation carry their certificate
 	Merchant string         `json:"v-c-merchant-id"`
 	Critical jsontext.Value `json:"crit"`
+	text     []byte         // the whole header as it was signed
 }
 
-// token judges a JWT of either generation.
+// token verifies a JWT of either generation and returns its caller.
 func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller, error) {
 	if len(compact) > maxToken {
 		return Caller{}, errForm
 	}
-	signed, err := jose.ParseSignedCompact(compact, allAlgorithms)
-	if err != nil {
-		return Caller{}, errForm
-	}
 	header, err := readHeader(compact)
 	if err != nil || len(header.Critical) > 0 {
+		return Caller{}, errForm
+	}
+	signed, err := jose.ParseSignedCompact(compact, allAlgorithms)
+	if err != nil {
 		return Caller{}, errForm
 	}
 	key, err := v.keyOf(ctx, header)
@@ -64,15 +65,24 @@ func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller
 	if err := v.fits(c, r, key, len(header.X5C) > 0); err != nil {
 		return Caller{}, err
 	}
-	return c.caller(key, header, r, compact, payload)
+	return c.caller(key, header, r, tokenEvidence(header.text, payload, r.Body))
 }
 
+// readHeader reads the header of a token. It returns an error unless each part of the token is
+// base64url in its canonical form, so that any bytes have exactly one accepted text. The decoder
+// ignores line breaks and the unused bits of a last character. go-jose verifies the signature over an
+// encoding of its own.
 func readHeader(compact string) (h tokenHeader, err error) {
-	first, _, _ := strings.Cut(compact, ".")
-	text, err := base64.RawURLEncoding.DecodeString(first)
-	if err == nil {
-		err = json.Unmarshal(text, &h)
+	for i, part := range strings.Split(compact, ".") {
+		decoded, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil || base64.RawURLEncoding.EncodeToString(decoded) != part {
+			return tokenHeader{}, errForm
+		}
+		if i == 0 {
+			h.text = decoded
+		}
 	}
+	err = json.Unmarshal(h.text, &h)
 	return h, err
 }
 

@@ -370,36 +370,6 @@ func TestTokenAsksForAnEncryptedAnswer(t *testing.T) {
 	}
 }
 
-// Two spellings of one signature are no two requests.
-func TestEvidenceOfALegacyToken(t *testing.T) {
-	t.Parallel()
-	v, p := setupWith(t, certified(), age), pairs()
-	j := tokenVector()
-	legacy(&j, p[0], date)
-	first := accepted(t, v, j.signed(t), "demo_merchant_1").Evidence
-	other := j.signed(t)
-	editToken(&other, func(parts []string) []string {
-		last := len(parts[2]) - 1 // of whose six bits two count
-		for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
-			spelling := parts[2][:last] + string(c)
-			a, _ := base64.RawURLEncoding.DecodeString(spelling)
-			b, _ := base64.RawURLEncoding.DecodeString(parts[2])
-			if string(a) == string(b) && spelling != parts[2] {
-				parts[2] = spelling
-				break
-			}
-		}
-		return parts
-	})
-	if c, err := v.Verify(t.Context(), other); err == nil && c.Evidence != first {
-		t.Error("another spelling of the signature has other evidence")
-	}
-	j.Target = "/pts/v2/credits"
-	if accepted(t, v, j.signed(t), "demo_merchant_1").Evidence != first {
-		t.Error("the path, which is not signed, is in the evidence")
-	}
-}
-
 // A certificate that is over judges nothing any more.
 func TestTokenOfAnExpiredCertificate(t *testing.T) {
 	t.Parallel()
