@@ -28,7 +28,8 @@ const (
 const (
 	// leaseTime is how long an attempt belongs to who began it: longer than any takes.
 	leaseTime = time.Minute
-	// freshFor is how long a lease is good to begin an attempt by: one whose process stood still meanwhile may have been taken over.
+	// freshFor is how long after its lease was written an attempt may begin. If a process stood still
+	// for longer, another process may have reclaimed the lease.
 	freshFor = 3 * time.Second
 	// poll is how often the queue is looked at when nothing was heard of it.
 	poll = time.Second
@@ -72,7 +73,7 @@ type Config struct {
 type Deliverer struct {
 	Config
 	client   *http.Client
-	freed    chan struct{}     // a place was given up
+	freed    chan struct{}     // an attempt has ended or was dropped
 	refusals map[int64]refusal // by endpoint; only Run reads and writes it
 	looked   time.Time         // when Run last looked for deliveries of a clock that was ahead
 
@@ -131,7 +132,9 @@ func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
 	}
 }
 
-// round begins an attempt of all that is due and has a place, and returns how long nothing else will be due.
+// round begins an attempt of each due delivery that the bounds allow, and returns the time until
+// the next one is due. Attempts begin as soon as the commit that leased them has ended: however
+// slow the store is, no lease is too old by then.
 func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup) (time.Duration, error) {
 	if d.Agrees != nil && !d.Agrees() {
 		return d.Poll, nil
@@ -146,7 +149,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	now := d.Clock.Now()
 	d.endRefusals(now)
 	next := d.Poll
-	var takes []take
+	var takes []*take
 	for _, w := range waiting {
 		if wait := w.DueAt.Sub(now); wait > 0 {
 			next = min(next, wait)
@@ -154,20 +157,19 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 			takes = append(takes, t)
 		}
 	}
-	if len(takes) == 0 {
-		return next, nil
-	}
-	leases, err := d.lease(ctx, takes, now)
-	for _, t := range takes {
-		_, refused := d.refusals[t.endpoint.ID]
-		for range t.places - len(leases[t.endpoint.ID]) {
-			d.leave(t, err == nil && !refused)
-		}
-		for _, l := range leases[t.endpoint.ID] {
+	err = d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
+		t.places -= len(leases)
+		for _, l := range leases {
 			running.Go(func() {
 				defer d.leave(t, true)
-				d.attempt(attempts, t.endpoint, l, now)
+				d.attempt(attempts, t.endpoint, l, leased)
 			})
+		}
+	})
+	for _, t := range takes {
+		_, refused := d.refusals[t.endpoint.ID]
+		for range t.places {
+			d.leave(t, err == nil && !refused)
 		}
 	}
 	return next, err
@@ -211,18 +213,18 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 	return n, err
 }
 
-// take are places that are kept for attempts to one endpoint.
+// take is a right to begin attempts at one endpoint.
 type take struct {
 	endpoint *store.Endpoint
 	doubted  bool
-	places   int
+	places   int // attempts that can still begin
 }
 
-// reserve keeps as many places as an endpoint may have now.
-func (d *Deliverer) reserve(e *store.Endpoint) take {
+// reserve returns the attempts that may begin at an endpoint now. They count as under way.
+func (d *Deliverer) reserve(e *store.Endpoint) *take {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := take{endpoint: e, doubted: d.proven[e.ID].IsZero(), places: placesEach}
+	t := &take{endpoint: e, doubted: d.proven[e.ID].IsZero(), places: placesEach}
 	if !e.FailingSince.IsZero() {
 		t.places = placesEachFail
 	}
@@ -231,7 +233,7 @@ func (d *Deliverer) reserve(e *store.Endpoint) take {
 		t.places = min(t.places, placesDoubted-d.doubted)
 	}
 	if t.places <= 0 {
-		return take{}
+		return &take{}
 	}
 	d.under[e.ID] += t.places
 	d.total += t.places
@@ -241,9 +243,9 @@ func (d *Deliverer) reserve(e *store.Endpoint) take {
 	return t
 }
 
-// leave gives one place up. wake has the next round begin at once. It must not, if the place was not
-// used because of a failure: the next round would find the same deliveries.
-func (d *Deliverer) leave(t take, wake bool) {
+// leave ends one attempt of a take, or drops it if it has not begun. With wake the next round begins
+// at once. Without it that round waits: after a failure it would find the same deliveries.
+func (d *Deliverer) leave(t *take, wake bool) {
 	d.mu.Lock()
 	d.total--
 	if t.doubted {

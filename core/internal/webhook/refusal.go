@@ -26,52 +26,54 @@ func (d *Deliverer) endRefusals(now time.Time) {
 	maps.DeleteFunc(d.refusals, func(_ int64, r refusal) bool { return now.Sub(r.since).Abs() >= refusalPause })
 }
 
-// lease leases deliveries by endpoint, in one commit for all of the round. An endpoint whose
-// deliveries cannot be leased together gets them one by one, and delays no other. With an error the
-// leases so far are returned too.
-func (d *Deliverer) lease(ctx context.Context, takes []take, now time.Time) (map[int64][]store.Lease, error) {
-	leases, pass := map[int64][]store.Lease{}, d.Store.BeginPass(store.PassWebhooks)
-	err := store.Rows[take]{
-		Kind: "webhook_endpoint", ID: func(t take) int64 { return t.endpoint.ID },
-		Change: func(ctx context.Context, part []take) (n int, err error) {
-			got := map[int64][]store.Lease{}
+// begin begins attempts of leases that were committed. leased is when their commit wrote them.
+type begin func(t *take, leases []store.Lease, leased time.Time)
+
+// lease leases deliveries by endpoint, those of many endpoints in one commit, and begins their
+// attempts after each commit. If the deliveries to an endpoint cannot be leased together, they are
+// leased one by one. They delay no other endpoint.
+func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) error {
+	pass := d.Store.BeginPass(store.PassWebhooks)
+	return store.Rows[*take]{
+		Kind: "webhook_endpoint", ID: func(t *take) int64 { return t.endpoint.ID },
+		Change: func(ctx context.Context, part []*take) (n int, err error) {
+			var now time.Time
+			var got [][]store.Lease
 			err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
-				clear(got)
-				n, err = store.Each(tx, part, func(t take) (err error) {
-					e := t.endpoint.ID
-					got[e], err = tx.LeaseDeliveries(e, d.refusals[e].after, t.places, now.Add(leaseTime))
+				now, got = d.Clock.Now(), nil
+				n, err = store.Each(tx, part, func(t *take) error {
+					after := d.refusals[t.endpoint.ID].after
+					leases, err := tx.LeaseDeliveries(t.endpoint.ID, after, t.places, now.Add(leaseTime))
+					got = append(got, leases)
 					return err
 				})
 				return err
 			})
 			if err == nil {
-				maps.Copy(leases, got)
+				for i, leases := range got {
+					attempt(part[i], leases, now)
+				}
 			}
 			return n, err
 		},
-		Refused: func(ctx context.Context, t take) (err error) {
-			leases[t.endpoint.ID], err = d.leaseSingly(ctx, pass, t, now)
-			return err
-		},
+		Refused: func(ctx context.Context, t *take) error { return d.leaseSingly(ctx, pass, t, attempt) },
 	}.Do(ctx, pass, takes)
-	return leases, err
 }
 
-// leaseSingly leases the due deliveries to one endpoint and leaves out those that fail.
-func (d *Deliverer) leaseSingly(
-	ctx context.Context, pass *store.Pass, t take, now time.Time,
-) (out []store.Lease, err error) {
-	r := refusal{d.refusals[t.endpoint.ID].after, now}
-	due, err := d.Store.DueDeliveries(ctx, t.endpoint.ID, r.after, now, refusalPage)
+// leaseSingly is lease of the due deliveries to one endpoint. It skips those that fail.
+func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, attempt begin) error {
+	r := refusal{d.refusals[t.endpoint.ID].after, d.Clock.Now()}
+	due, err := d.Store.DueDeliveries(ctx, t.endpoint.ID, r.after, r.since, refusalPage)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows := store.Rows[store.Due]{
 		Kind: "webhook_delivery", ID: func(one store.Due) int64 { return one.ID },
 		Change: func(ctx context.Context, part []store.Due) (n int, err error) {
+			var now time.Time
 			var got []store.Lease
 			err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
-				got = nil
+				now, got = d.Clock.Now(), nil
 				n, err = store.Each(tx, part, func(one store.Due) error {
 					l, err := tx.LeaseDelivery(one.ID, now.Add(leaseTime))
 					got = append(got, l...)
@@ -80,16 +82,16 @@ func (d *Deliverer) leaseSingly(
 				return err
 			})
 			if err == nil {
-				out = append(out, got...)
+				attempt(t, got, now)
 			}
 			return n, err
 		},
 	}
-	for len(due) > 0 && len(out) < t.places && err == nil {
-		part := due[:min(t.places-len(out), len(due))]
+	for len(due) > 0 && t.places > 0 && err == nil {
+		part := due[:min(t.places, len(due))]
 		err = rows.Do(ctx, pass, part)
 		r.after, due = part[len(part)-1], due[len(part):]
 	}
 	d.refusals[t.endpoint.ID] = r
-	return out, err
+	return err
 }
