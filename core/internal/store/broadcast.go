@@ -68,12 +68,11 @@ func (tx *Tx) MendBroadcast(b *Broadcast, merchant int64) error {
 }
 
 // FailedRecipients returns merchants for which a broadcast failed and is to be tried again at a
-// time, at most limit. A clock that was set back delays none: what is due later than two pauses is
-// due now.
+// time, at most limit. One that is due too far ahead is due now.
 func (db *DB) FailedRecipients(ctx context.Context, b *Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
 	return collect(ctx, db, `SELECT merchant_id FROM broadcast_failures WHERE type = ? AND name = ?
 		AND due_at NOT BETWEEN ? AND ? ORDER BY due_at, merchant_id LIMIT ?`, scanNumber,
-		b.Type, b.Name, toMillis(at)+1, toMillis(at.Add(2*pause)), limit)
+		b.Type, b.Name, toMillis(at)+1, tooFarAhead(at, pause), limit)
 }
 
 // OpenBroadcasts lists those that are not finished, oldest first.

@@ -52,23 +52,44 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
 // again later. A pass that ends early begins again with the customers that it has not ended.
 func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
 	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(PassErasure)}
-	for last := (deletedCustomer{}); ; {
-		page, err := collect(ctx, e.db, `SELECT customer_id, merchant_id, live, deleted_at, events_due_at FROM customer_erasures
-			WHERE events_due_at > 0 AND events_due_at <= ?1 AND events_due_at >= ?2 AND (events_due_at > ?2 OR customer_id > ?3)
-			ORDER BY events_due_at, customer_id LIMIT ?4`, scanDeletedCustomer, toMillis(e.now), last.due, last.id, erasePage)
-		if err != nil {
-			return e.erased, fmt.Errorf("read deleted customers: %w", err)
-		}
-		for _, c := range page {
-			if err := e.pass.Skip(ctx, "customer", c.id, e.eventsOf(ctx, c)); err != nil {
-				return e.erased, err
+	err = e.deletedCustomers(ctx, "events_due_at", eraseLater, e.eventsOf)
+	return e.erased, err
+}
+
+// deletedCustomers erases the data of the deleted customers that are due by a column. The longest pause
+// of that column limits how far ahead a customer can be due.
+func (e *eraser) deletedCustomers(
+	ctx context.Context, column string, longest time.Duration, erase func(context.Context, deletedCustomer) error,
+) error {
+	text := `SELECT customer_id, merchant_id, live, deleted_at, ` + column + ` FROM customer_erasures
+		WHERE ` + column + ` > 0 AND ` + column + ` <= ?1 AND ` + column + ` >= ?2 AND (` + column + ` > ?2 OR customer_id > ?3)
+		ORDER BY ` + column + `, customer_id LIMIT ?4`
+	for _, due := range dueRanges(e.now, longest) {
+		after := due.after
+		for more := true; more; {
+			page, err := collect(ctx, e.db, text, scanDeletedCustomer, due.through, after.At, after.ID, erasePage)
+			if err != nil {
+				return fmt.Errorf("read deleted customers: %w", err)
+			}
+			if err := e.eachCustomer(ctx, page, erase); err != nil {
+				return err
+			}
+			if more = len(page) == erasePage; more {
+				after = Due{At: page[erasePage-1].due, ID: page[erasePage-1].id}
 			}
 		}
-		if len(page) < erasePage {
-			return e.erased, nil
-		}
-		last = page[len(page)-1]
 	}
+	return nil
+}
+
+// eachCustomer erases the data of a page of deleted customers. It skips one that fails.
+func (e *eraser) eachCustomer(ctx context.Context, page []deletedCustomer, erase func(context.Context, deletedCustomer) error) error {
+	for _, c := range page {
+		if err := e.pass.Skip(ctx, "customer", c.id, erase(ctx, c)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eventsOf erases all events of a deleted customer. It begins with the first one and passes over

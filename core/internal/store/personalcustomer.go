@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -13,6 +14,10 @@ import (
 
 // sweepPage is how many events one statement passes over to find those of erased objects.
 const sweepPage = 2000
+
+// customerPause is how long a deleted customer waits for the next look at most. It is so short that a
+// customer which a clock ahead postponed is looked at within a week.
+const customerPause = 3 * day
 
 // deletedCustomer is a customer whose transactions or events are still to be erased.
 type deletedCustomer struct {
@@ -24,23 +29,7 @@ type deletedCustomer struct {
 
 // customers erases the transactions of deleted customers that nothing needs any more.
 func (e *eraser) customers(ctx context.Context) error {
-	for last := (deletedCustomer{}); ; {
-		page, err := collect(ctx, e.db, `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
-			WHERE due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR customer_id > ?3) ORDER BY due_at, customer_id LIMIT ?4`,
-			scanDeletedCustomer, toMillis(e.now), last.due, last.id, erasePage)
-		if err != nil {
-			return fmt.Errorf("read deleted customers: %w", err)
-		}
-		for _, c := range page {
-			if err := e.pass.Skip(ctx, "customer", c.id, e.paymentsOf(ctx, c)); err != nil {
-				return err
-			}
-		}
-		if len(page) < erasePage {
-			return nil
-		}
-		last = page[len(page)-1]
-	}
+	return e.deletedCustomers(ctx, "due_at", customerPause, e.paymentsOf)
 }
 
 // paymentsOf erases the transactions of one deleted customer, page by page.
@@ -99,27 +88,32 @@ func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int6
 	return erased, err
 }
 
-// postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased,
-// or ends its erasure if it has none any more. A payment that was under way when the customer was
-// deleted can add one for a day.
+// postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased, or
+// after customerPause. It ends the erasure of a customer without transactions. A payment that was under
+// way when the customer was deleted can add one for a day.
 func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	left, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
-		0, id.At(e.now.Add(clockStep)), 1)
+		0, math.MaxInt64, 1)
 	if err != nil {
 		return err
 	}
-	due := e.now.Add(eraseLater)
 	if len(left) == 0 && e.now.Sub(c.deleted) > clockStep {
 		if n, err := tx.changed(`DELETE FROM customer_erasures WHERE customer_id = ? AND events_due_at = 0`, c.id); err != nil || n > 0 {
 			return err
 		}
 	}
+	due := e.now.Add(eraseLater)
 	if len(left) > 0 {
 		if free := id.TimeOf(left[0]).Add(LeastKeepPersonal); free.After(due) {
 			due = free
 		}
 	}
-	return tx.exec(`UPDATE customer_erasures SET due_at = ? WHERE customer_id = ?`, toMillis(due), c.id)
+	if latest := e.now.Add(customerPause); due.After(latest) {
+		due = latest
+	}
+	// A deletion in the future was written by a clock that was ahead.
+	return tx.exec(`UPDATE customer_erasures SET due_at = ?1, deleted_at = MIN(deleted_at, ?2) WHERE customer_id = ?3`,
+		toMillis(due), toMillis(e.now), c.id)
 }
 
 // afterErasure prepares a step on a transaction whose personal data was erased: the step records no
@@ -191,9 +185,11 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	}
 	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
 		// A minute for commits of other cores that this pass has not seen: the next pass removes those.
+		// A row of a clock that was ahead is older than it seems.
 		n, err := tx.changed(`DELETE FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND object_id IN (
-			SELECT object_id FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND erased_at < ?3 ORDER BY object_id LIMIT ?4)`,
-			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-clockSlack)), erasePage)
+			SELECT object_id FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND erased_at NOT BETWEEN ?3 AND ?4
+			ORDER BY object_id LIMIT ?5)`,
+			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-clockSlack)), tooFarAhead(e.now, clockStep), erasePage)
 		return 0, n == erasePage, err
 	})
 }

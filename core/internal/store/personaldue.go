@@ -47,8 +47,8 @@ func (db *DB) DueErasures(ctx context.Context, now time.Time, service Retention)
 			return nil, err
 		}
 	}
-	for kind, rows := range dueQueues() {
-		if err := c.pages(ctx, kind, rows, 0, math.MaxInt64, nil, toMillis(now)); err != nil {
+	for kind, q := range dueQueues(now) {
+		if err := c.pages(ctx, kind, q.rows, 0, math.MaxInt64, nil, q.due...); err != nil {
 			return nil, err
 		}
 	}
@@ -100,16 +100,22 @@ func (c *dueCount) list() []DueErasure {
 	return out
 }
 
-// dueQueues are the rows that wait for an erasure, by kind, as pages reads them.
-func dueQueues() map[string]string {
-	out := map[string]string{
-		"deleted_customers": `SELECT customer_id, merchant_id, live, CASE WHEN due_at <= ?4 OR events_due_at BETWEEN 1 AND ?4 THEN 1 ELSE 0 END
-			FROM customer_erasures
-			WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
-	}
+// dueQueue selects the rows of a queue, as pages reads them, with the further arguments of rows.
+type dueQueue struct {
+	rows string
+	due  []any
+}
+
+// dueQueues are the rows that wait for an erasure, by kind.
+func dueQueues(now time.Time) map[string]dueQueue {
+	out := map[string]dueQueue{"deleted_customers": {`SELECT customer_id, merchant_id, live,
+			CASE WHEN due_at <= ?4 OR due_at > ?5 OR events_due_at BETWEEN 1 AND ?4 OR events_due_at > ?6 THEN 1 ELSE 0 END
+		FROM customer_erasures WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
+		[]any{toMillis(now), tooFarAhead(now, customerPause), tooFarAhead(now, eraseLater)}}}
 	for _, table := range append(erasedTables(), erasedTable{name: paymentParts}) {
-		out["delayed_"+table.name] = `SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 THEN 1 ELSE 0 END FROM delayed_erasures
-			WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`
+		out["delayed_"+table.name] = dueQueue{`SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 OR due_at > ?5 THEN 1 ELSE 0 END
+			FROM delayed_erasures WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
+			[]any{toMillis(now), tooFarAhead(now, longestDelay(table.name))}}
 	}
 	return out
 }

@@ -133,7 +133,8 @@ func (tx *Tx) delayErasure(table string, n int64, due time.Time) error {
 
 // endDelay removes a row from the queue of delayed erasures, unless it was delayed again meanwhile.
 func (tx *Tx) endDelay(table string, n int64, now time.Time) error {
-	return tx.exec(`DELETE FROM delayed_erasures WHERE name = ? AND id = ? AND due_at <= ?`, table, n, toMillis(now))
+	return tx.exec(`DELETE FROM delayed_erasures WHERE name = ? AND id = ? AND (due_at <= ? OR due_at > ?)`,
+		table, n, toMillis(now), tooFarAhead(now, longestDelay(table)))
 }
 
 // delayedTransaction erases a transaction that was open, was changed after its erasure, or could not
@@ -205,21 +206,34 @@ func eraseEach[T any](
 const delayedPage = `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
 	AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`
 
-// dueRows changes the delayed erasures of a name that are due, page by page.
+// dueRows changes the delayed erasures of a name that are due, page by page. No row but that of a
+// transaction waits for more than an hour by a right clock.
 func dueRows(ctx context.Context, e *eraser, rows Rows[Due], name string) error {
-	for last := (Due{}); ; {
-		page, err := collect(ctx, e.db, delayedPage, scanDue, toMillis(e.now), last.At, last.ID, name, erasePage)
-		if err == nil {
-			err = rows.Do(ctx, e.pass, page)
+	for _, due := range dueRanges(e.now, longestDelay(name)) {
+		after := due.after
+		for more := true; more; {
+			page, err := collect(ctx, e.db, delayedPage, scanDue, due.through, after.At, after.ID, name, erasePage)
+			if err == nil {
+				err = rows.Do(ctx, e.pass, page)
+			}
+			if more = len(page) == erasePage; more && err == nil {
+				after = page[erasePage-1]
+				err = pause(ctx)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil || len(page) < erasePage {
-			return err
-		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
-		last = page[len(page)-1]
 	}
+	return nil
+}
+
+// longestDelay is how long the delayed erasures of a name wait at most.
+func longestDelay(name string) time.Duration {
+	if name == "transactions" {
+		return LeastKeepPersonal
+	}
+	return eraseLater
 }
 
 // erasedPayment has the events of a transaction erased too, and those of its captures and refunds that

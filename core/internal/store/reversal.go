@@ -72,13 +72,13 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 }
 
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
-// id. The page begins after the id after. A clock that was set back delays none: a reversal due
-// later than two of the longest pauses is due now.
+// id. The page begins after the id after. A reversal that is due too far
+// ahead is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
 	return collect(ctx, db, `SELECT `+reversalColumns+` FROM (
 			SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?
 			UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ?
-		) due WHERE id > ? ORDER BY id LIMIT ?`, scanReversal, toMillis(at), toMillis(at.Add(2*payment.LongestPause)), after, limit)
+		) due WHERE id > ? ORDER BY id LIMIT ?`, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause), after, limit)
 }
 
 func scanReversal(row Scanner) (*payment.Reversal, error) {

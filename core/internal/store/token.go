@@ -69,19 +69,34 @@ const tokensBetween = ` expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND e
 // tokensAfter selects a page of ?4 tokens up to the time ?1 after the row ?3 of the time ?2.
 const tokensAfter = ` expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4` //nolint:gosec // SQL
 
-// WipeTokens removes the secrets of the tokens that have expired, and returns of how many. A token
-// that expired only by a clock that was set ahead expires by the confirmed time too, so that it stays
-// expired after the clock is set right.
+// The rows among which the parts of WipeTokens select.
+const (
+	sealedTokens = ` FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND` //nolint:gosec // SQL
+	allTokens    = ` FROM tokens INDEXED BY tokens_by_expiry WHERE`
+)
+
+// WipeTokens removes the secrets of the tokens that have expired, and returns the number of tokens. A
+// token that expired only by a clock that was set ahead expires by the confirmed time too, so that it
+// stays expired after the clock is set right. So does a token that a clock ahead wrote, with or
+// without its secrets: DeleteTokens then removes it as soon as others.
 func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
-	now := toMillis(db.clock.Now())
-	return Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, db.BeginPass(PassExpiry), func(after Due) ([]Due, error) {
-		return collect(ctx, db, `SELECT expires_at, id FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND`+tokensAfter,
-			scanDue, now, after.At, after.ID, purgeBatch)
-	}, (*Tx).wipeTokens)
+	pass := db.BeginPass(PassExpiry)
+	for i, due := range dueRanges(db.clock.Now(), payment.TokenLifetime) {
+		rows := []string{sealedTokens, allTokens}[i]
+		n, err := Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, pass, func(last Due) ([]Due, error) {
+			after := due.next(last)
+			return collect(ctx, db, `SELECT expires_at, id`+rows+tokensAfter, scanDue, due.through, after.At, after.ID, purgeBatch)
+		}, func(tx *Tx, part []Due) (int64, error) { return tx.wipeTokens(rows, part) })
+		if wiped += n; err != nil {
+			return wiped, err
+		}
+	}
+	return wiped, nil
 }
 
-func (tx *Tx) wipeTokens(part []Due) (int64, error) {
-	const expired = ` IN (SELECT id FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND` + tokensBetween + `)`
+// wipeTokens wipes the tokens of a part of sealedTokens or allTokens.
+func (tx *Tx) wipeTokens(rows string, part []Due) (int64, error) {
+	expired := ` IN (SELECT id` + rows + tokensBetween + `)`
 	first, last := span(part)
 	args := []any{first.At, first.ID, last.At, last.ID}
 	if err := tx.exec(`DELETE FROM security_codes WHERE token_id`+expired, args...); err != nil {
@@ -89,7 +104,7 @@ func (tx *Tx) wipeTokens(part []Due) (int64, error) {
 	}
 	// Zeroes of the same length overwrite the number first: without them its bytes would stay in the
 	// free space of the page.
-	if err := tx.overwrite(`UPDATE tokens SET number = zeroblob(length(number)) WHERE id`+expired, args...); err != nil {
+	if err := tx.overwrite(`UPDATE tokens SET number = zeroblob(length(number)) WHERE number IS NOT NULL AND id`+expired, args...); err != nil {
 		return 0, err
 	}
 	return tx.changed(`UPDATE tokens SET number = NULL, expires_at = MIN(expires_at, ?5) WHERE id`+expired,

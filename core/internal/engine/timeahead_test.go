@@ -1,0 +1,203 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// inTimeAhead runs change by a clock that is ahead, which is set right after ten minutes, or after two
+// hours if core is to believe it.
+func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool, change func()) {
+	t.Helper()
+	held := 10 * time.Minute
+	if believed {
+		held = 2 * time.Hour
+	}
+	s.DB.ClockAhead()
+	s.Clock.Step(ahead)
+	s.DB.ClockAhead()
+	if believed {
+		s.Clock.Advance(time.Hour)
+		s.DB.ClockAhead()
+	}
+	change()
+	s.Clock.Advance(held)
+	s.DB.ClockAhead()
+	s.Clock.Step(-ahead)
+	s.DB.ClockAhead()
+}
+
+// eachTimeAhead runs test for clocks that are a month or a year ahead, believed or not.
+func eachTimeAhead(t *testing.T, test func(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool)) {
+	t.Helper()
+	for _, days := range []time.Duration{30, 365} {
+		for _, believed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d days, believed %t", days, believed), func(t *testing.T) {
+				t.Parallel()
+				test(t, coretest.Open(t), days*24*time.Hour, believed)
+			})
+		}
+	}
+}
+
+// TestTokensOfATimeAheadAreWiped: a token that a clock ahead wrote keeps its card number for no longer
+// than one of a right clock, and its row is removed as soon.
+func TestTokensOfATimeAheadAreWiped(t *testing.T) {
+	t.Parallel()
+	eachTimeAhead(t, func(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool) {
+		inTimeAhead(t, s, ahead, believed, func() {
+			MustToken(t, s, cvc)
+			if believed { // its number is wiped in the time ahead
+				s.Clock.Advance(payment.TokenLifetime)
+				mustSweep(t, s)
+				MustToken(t, s, cvc)
+			}
+		})
+		today := MustToken(t, s, cvc)
+		mustSweep(t, s)
+		wantNumber(t, s, "tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
+		wantNumber(t, s, "security codes", "SELECT COUNT(*) FROM security_codes", 1)
+		if found, err := s.Engine.Stored(t.Context(), s.Tenant, today); err != nil || found.Secrets.Number.IsZero() {
+			t.Errorf("the token of today: got %v, want its number", err)
+		}
+		s.Clock.Advance(payment.TokenLifetime + store.KeyLifetime)
+		mustSweep(t, s)
+		mustSweep(t, s)
+		wantNumber(t, s, "tokens", "SELECT COUNT(*) FROM tokens", 0)
+	})
+}
+
+func mustSweep(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	if err := s.Engine.SweepTokens(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDeletionsOfATimeAheadAreErased: the next pass erases the other events of a customer that a clock
+// ahead deleted, and the pass after 60 days its payment. Then nothing waits any more.
+func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
+	t.Parallel()
+	eachTimeAhead(t, func(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool) {
+		customer := mustChangeOften(t, s, 350)
+		mustPayOf(t, s, customer)
+		pass := func(after time.Duration) {
+			t.Helper()
+			s.Clock.Advance(after)
+			_, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), 0, impersonal); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end := func() {}
+		inTimeAhead(t, s, ahead, believed, func() {
+			if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
+				t.Fatalf("delete: %d, %v", a.Status, err)
+			}
+			if believed { // a pass in the time ahead postpones both
+				end = s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.object_id = %d", customer))
+				pass(0)
+			}
+		})
+		end()
+		s.Clock.Advance(2 * time.Hour)
+		wantDueErasures(t, s, "deleted_customers")
+		pass(0)
+		wantNumber(t, s, "events with personal data",
+			"SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%' AND type LIKE 'customer.%'", 0)
+		wantNumber(t, s, "deleted customers that are looked at within three days",
+			fmt.Sprintf("SELECT COUNT(*) FROM customer_erasures WHERE due_at BETWEEN %d AND %d", s.Clock.Now().UnixMilli()+1,
+				s.Clock.Now().Add(72*time.Hour).UnixMilli()), 1)
+		pass(store.LeastKeepPersonal)
+		wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
+		pass(24 * time.Hour)
+		wantNumber(t, s, "deleted customers that wait", "SELECT COUNT(*) FROM customer_erasures", 0)
+	})
+}
+
+// TestPaymentOfATimeAheadOfADeletedCustomer: the deletion waits until the payment that a clock ahead
+// wrote can be erased.
+func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	const ahead = 90 * 24 * time.Hour
+	customer := mustChangeOften(t, s, 1)
+	inTimeAhead(t, s, ahead, false, func() { mustPayOf(t, s, customer) })
+	if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
+		t.Fatalf("delete: %d, %v", a.Status, err)
+	}
+	for _, after := range []time.Duration{30 * 24 * time.Hour, ahead, store.LeastKeepPersonal} {
+		s.Clock.Advance(after)
+		if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), 0, impersonal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
+}
+
+// TestDelayedErasuresOfATimeAhead: rows that could not be erased in a time ahead, and captures and
+// refunds that were to follow, are listed as due and erased once the clock is right. So are the
+// events of what was erased, and nothing waits any more.
+func TestDelayedErasuresOfATimeAhead(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	mustHavePersonal(t, s)
+	mustRefundOften(t, s, 350)
+	end := func() {}
+	inTimeAhead(t, s, 365*24*time.Hour, true, func() {
+		first := s.Number(t, "SELECT MIN(id) FROM transactions")
+		endPayment := s.MustRefuse(t, "UPDATE", "transactions", fmt.Sprintf("NEW.id = %d", first))
+		endEvent := s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.object_id = %d", first))
+		endRefund := s.MustRefuse(t, "UPDATE", "refunds", fmt.Sprintf("NEW.id = %d", s.Number(t, "SELECT MAX(id) FROM refunds")))
+		mustErase(t, s)
+		end = func() { endPayment(); endEvent(); endRefund() }
+	})
+	end()
+	s.Clock.Advance(keptAge)
+	wantDueErasures(t, s, "delayed_transactions", "delayed_events", "delayed_payment_parts")
+	mustErase(t, s)
+	if got := personalIn(t, s); got != 0 {
+		t.Errorf("rows with personal data: got %d, want 0", got)
+	}
+	wantNumber(t, s, "delayed erasures", "SELECT COUNT(*) FROM delayed_erasures", 0)
+	s.Clock.Advance(2 * time.Hour)
+	if _, err := s.DB.ErasePersonalEvents(t.Context(), s.Clock.Now(), impersonal); err != nil {
+		t.Fatal(err)
+	}
+	wantNumber(t, s, "erased objects", "SELECT COUNT(*) FROM erased_objects", 0)
+}
+
+// wantDueErasures wants some kinds of rows among those that are to be erased now.
+func wantDueErasures(t *testing.T, s *coretest.Service, kinds ...string) {
+	t.Helper()
+	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), store.Retention{Personal: keptDays})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(due, func(d store.DueErasure) bool { return d.Kind == kind }) {
+			t.Errorf("due erasures: got %v, want %s among them", due, kind)
+		}
+	}
+}
+
+// mustPayOf makes a payment of a customer with personal data.
+func mustPayOf(t *testing.T, s *coretest.Service, customer int64) {
+	t.Helper()
+	MustPayPersonal(t, s, 1)
+	name := id.Format(id.Customer, customer)
+	s.MustExec(t, "UPDATE transactions SET details = ?", `{"customer":"`+name+`","billing":{"first_name":"Erika"}}`)
+	s.MustExec(t, `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
+		SELECT merchant_id, live, 1, ?, id FROM transactions`, name)
+}
