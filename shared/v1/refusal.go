@@ -23,6 +23,14 @@ var lastingRefusals = []string{
 	"amount_exceeds_capturable", "amount_exceeds_refundable",
 }
 
+// freeingRefusals are the codes of refusals with which core frees the Idempotency-Key that the request
+// had claimed: the acquirer never had the step.
+var freeingRefusals = []string{"acquirer_unavailable", "not_processed"}
+
+// FreesKey reports whether a refusal with the code frees the request's Idempotency-Key. Between the
+// claim and the refusal, core refused the key to other requests.
+func FreesKey(code string) bool { return slices.Contains(freeingRefusals, code) }
+
 // KeepsRefusal reports whether core stores every refusal with the code under the request's
 // Idempotency-Key.
 func KeepsRefusal(code string) bool { return slices.Contains(keptRefusals, code) }

@@ -33,6 +33,8 @@ type answer struct {
 	replayed bool
 	// stored tells that v1 had the answer before the last attempt, whoever it was for.
 	stored bool
+	// claimed reports that v1 may have claimed the key, and freed it since if it stored no response.
+	claimed bool
 	// unsent reports that the response is a gateway's, which sent v1 no part of the attempt.
 	unsent bool
 	// date is when v1 sent it, by v1's clock; zero if the response has no time.
@@ -155,7 +157,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // from returns r with the origin of the response: v1 made what it describes at made.
 func (r Result) from(a answer, made time.Time) Result {
-	r.replayed, r.stored, r.made = a.replayed, a.stored, made
+	r.replayed, r.stored, r.claimed, r.made = a.replayed, a.stored, a.claimed, made
 	return r
 }
 
@@ -163,7 +165,7 @@ func (r Result) from(a answer, made time.Time) Result {
 func (a answer) result() Result {
 	r := Result{
 		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction,
-		replayed: a.replayed, stored: a.stored,
+		replayed: a.replayed, stored: a.stored, claimed: a.claimed,
 	}
 	if a.err.Param != nil {
 		r.Param = *a.err.Param

@@ -34,7 +34,7 @@ func (a answer) resultOn(fits func(*v1.Transaction) bool) Result {
 		return a.result()
 	}
 	a.distrust()
-	return Result{Outcome: Uncertain, Status: a.status}
+	return Result{Outcome: Uncertain, Status: a.status, claimed: a.claimed}
 }
 
 // named reports that a payment has that id.

@@ -18,8 +18,18 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// clientHeader names the scheduled client that a call belongs to.
-const clientHeader = "X-Scheduled-Client"
+// clientHeader names the scheduled client that a call belongs to, and turnHeader how the schedule let
+// the call go.
+const clientHeader, turnHeader = "X-Scheduled-Client", "X-Scheduled-Turn"
+
+// turn is how the schedule lets a call go.
+type turn string
+
+const (
+	served      turn = "served"      // the acquirer is available; a payment of unknown outcome stays so
+	unavailable turn = "unavailable" // the acquirer is not; recovery fails a payment of unknown outcome
+	lost        turn = "lost"        // the acquirer's response is lost, and it never had the payment
+)
 
 // scheduled is the transport of a client whose calls each wait until the schedule lets them go. A
 // payment waits a second time, at the acquirer, with its key claimed.
@@ -28,14 +38,18 @@ type scheduled struct {
 
 	name    string
 	arrived chan bool // true before each call and at the acquirer, false when the command has ended
-	step    chan bool // at the acquirer, true if that is available
+	step    chan turn
+
+	reads int    // of the client's payment, while its outcome is unknown
+	key   string // of that payment
 }
 
 func (s *scheduled) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.arrived <- true
-	<-s.step
+	next := <-s.step
 	r = r.Clone(r.Context())
 	r.Header.Set(clientHeader, s.name)
+	r.Header.Set(turnHeader, string(next))
 	return s.RoundTripper.RoundTrip(r)
 }
 
@@ -48,6 +62,10 @@ type scheduledV1 struct {
 
 func (f *scheduledV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	client := f.clients[r.Header.Get(clientHeader)]
+	if client != nil && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/transactions/") {
+		f.read(w, client, turn(r.Header.Get(turnHeader)))
+		return
+	}
 	if client == nil || r.Method != http.MethodPost || r.URL.Path != "/v1/transactions" {
 		f.keyedV1.ServeHTTP(w, r)
 		return
@@ -56,16 +74,35 @@ func (f *scheduledV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	if key := r.Header.Get("Idempotency-Key"); f.claim(key, string(body)) {
 		client.arrived <- true
-		available := <-client.step
-		f.free(key)
-		if !available {
-			w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+		w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+		switch <-client.step {
+		case lost:
+			client.key, client.reads = key, 0
+			w.WriteHeader(http.StatusBadGateway)
+			_, _ = io.WriteString(w, refusalWith(command.CodeOutcomeUnknown, fmt.Sprintf(lostPayment, "unknown")))
+			return
+		case unavailable:
+			f.free(key)
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = io.WriteString(w, refusal(command.CodeAcquirerUnavailable))
 			return
+		case served:
+			f.free(key)
 		}
 	}
 	f.keyedV1.ServeHTTP(w, r)
+}
+
+// read shows a payment of unknown outcome. Recovery fails it before the fourth read, the client's
+// last one.
+func (f *scheduledV1) read(w http.ResponseWriter, client *scheduled, next turn) {
+	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+	if client.reads++; next != unavailable && client.reads < 4 {
+		_, _ = fmt.Fprintf(w, lostPayment, "unknown")
+		return
+	}
+	f.free(client.key)
+	_, _ = fmt.Fprintf(w, lostPayment, "failed")
 }
 
 func (f *scheduledV1) claim(key, body string) bool {
@@ -85,9 +122,9 @@ func (f *scheduledV1) free(key string) {
 }
 
 // TestOnce_freedKeys: equal requests of different bodies, with and without a window, run at once at
-// several proxies. The acquirer is unavailable for some of them, and v1 frees their keys. In
-// whichever order the calls reach v1, each request that is done has one payment, and a later
-// duplicate makes none.
+// several proxies. The acquirer is unavailable for some of them, or recovery finds that it never had
+// their payments, and v1 frees their keys. In whichever order the calls reach v1, each request that is
+// done has one payment, and a later duplicate makes none.
 func TestOnce_freedKeys(t *testing.T) {
 	t.Parallel()
 	for i := range 5 { // the default of 100 orders finds too little
@@ -121,15 +158,15 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 		}
 		b.v1.effects, b.v1.keys = nil, nil
 		var live []*scheduled
-		step := func(i int, available bool) {
-			live[i].step <- available
+		step := func(i int, next turn) {
+			live[i].step <- next
 			if !<-live[i].arrived {
 				live = append(live[:i], live[i+1:]...)
 			}
 		}
 		defer func() { // of a schedule that rapid cuts short
 			for len(live) > 0 {
-				step(0, true)
+				step(0, served)
 			}
 		}()
 		n := rapid.IntRange(2, 5).Draw(rt, "requests")
@@ -137,7 +174,9 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 		for i := range n {
 			windows[i] = rapid.SampledFrom([]int{0, 0, 120}).Draw(rt, "window")
 			c := sale(windows[i], func(c *command.Authorize) { c.Body.Description = new(strconv.Itoa(i)) })
-			s := &scheduled{way.RoundTripper, strconv.Itoa(i), make(chan bool), make(chan bool)}
+			s := &scheduled{
+				RoundTripper: way.RoundTripper, name: strconv.Itoa(i), arrived: make(chan bool), step: make(chan turn),
+			}
 			f.clients[s.name] = s
 			x := proxies[rapid.IntRange(0, len(proxies)-1).Draw(rt, "proxy")]
 			go func() {
@@ -150,7 +189,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 		}
 		for len(live) > 0 {
 			i := rapid.IntRange(0, len(live)-1).Draw(rt, "next")
-			step(i, rapid.Bool().Draw(rt, "available"))
+			step(i, rapid.SampledFrom([]turn{served, unavailable, lost}).Draw(rt, "turn"))
 		}
 		checkFreedKeys(rt, b, results, windows)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // MaxWindow is the longest deduplication window. Keys of v1 live a day, which is longer than a slot
@@ -274,16 +276,17 @@ func (s session) identify(ctx context.Context, key string, u use, purposes ...st
 // closes reports whether the use closes its chain.
 func (u use) closes() bool { return u.purpose == closedPurpose }
 
-// released reports whether v1 freed the request's key after it had claimed it: equal requests may
-// have taken later keys of the chain meanwhile.
+// released reports whether v1 may have freed the request's key after it had claimed it: equal
+// requests may have taken later keys of the chain meanwhile.
 func (r Result) released() bool {
-	return r.Code == CodeAcquirerUnavailable || r.Code == CodeNotProcessed
+	return r.Outcome != Done && r.Outcome != Declined && (r.claimed || v1.FreesKey(r.Code))
 }
 
-// vacate skips the nth key of a chain, which a request left without a use, if the next key is in use.
+// vacate skips the nth key of a chain if v1 freed it and the next key is in use. The request that
+// had the nth key does not use it again.
 func (s session) vacate(ctx context.Context, in chain, n int) {
 	if next, failed := s.peek(ctx, in.key(n+1)); failed == nil && next.found {
-		_, _ = s.reserve(ctx, in.key(n), skippedPurpose) // the request's result stands
+		s.fill(ctx, in, n)
 	}
 }
 

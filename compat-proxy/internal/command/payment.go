@@ -211,6 +211,7 @@ func (s session) post(
 		a := s.x.callAfter(ctx, &before, again, func(ctx context.Context) (*http.Response, error) {
 			return send(ctx, bytes.NewReader(body))
 		})
+		a.claimed = before.claimed
 		// v1 keeps nothing of such a refusal under the key.
 		busy := s.patient && a.err.Code == CodeOperationInProgress
 		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {

@@ -69,6 +69,8 @@ type Result struct {
 	replayed bool
 	// stored: v1 had the response before the last attempt; it may be that to an earlier attempt.
 	stored bool
+	// claimed: v1 may have claimed the key before the response, and freed it since.
+	claimed bool
 	// made is when v1 made the payment or refund that the response describes; zero if the response
 	// does not contain the time.
 	made time.Time

@@ -11,6 +11,8 @@ import (
 type earlier struct {
 	lost bool // one may have had an effect, or may still have one
 	ours bool // one may have had the effect that a later response describes
+	// claimed reports that v1 may have claimed the key, for one of them or for an equal request.
+	claimed bool
 }
 
 // add judges the response to the next attempt by the attempts before it, and adds it to them.
@@ -19,6 +21,7 @@ func (e *earlier) add(a *answer) {
 	e.ours = e.ours || a.resent || a.maybe && a.err.Code != CodeKeyInUse
 	a.maybe = a.maybe || e.lost && !a.settles()
 	e.lost = a.maybe
+	e.claimed = e.claimed || a.maybe || a.resent
 }
 
 // hadNoEffect reports whether a response that is no success proves that the attempt it is the

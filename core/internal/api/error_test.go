@@ -48,6 +48,25 @@ func TestSettlingRefusalsAreRefusals(t *testing.T) {
 	}
 }
 
+// TestFreeingRefusalsSettleNothing: core frees an Idempotency-Key with two codes of its table. Both are
+// errors of the acquirer, and neither refuses every later request with the key.
+func TestFreeingRefusalsSettleNothing(t *testing.T) {
+	t.Parallel()
+	freeing := 0
+	for code, e := range api.Codes() {
+		if !v1.FreesKey(code) {
+			continue
+		}
+		freeing++
+		if e.Status/100 != 5 || slices.Contains(v1.SettlingRefusals(), code) {
+			t.Errorf("%s: got status %d, want a 5xx that settles nothing", code, e.Status)
+		}
+	}
+	if freeing != 2 {
+		t.Errorf("got %d codes, want 2", freeing)
+	}
+}
+
 func TestEveryCode(t *testing.T) {
 	t.Parallel()
 	uses := identifiers(t, ".")
