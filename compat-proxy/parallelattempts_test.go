@@ -5,13 +5,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -21,6 +24,7 @@ type gathering struct {
 	next    http.Handler
 	release chan struct{}
 	arrived atomic.Int64
+	shared  bool // all attempts have one key, and one request may identify it for all
 }
 
 func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -31,66 +35,126 @@ func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
+const parallelHop = "0123456789012345678901234567890123456789abc="
+
+// together sends n login attempts as "shop" from one address, all at once. The transactionKey of
+// attempt i is key(i), and its Authorization header has bearer(i). "" leaves either out. V1 identifies
+// no key until each attempt has arrived there or got its response. together returns how many were
+// accepted by provider-a.
+func (g *gathering) together(t *testing.T, url string, n int, key, bearer func(int) string) int {
+	t.Helper()
+	xml := `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +
+		`<name>shop</name><transactionKey>%s</transactionKey></merchantAuthentication></authenticateTestRequest>`
+	g.release = make(chan struct{})
+	before := g.arrived.Load()
+	var all sync.WaitGroup
+	var responded, accepted atomic.Int64
+	for i := range n {
+		all.Go(func() {
+			defer responded.Add(1)
+			_, got := send(t, http.MethodPost, url, strings.NewReader(fmt.Sprintf(xml, key(i))), func(r *http.Request) {
+				r.Header.Set(httpx.HopField, parallelHop)
+				r.Header.Set(httpx.ClientAddressField, "203.0.113.7")
+				r.Header.Set("V-C-Merchant-Id", "shop")
+				if carried := bearer(i); carried != "" {
+					r.Header.Set("Authorization", "Bearer "+carried)
+				}
+			})
+			if strings.Contains(got, "I00001") {
+				accepted.Add(1)
+			}
+		})
+	}
+	awaited := int64(n)
+	if g.shared {
+		awaited = 1
+	}
+	for g.arrived.Load()-before+responded.Load() < awaited {
+		runtime.Gosched()
+	}
+	close(g.release)
+	all.Wait()
+	return int(accepted.Load())
+}
+
+// each returns a key of its own for each attempt.
+func each(form string) func(int) string { return func(i int) string { return fmt.Sprintf(form, i) } }
+
+func always(text string) func(int) string { return func(int) string { return text } }
+
 // TestParallelLoginAttempts: of many wrong secrets for one login that arrive at once, ten are judged.
-// Requests with the right secret that arrive at once are all served.
+// Requests with the right secret that arrive at once are all served. So are those with right API keys
+// of many merchants behind one address: the login beside an API key is free text.
 func TestParallelLoginAttempts(t *testing.T) {
 	t.Parallel()
-	const hop, requests = "0123456789012345678901234567890123456789abc=", 40
+	const requests = 40
 	file := filepath.Join(t.TempDir(), "credentials.yaml")
 	text := "provider_a: [{name: shop, transaction_key: theRightKey12345, api_key: " + apiKey + "}]\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	xml := func(key string) string {
-		return `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +
-			`<name>shop</name><transactionKey>` + key + `</transactionKey></merchantAuthentication></authenticateTestRequest>`
-	}
-	guess := func(i int) string { return fmt.Sprintf("sk_test_%d_wrong", i) }
 	const atA, atB = "/compat/provider-a/xml", "/compat/provider-b/pts/v2/payments"
+	none, merchants := always(""), each("sk_test_%d_right")
 	for name, tt := range map[string]struct {
-		path             string
-		key              func(i int) string // the transactionKey
-		bearer           func(i int) string // nil for no Authorization header
-		judged, accepted int64              // judged by v1, at most
+		path        string
+		key, bearer func(i int) string
+		accepted    int
+		counted     string // how the attempts count
 	}{
-		"guesses":               {atA, guess, nil, 10, 0},
-		"guesses in a header":   {atA, func(int) string { return "" }, guess, 10, 0},
-		"guesses at provider-b": {atB, guess, guess, 10, 0},
-		"the right key":         {atA, func(int) string { return "theRightKey12345" }, nil, requests, requests},
-		"the API key itself":    {atA, func(int) string { return apiKey }, nil, requests, requests},
+		"guesses":                  {atA, each("aWrongKey%d"), none, 0, `outcome="refused"} 10`},
+		"guesses in a header":      {atA, none, each("aWrongKey%d"), 0, `outcome="refused"} 10`},
+		"guesses at provider-b":    {atB, none, each("aWrongKey%d"), 0, `outcome="refused"} 10`},
+		"the right key":            {atA, always("theRightKey12345"), none, requests, `outcome="accepted"} 40`},
+		"the API key itself":       {atA, always(apiKey), none, requests, `outcome="accepted"} 40`},
+		"API keys":                 {atA, merchants, none, requests, `outcome="accepted"} 40`},
+		"API keys in a header":     {atA, none, merchants, requests, `outcome="accepted"} 40`},
+		"API keys at provider-b":   {atB, none, merchants, 0, `outcome="accepted"} 40`},
+		"wrong keys":               {atA, each("sk_test_%d_wrong"), none, 0, `outcome="refused"} 40`},
+		"wrong keys at provider-b": {atB, none, each("sk_test_%d_wrong"), 0, `outcome="refused"} 40`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := &gathering{next: knowing(&v1{}), release: make(chan struct{})}
-			o := mustOperate(t, v, func(c *compatproxy.Config) { c.Hop, c.Credentials = secret.New(hop), file })
-			var all sync.WaitGroup
-			var responded, accepted atomic.Int64
-			for i := range requests {
-				all.Go(func() {
-					defer responded.Add(1)
-					_, got := send(t, http.MethodPost, o.url+tt.path, strings.NewReader(xml(tt.key(i))), func(r *http.Request) {
-						r.Header.Set(httpx.HopField, hop)
-						r.Header.Set(httpx.ClientAddressField, "203.0.113.7")
-						r.Header.Set("V-C-Merchant-Id", "shop")
-						if tt.bearer != nil {
-							r.Header.Set("Authorization", "Bearer "+tt.bearer(i))
-						}
-					})
-					if strings.Contains(got, "I00001") {
-						accepted.Add(1)
-					}
-				})
-			}
-			for tt.accepted == 0 && v.arrived.Load()+responded.Load() < requests {
-				runtime.Gosched()
-			}
-			close(v.release)
-			all.Wait()
-			if got := v.arrived.Load(); got > tt.judged || got == 0 {
-				t.Errorf("judged: got %d, want 1 to %d", got, tt.judged)
-			}
-			if got := accepted.Load(); got != tt.accepted {
+			v := &gathering{next: knowing(&v1{}), shared: tt.key(0) == tt.key(1) && tt.bearer(0) == tt.bearer(1)}
+			o := mustOperate(t, v, func(c *compatproxy.Config) { c.Hop, c.Credentials = secret.New(parallelHop), file })
+			if got := v.together(t, o.url+tt.path, requests, tt.key, tt.bearer); got != tt.accepted {
 				t.Errorf("accepted: got %d, want %d", got, tt.accepted)
+			}
+			o.wantSeries(t, regexp.QuoteMeta(`causeway_compat_login_attempts_total{`+tt.counted))
+		})
+	}
+}
+
+// TestParallelWrongAPIKeys: as many wrong API keys from one address are judged at once as the proxy
+// handles requests at once. Then the address has to wait, whatever login it names.
+func TestParallelWrongAPIKeys(t *testing.T) {
+	t.Parallel()
+	const concurrency, requests = 64, 100
+	for name, path := range map[string]string{
+		"provider-a": "/compat/provider-a/xml", "provider-b": "/compat/provider-b/pts/v2/payments",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := &gathering{next: knowing(&v1{})}
+			now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+			o := mustOperate(t, v, func(c *compatproxy.Config) {
+				c.Hop, c.Concurrency, c.Clock = secret.New(parallelHop), concurrency, now
+			})
+			for _, step := range []struct {
+				after time.Duration
+				keys  string
+				most  int64
+			}{
+				{0, "sk_test_a%d_wrong", concurrency},
+				{0, "sk_test_b%d_wrong", 0},
+				{4 * time.Second, "sk_test_c%d_wrong", 0},
+				{0, "sk_test_d%d_right", 0}, // an address that is blocked is blocked for all logins
+			} {
+				now.Advance(step.after)
+				before := v.arrived.Load()
+				v.together(t, o.url+path, requests, always(""), each(step.keys))
+				if got := v.arrived.Load() - before; got > step.most || step.most > 0 && got == 0 {
+					t.Errorf("%s: judged %d, want %d at most", step.keys, got, step.most)
+				}
 			}
 		})
 	}
@@ -100,7 +164,6 @@ func TestParallelLoginAttempts(t *testing.T) {
 // blocked, because none of the attempts was refused.
 func TestEndedAttemptsReserveNothing(t *testing.T) {
 	t.Parallel()
-	const hop = "0123456789012345678901234567890123456789abc="
 	xml := `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +
 		`<name>shop</name><transactionKey>KEY</transactionKey></merchantAuthentication></authenticateTestRequest>`
 	for name, path := range map[string]string{
@@ -108,12 +171,12 @@ func TestEndedAttemptsReserveNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := mustOperate(t, &v1{}, func(c *compatproxy.Config) { c.Hop = secret.New(hop) })
+			o := mustOperate(t, &v1{}, func(c *compatproxy.Config) { c.Hop = secret.New(parallelHop) })
 			for i := range 12 {
 				key := fmt.Sprintf("sk_test_%d", i)
 				body := strings.NewReader(strings.Replace(xml, "KEY", key, 1))
 				_, got := send(t, http.MethodPost, o.url+path, body, func(r *http.Request) {
-					r.Header.Set(httpx.HopField, hop)
+					r.Header.Set(httpx.HopField, parallelHop)
 					r.Header.Set(httpx.ClientAddressField, "203.0.113.7")
 					if name == "provider-b" {
 						r.Header.Set("Authorization", "Bearer "+key)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -87,15 +88,18 @@ type Attempt struct {
 // guess is what the request tries: its secret, or the id of its key if the proof differs in each
 // request. An attempt reserves a refusal of its login at its address, so that no more guesses are
 // judged in parallel than one after the other. Attempts with the same guess share a reservation: a
-// client with many requests in flight tries one secret. Requests that name no login share one too.
-// They come with an API key that identifies itself, has at least 128 random bits and may be one of
-// many behind an address.
+// client with many requests in flight tries one secret.
+//
+// API keys share a reservation too, whatever they are. An API key has at least 128 random bits and
+// identifies itself: the login beside it is free text, and many merchants behind an address may send
+// the same. As many wrong API keys can be judged at once as the proxy handles requests. Each is
+// counted, so the address then waits as after any other refusals.
 func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) (*Attempt, bool) {
 	if l == nil {
 		return &Attempt{}, true
 	}
 	a := &Attempt{limiter: l, address: l.address(httpx.ClientAddressFrom(ctx)), login: login}
-	if login != "" {
+	if login != "" && !credentials.IsAPIKey(guess) {
 		a.guess = digestOf(guess.Reveal())
 	}
 	if a.address == "" {

@@ -133,15 +133,48 @@ func TestReservationsAreGivenBack(t *testing.T) {
 	}
 }
 
-// TestParallelKeysWithoutALogin: API keys identify themselves. Many clients behind one address use
-// different ones at once.
-func TestParallelKeysWithoutALogin(t *testing.T) {
+// apiKey is one of many API keys.
+func apiKey(n int) secret.String { return secret.New(fmt.Sprintf("sk_test_%d", n)) }
+
+// TestParallelAPIKeys: API keys identify themselves. Many clients behind one address use different
+// ones at once, without a login or with the same.
+func TestParallelAPIKeys(t *testing.T) {
 	t.Parallel()
-	b := setup(true)
-	keys := func(i int) (string, secret.String) { return "", guess(i) }
-	accept := func(a *attempts.Attempt) { a.Accepted(); a.End() }
-	if got := b.together(from(t, client), 500, keys, accept); got != 500 {
-		t.Errorf("allowed %d of 500", got)
+	for _, login := range []string{"", "me"} {
+		b := setup(true)
+		keys := func(i int) (string, secret.String) { return login, apiKey(i) }
+		accept := func(a *attempts.Attempt) { a.Accepted(); a.End() }
+		if got := b.together(from(t, client), 500, keys, accept); got != 500 {
+			t.Errorf("login %q: allowed %d of 500", login, got)
+		}
+		if got := b.Trying(); got != 0 {
+			t.Errorf("login %q: %d reservations are left", login, got)
+		}
+	}
+}
+
+// TestParallelWrongAPIKeys: wrong API keys that are tried at once count as any refusals. The address
+// waits afterwards, whatever the login. Behind 20 of them only their login waits.
+func TestParallelWrongAPIKeys(t *testing.T) {
+	t.Parallel()
+	for _, login := range []string{"", "me"} {
+		b := setup(true)
+		ctx := from(t, attacker)
+		keys := func(i int) (string, secret.String) { return login, apiKey(i) }
+		refuse := func(a *attempts.Attempt) { a.Refused(ctx); a.End() }
+		b.together(ctx, 20, keys, refuse)
+		if got := b.together(ctx, 500, keys, refuse); got != 0 {
+			t.Errorf("login %q: judged %d after 20, want none", login, got)
+		}
+		if !b.succeeds(ctx, "other") {
+			t.Errorf("login %q: another login was blocked after 20", login)
+		}
+		b.clock.Advance(2 * time.Minute)
+		b.together(ctx, 500, keys, refuse)
+		b.clock.Advance(time.Minute)
+		if b.succeeds(ctx, "other") {
+			t.Errorf("login %q: another login was judged a minute after 500", login)
+		}
 	}
 }
 
