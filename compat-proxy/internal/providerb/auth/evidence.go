@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"maps"
@@ -14,14 +15,17 @@ import (
 // for a day, so nothing in it may depend on a security code. The signed digest of the body does, and is
 // replaced by a hash of the body without its codes.
 
-// evidence returns what a client signed that saw the request as c.
-func (s signature) evidence(c candidate, fields map[string]string, body []byte) string {
+// evidence returns the content that was signed with the key by a client that saw the request as c. The
+// key is identified by an HMAC: its id is not signed, and two ids can have one key.
+func (s signature) evidence(c candidate, key []byte, fields map[string]string, body []byte) string {
 	fields = maps.Clone(fields)
 	if _, signed := fields["digest"]; signed {
 		fields["digest"] = bodyIdentity(body)
 	}
 	content, _ := s.content(c, fields) // c has a text: its signature is right
-	return s.keyID + "\n" + content
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("evidence"))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + "\n" + content
 }
 
 // digestClaim is the position of a token's digest.

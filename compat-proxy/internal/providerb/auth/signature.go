@@ -33,7 +33,8 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	if key.Certificate != nil || !known {
 		key, known = credentials.KeyB{Login: &credentials.LoginB{}}, false
 	}
-	seen, same := s.search(v.views(r, fields, key.Login), []byte(key.Secret.Reveal()), fields)
+	material := []byte(key.Secret.Reveal())
+	seen, same := s.search(v.views(r, fields, key.Login), material, fields)
 	switch {
 	case !known:
 		return Caller{}, errUnknown
@@ -44,7 +45,7 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	}
 	merchant := fields["v-c-merchant-id"]
 	c, err := actsFor(key, merchant, seen.merchant == merchant)
-	c.Evidence = s.evidence(seen, fields, r.Body)
+	c.Evidence = s.evidence(seen, material, fields, r.Body)
 	return c, err
 }
 

@@ -143,6 +143,33 @@ func TestTokenInAnotherForm(t *testing.T) {
 	}
 }
 
+// The key id of an HTTP signature is not signed. Under another id of the same secret, a recorded
+// request has the same evidence. The evidence of another secret differs.
+func TestEvidenceUnderAnotherKeyID(t *testing.T) {
+	t.Parallel()
+	const otherSecret = "YW5vdGhlci1zaGFyZWQtc2VjcmV0LTMyLWJ5dGVzISE="
+	v := setupWith(t, `provider_b:
+  - merchant_id: demo_merchant_1
+    keys:
+      - {id: first, shared_secret: `+sharedSecret+`}
+      - {id: second, shared_secret: `+sharedSecret+`}
+      - {id: third, shared_secret: `+otherSecret+`}
+    api_key: sk_test_one
+`, age)
+	evidence := map[string]string{}
+	for id, key := range map[string]string{"first": sharedSecret, "second": sharedSecret, "third": otherSecret} {
+		m := vector()
+		m.id, m.key = id, key
+		evidence[id] = accepted(t, v, m.signed(t), "demo_merchant_1").Evidence
+	}
+	if evidence["first"] != evidence["second"] {
+		t.Errorf("two ids of one secret: got %q and %q", evidence["first"], evidence["second"])
+	}
+	if evidence["first"] == evidence["third"] {
+		t.Errorf("two secrets: got the evidence %q for both", evidence["first"])
+	}
+}
+
 // The evidence of a token without a nonce is its content: a signature of the same content at another
 // time, and the path, which is not signed, do not change it.
 func TestEvidenceOfALegacyToken(t *testing.T) {
