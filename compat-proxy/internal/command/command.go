@@ -24,7 +24,7 @@ func Kinds() []Kind {
 }
 
 // Command is one thing to do, as plain data: Authorize, Capture, Void, VoidGroup, Reverse, CancelCapture, Refund, Credit, Get,
-// CreateCustomer or CreateToken, or one of them Named.
+// CreateCustomer, CreateToken or Refusal, or one of them Named.
 type Command interface {
 	// Kind names it.
 	Kind() Kind

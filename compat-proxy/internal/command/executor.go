@@ -200,6 +200,8 @@ func (s session) run(ctx context.Context, c Command) Result {
 		return s.createCustomer(ctx, c)
 	case CreateToken:
 		return s.token(ctx, c, s.idempotencyKey)
+	case Refusal:
+		return s.refuse(ctx)
 	}
 	return Result{Outcome: Refused, Code: "unsupported_command"}
 }

@@ -12,7 +12,7 @@ import (
 // credit gives money without a payment before it, where the login and v1 allow that.
 func credit(h *Handler, c call) answer {
 	if !c.caller.Grant.UnlinkedRefunds {
-		return problem{Reason: reasonNoCredit}.answer(c.now)
+		return h.notPermitted(c, problem{Reason: reasonNoCredit}.answer(c.now))
 	}
 	body, f := decodeCredit(c.req, setting{currency: h.currency(c)})
 	switch {

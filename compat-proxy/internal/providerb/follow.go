@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
 // follows are the operations on what there already is, and those beside them.
 var follows = []operation{
-	post(catalogue.CapturePayment, "payments/{id}/captures", "payments:capture", capture),
-	post(catalogue.ReversePayment, "payments/{id}/reversals", "payments:authorize", reverse),
-	post(catalogue.RefundPayment, "payments/{id}/refunds", "refunds:create", refund),
-	post("refundCapture", "captures/{id}/refunds", "refunds:create", refund),
-	post("voidPayment", "payments/{id}/voids", "payments:authorize", void),
-	post("voidCapture", "captures/{id}/voids", "payments:authorize", void),
-	post("createCredit", "credits", "refunds:create", credit),
-	post("voidRefund", "refunds/{id}/voids", "payments:authorize", voidRefund),
-	post("voidCredit", "credits/{id}/voids", "payments:authorize", voidRefund),
-	post("reverseByTransactionId", "reversals", "payments:authorize", reverseNamed),
-	post("voidByTransactionId", "voids", "payments:authorize", voidNamed),
+	post(catalogue.CapturePayment, "payments/{id}/captures", "payments:capture", command.PaymentCapture, capture),
+	post(catalogue.ReversePayment, "payments/{id}/reversals", "payments:authorize", command.PaymentVoid, reverse),
+	post(catalogue.RefundPayment, "payments/{id}/refunds", "refunds:create", command.PaymentRefund, refund),
+	post("refundCapture", "captures/{id}/refunds", "refunds:create", command.PaymentRefund, refund),
+	post("voidPayment", "payments/{id}/voids", "payments:authorize", command.PaymentVoid, void),
+	post("voidCapture", "captures/{id}/voids", "payments:authorize", command.PaymentVoid, void),
+	post("createCredit", "credits", "refunds:create", command.PaymentRefund, credit),
+	post("voidRefund", "refunds/{id}/voids", "payments:authorize", "", voidRefund),
+	post("voidCredit", "credits/{id}/voids", "payments:authorize", "", voidRefund),
+	post("reverseByTransactionId", "reversals", "payments:authorize", command.PaymentVoid, reverseNamed),
+	post("voidByTransactionId", "voids", "payments:authorize", command.PaymentVoid, voidNamed),
 	read("getTransaction", "tss/v2/transactions/{id}"),
 	read("getPayment", "pts/v2/payments/{id}"),
 	read("getCapture", "pts/v2/captures/{id}"),

@@ -82,6 +82,7 @@ type call struct {
 	req    *wire.Request
 	caller auth.Caller
 	scopes []string
+	kind   command.Kind // of the command that has the operation's effect; "" if it has none
 	name   name
 	now    time.Time
 }
@@ -177,21 +178,38 @@ func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder
 	return op.name, out
 }
 
-// run is an operation on a request whose caller is known.
+// run executes an operation on a request whose caller is known.
 func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	from.target = op.target(c.id)
 	if out, ok := h.bind(c.ctx, from, c.now); !ok {
 		return out
 	}
-	if scope := op.missing(c.scopes); scope != "" {
-		return forbidden(scope)
-	}
 	req, err := wire.Parse(body)
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
-	c.req, c.name = req, from.name(req)
+	c.req, c.kind, c.name = req, op.kind, from.name(req)
+	if scope := op.missing(c.scopes); scope != "" {
+		return h.notPermitted(c, forbidden(scope))
+	}
 	return op.run(h, c)
+}
+
+// notPermitted makes a refusal final and returns it: the same bytes have no effect later either, when
+// the API key has the scope or the login the permission. It returns another response if v1 does not
+// store the refusal.
+func (h *Handler) notPermitted(c call, refusal answer) answer {
+	if c.kind == "" || !c.name.final && c.name.evidence == "" {
+		return refusal
+	}
+	r := h.one(c, command.Refusal{Of: c.kind})
+	if r.Code == command.CodeNotPermitted {
+		return refusal
+	}
+	if out, known := c.followFault(r, ""); known {
+		return out
+	}
+	return failed(c.now, reasonSystem, textSystem)
 }
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"

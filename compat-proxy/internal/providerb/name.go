@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -51,6 +52,9 @@ type origin struct {
 // Evidence of a login that covers no path was bound before: see Handler.bind.
 func (o origin) name(req *wire.Request) name {
 	n := o.chosen(req)
+	if n.text != "" && strings.HasPrefix(o.target, voidTarget) {
+		n.text += "/void" // a reversal under the same name is another request
+	}
 	if o.caller.Evidence != "" && !n.final {
 		n.evidence = o.evidence() + o.place
 	}

@@ -20,7 +20,7 @@ func createPayment(h *Handler, c call) answer {
 		return h.refuse(c, p)
 	}
 	if scope := c.cannotStore(); p.Store && scope != "" {
-		return forbidden(scope)
+		return h.notPermitted(c, forbidden(scope))
 	}
 	r := h.one(c, command.Authorize{Body: p.Body})
 	if r.Outcome != command.Done {

@@ -7,10 +7,14 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
 // segmentID is the segment of a path that an id takes.
 const segmentID = "{id}"
+
+// voidTarget begins the target of each operation that voids a payment.
+const voidTarget = "voids/"
 
 // operation is one thing the dialect can be asked for. Those beside the catalogue's four are what clients call next.
 type operation struct {
@@ -18,6 +22,7 @@ type operation struct {
 	httpMethod string
 	path       []string // under the mount; "{id}" stands for one segment
 	scopes     []string
+	kind       command.Kind // of the command that has its effect; "" if it has none
 	run        run
 }
 
@@ -26,7 +31,7 @@ type run func(*Handler, call) answer
 
 // operations is the table of what is served. Nothing changes it.
 var operations = append([]operation{
-	post(catalogue.CreatePayment, "payments", "payments:authorize", createPayment),
+	post(catalogue.CreatePayment, "payments", "payments:authorize", command.PaymentAuthorize, createPayment),
 }, follows...)
 
 // find returns the operation of a request and the id in its escaped path. One slash at the end makes no difference, nor a second one at the
@@ -102,8 +107,9 @@ func (o operation) missing(granted []string) string {
 }
 
 // post is an operation at a path of the payments API.
-func post(name, path, scope string, do run) operation {
+func post(name, path, scope string, kind command.Kind, do run) operation {
 	return operation{
-		name: name, httpMethod: http.MethodPost, path: strings.Split("pts/v2/"+path, "/"), scopes: []string{scope}, run: do,
+		name: name, httpMethod: http.MethodPost, path: strings.Split("pts/v2/"+path, "/"), scopes: []string{scope},
+		kind: kind, run: do,
 	}
 }

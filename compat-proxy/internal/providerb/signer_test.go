@@ -46,17 +46,58 @@ type signer struct {
 	purposes map[string]string
 	finals   []bool // whether a refusal would have used up each name
 	refuses  bool   // as long as v1 refuses, and remembers nothing of it
+	// lacks is the scope that the API key lacks, "" for none; spent has the requests that were refused
+	// for good; guarded by mu.
+	lacks string
+	down  bool // as long as v1 is not available
+	spent map[string]bool
+}
+
+// allScopes are the scopes of every operation, and of storing cards.
+var allScopes = []string{
+	"compat:use", "payments:authorize", "payments:capture", "refunds:create", "transactions:read",
+	"customers:write", "customers:read", "tokens:create",
+}
+
+// Inspect returns the scopes of the API key.
+func (s *signer) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	scopes := slices.DeleteFunc(slices.Clone(allScopes), func(scope string) bool { return scope == s.lacks })
+	return v1.APIKey{Merchant: "mer_1", Scopes: scopes}, command.Result{Outcome: command.Done}
+}
+
+// final refuses a Refusal, and after it the same bytes, as a command.Executor does. The caller holds mu.
+func (s *signer) final(n command.Named) *command.Result {
+	request := strings.Join([]string{string(n.Kind()), n.Name, n.Evidence}, "\n")
+	if _, refusal := n.Command.(command.Refusal); refusal {
+		if s.spent == nil {
+			s.spent = map[string]bool{}
+		}
+		s.spent[request] = true
+		return &command.Result{Outcome: command.Refused, Status: http.StatusForbidden, Code: command.CodeNotPermitted}
+	}
+	if s.spent[request] {
+		return &command.Result{Outcome: command.Refused, Status: http.StatusUnprocessableEntity, Code: command.CodeNameSpent}
+	}
+	return nil
 }
 
 func (s *signer) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.down {
+		return []command.Result{{Outcome: command.Unavailable}}
+	}
 	name := ""
 	if named, ok := commands[0].(command.Named); ok {
 		name, commands = named.Name, []command.Command{named.Command}
 		s.finals = append(s.finals, named.Final)
 		if !s.binds(named) {
 			return []command.Result{{Outcome: command.Refused, Status: http.StatusUnprocessableEntity, Code: command.CodeNameSpent}}
+		}
+		if r := s.final(named); r != nil {
+			return []command.Result{*r}
 		}
 	}
 	if s.refuses {
@@ -115,12 +156,22 @@ func (s *signer) distinct() int {
 func mustSigner(t *testing.T) *signer {
 	t.Helper()
 	s := &signer{clock: clock.NewFake(goldentest.Today), secret: []byte("a shared secret of thirty-two by")}
+	for range 2 {
+		s.replicas = append(s.replicas, s.proxy(t, true))
+	}
+	s.handler = s.replicas[0]
+	return s
+}
+
+// proxy returns a further proxy in front of the same v1, at which the shop may give credits or not.
+func (s *signer) proxy(t *testing.T, credits bool) *providerb.Handler {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
 	text := fmt.Sprintf(`provider_b:
-  - {merchant_id: shop, unlinked_credits: true, api_key: %[1]s, keys: [{id: key, shared_secret: %[2]s}]}
+  - {merchant_id: shop, unlinked_credits: %[3]t, api_key: %[1]s, keys: [{id: key, shared_secret: %[2]s}]}
   - {merchant_id: other, api_key: %[1]s_other}
   - {merchant_id: group, portfolio: [shop, other], keys: [{id: meta, shared_secret: %[2]s}]}
-`, goldentest.APIKey, base64.StdEncoding.EncodeToString(s.secret))
+`, goldentest.APIKey, base64.StdEncoding.EncodeToString(s.secret), credits)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +179,10 @@ func mustSigner(t *testing.T) *signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		s.replicas = append(s.replicas, providerb.New(providerb.Config{
-			Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10,
-			NewNumber: func() string { return "1" },
-		}))
-	}
-	s.handler = s.replicas[0]
-	return s
+	return providerb.New(providerb.Config{
+		Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10,
+		NewNumber: func() string { return "1" },
+	})
 }
 
 // request is a signed one; whatever else is equal, its body makes it another.

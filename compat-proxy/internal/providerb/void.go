@@ -40,9 +40,6 @@ func (h *Handler) cancel(c call, do command.CancelCapture) answer {
 	if f := references(c.req); !f.none() {
 		return f.answer(c.now)
 	}
-	if c.name.text != "" {
-		c.name.text += "/void" // a reversal under the same name is another thing
-	}
 	r := h.one(c, do)
 	if r.Outcome == command.Done {
 		return c.voided(r.Transaction, r.Capture)
