@@ -37,7 +37,7 @@ func FuzzSignature(f *testing.F) {
 	})
 }
 
-// Whatever an Authorization header says, only a token whose signed parts are the good one's is let in.
+// Only one text in an Authorization header is accepted for the request: the good token.
 func FuzzToken(f *testing.F) {
 	good := tokenVector().signed(f)
 	token := strings.TrimPrefix(good.Header.Get("Authorization"), "Bearer ")
@@ -58,7 +58,7 @@ func FuzzToken(f *testing.F) {
 		switch {
 		case err != nil && !errors.Is(err, auth.ErrUnauthenticated):
 			t.Errorf("error = %v, want %v", err, auth.ErrUnauthenticated)
-		case err == nil && c.Merchant != "" && !strings.HasPrefix(strings.TrimSpace(carried), content+"."):
+		case err == nil && c.Merchant != "" && strings.TrimSpace(carried) != token:
 			t.Errorf("%q is let in as %q", carried, c.Merchant)
 		}
 	})
