@@ -8,14 +8,17 @@ import (
 	"testing"
 )
 
+// reversalOfT9 reverses or voids by a transactionId.
+const reversalOfT9 = `{"clientReferenceInformation":{"transactionId":"T-9"},` +
+	`"reversalInformation":{"amountDetails":{"totalAmount":"1.00"}}}`
+
 // forbidden is a request whose refusal depends on more than its bytes.
 type forbidden struct{ path, body, lacks string }
 
 // forbiddens returns one request for each operation with an effect and each scope that it needs.
 func forbiddens() []forbidden {
 	reversalBody := `{"reversalInformation":{"amountDetails":{"totalAmount":"1.00"}}}`
-	namedBody := `{"clientReferenceInformation":{"transactionId":"T-9"},"reversalInformation":{"amountDetails":{"totalAmount":"1.00"}}}`
-	storing := strings.Replace(signedBody, `{"clientReference`, `{"processingInformation":{"actionList":["TOKEN_CREATE"]},"clientReference`, 1)
+	storing := `{"processingInformation":{"actionList":["TOKEN_CREATE"]},` + strings.TrimPrefix(signedBody, "{")
 	var all []forbidden
 	for path, request := range map[string]forbidden{
 		"payments":             {lacks: "payments:authorize", body: signedBody},
@@ -26,8 +29,8 @@ func forbiddens() []forbidden {
 		"payments/5/voids":     {lacks: "payments:authorize", body: followBody},
 		"captures/5/voids":     {lacks: "payments:authorize", body: followBody},
 		"credits":              {lacks: "refunds:create", body: signedBody},
-		"reversals":            {lacks: "payments:authorize", body: namedBody},
-		"voids":                {lacks: "payments:authorize", body: namedBody},
+		"reversals":            {lacks: "payments:authorize", body: reversalOfT9},
+		"voids":                {lacks: "payments:authorize", body: reversalOfT9},
 	} {
 		request.path = "/pts/v2/" + path
 		all = append(all, request, forbidden{request.path, request.body, "compat:use"})
@@ -107,10 +110,9 @@ func TestForbiddenRequestDuringAnOutage(t *testing.T) {
 // A void and a reversal under one transactionId are two requests.
 func TestVoidAndReversalUnderOneName(t *testing.T) {
 	t.Parallel()
-	body := `{"clientReferenceInformation":{"transactionId":"T-9"},"reversalInformation":{"amountDetails":{"totalAmount":"1.00"}}}`
 	s := mustSigner(t)
 	for _, path := range []string{"/pts/v2/payments/5/reversals", "/pts/v2/payments/5/voids", "/pts/v2/captures/5/voids"} {
-		s.handler.ServeHTTP(httptest.NewRecorder(), s.requestTo(t.Context(), path, body))
+		s.handler.ServeHTTP(httptest.NewRecorder(), s.requestTo(t.Context(), path, reversalOfT9))
 	}
 	if got := s.distinct(); got != 2 {
 		t.Errorf("got %d effects, want 2: %q", got, s.names)
