@@ -56,11 +56,11 @@ func (m *Main) listSteps(ctx context.Context, at *place, merchant, kind string, 
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "step\tkind\tmerchant\tmode\tamount\tsince\tattempts\tnext\tlast error"); err != nil {
+		if _, err := fmt.Fprintln(w, "step\treference\tkind\tmerchant\tmode\tamount\tsince\tattempts\tnext\tlast error"); err != nil {
 			return err
 		}
 		for _, s := range found {
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d %s\t%s\t%d\t%s\t%q\n", s.ID, s.Kind, s.Merchant, s.Mode, s.Amount, s.Currency,
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d %s\t%s\t%d\t%s\t%q\n", s.ID, s.Reference, s.Kind, s.Merchant, s.Mode, s.Amount, s.Currency,
 				s.Since.Format(time.RFC3339), s.Attempts, nextAttempt(&s), s.LastError)
 			if err != nil {
 				return err
@@ -83,6 +83,7 @@ func nextAttempt(s *core.Step) string {
 func printStep(w io.Writer, s *core.Step) error {
 	for _, line := range [][2]string{
 		{"step", s.ID},
+		{"reference", s.Reference},
 		{"kind", s.Kind},
 		{"merchant", s.Merchant},
 		{"mode", string(s.Mode)},

@@ -44,7 +44,7 @@ func TestSteps(t *testing.T) {
 	}
 	for step, want := range map[string][2]string{
 		refund: {"key_0000000000009", "203.0.113.7"}, "txn_0000000000001": {"key_0000000000001", "192.0.2.1"},
-		"txn_0000000000002": {"key_0000000000002", "192.0.2.2"}, "void_0000000000004": {"key_0000000000003", "192.0.2.3"},
+		"txn_0000000000002": {"key_0000000000002", "192.0.2.2"}, "void_0000000000003_0000000000004": {"key_0000000000003", "192.0.2.3"},
 	} {
 		if code, got, _ := run(t, "steps", "show", step, "--data", data); code != 0 || !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {
 			t.Errorf("show %s: got\n%s, want %v", step, got, want)

@@ -128,7 +128,8 @@ const ObjectStep = "step"
 
 // Step is a request to the acquirer whose outcome is not known, or a pending reversal.
 type Step struct {
-	ID            string   `json:"id"` // txn_…, void_…, cap_…, re_… or rev_…
+	ID            string   `json:"id"`        // rev_… of a pending reversal, otherwise Reference
+	Reference     string   `json:"reference"` // the acquirer's, of the attempt; of a reversal: of the step that it reverses
 	Object        string   `json:"object"`
 	Kind          string   `json:"kind"` // authorize, void, capture, refund, credit (an unlinked refund) or reversal
 	Merchant      string   `json:"merchant"`
