@@ -2,9 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,15 +22,50 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// mustReceive returns the URL of a receiver that counts its requests and responds with a status.
-func mustReceive(t *testing.T, status int, requests *atomic.Int64) string {
+// hooks responds with 200 to webhooks whose path begins with /healthy, and with 500 to others.
+type hooks struct {
+	*httptest.Server
+	mu    sync.Mutex
+	paths []string // of the requests so far
+}
+
+func newHooks(t *testing.T) *hooks {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		requests.Add(1)
-		w.WriteHeader(status)
+	h := &hooks{}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		h.paths = append(h.paths, r.URL.Path)
+		h.mu.Unlock()
+		if !strings.HasPrefix(r.URL.Path, "/healthy") {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
 	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	t.Cleanup(h.Close)
+	return h
+}
+
+// requests returns the paths of the requests so far.
+func (h *hooks) requests() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.paths)
+}
+
+// mustWait returns the requests so far when they meet a condition.
+func (h *hooks) mustWait(t *testing.T, what string, holds func([]string) bool) []string {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(15 * time.Second); ; {
+		if got := h.requests(); holds(got) {
+			return got
+		}
+		select {
+		case <-end:
+			t.Fatalf("%s: not after 15 s and %d requests", what, len(h.requests()))
+		case <-tick.C:
+		}
+	}
 }
 
 // mustEndpoint makes an endpoint of a tenant for all events.
@@ -40,11 +78,28 @@ func mustEndpoint(t *testing.T, s *coretest.Service, tenant payment.Tenant, url 
 	}
 }
 
-// deliver delivers webhooks from a store until stop is called, and counts how often it encodes an
-// event for a request. Time passes on the service's clock.
-func deliver(t *testing.T, s *coretest.Service, db *store.DB, encoded *atomic.Int64) (stop func()) {
+// mustEndpoints makes endpoints of new merchants, 16 each, with some deliveries to each. Their URLs
+// are numbers below a URL.
+func mustEndpoints(t *testing.T, s *coretest.Service, endpoints, deliveries int, url string) {
 	t.Helper()
-	encode := func(e *store.Event) []byte { encoded.Add(1); return api.Presenter{}.Event(e) }
+	for n := 0; n < endpoints; {
+		tenant := mustMerchant(t, s)
+		for range 16 {
+			mustEndpoint(t, s, tenant, fmt.Sprintf("%s/%d", url, n))
+			n++
+		}
+		for range deliveries {
+			mustPayFor(t, s, tenant)
+		}
+	}
+}
+
+// deliver delivers webhooks from a store until stop is called. encoded returns how often it has
+// encoded an event for a request. Time passes on the service's clock.
+func deliver(t *testing.T, s *coretest.Service, db *store.DB) (stop func(), encoded func() int) {
+	t.Helper()
+	var events atomic.Int64
+	encode := func(e *store.Event) []byte { events.Add(1); return api.Presenter{}.Event(e) }
 	d := webhook.New(webhook.Config{
 		Store: db, Clock: s.Clock, Log: slog.New(slog.NewJSONHandler(s.Log, nil)),
 		Secrets: webhook.NewSecrets([]byte("the webhook key of the tests: 32")),
@@ -63,44 +118,52 @@ func deliver(t *testing.T, s *coretest.Service, db *store.DB, encoded *atomic.In
 	})
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
 	t.Cleanup(stop)
-	return stop
+	return stop, func() int { return int(events.Load()) }
 }
 
 // TestWebhooksOverASlowNetworkPostgreSQL: leases of all due deliveries take longer than the time
-// within which an attempt may begin. All deliveries are attempted, those to the failing endpoints of
-// four merchants and the one to the healthy endpoint of a fifth. No lease is given back unused.
+// within which an attempt may begin. All are delivered, and no lease is given back unused.
 func TestWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 20 * time.Millisecond}, "")
-	const failing = 64
-	var encoded, requests atomic.Int64
-	url := mustReceive(t, http.StatusInternalServerError, &requests)
-	for range failing / 16 {
-		tenant := mustMerchant(t, s)
-		for range 16 {
-			mustEndpoint(t, s, tenant, url)
-		}
-		mustPayFor(t, s, tenant)
-	}
-	s.MustExec(t, "UPDATE webhook_endpoints SET failing_since = ?", coretest.Birth.UnixMilli())
-	tenant := mustMerchant(t, s)
-	mustEndpoint(t, s, tenant, mustReceive(t, http.StatusOK, &requests))
-	mustPayFor(t, s, tenant)
-	stop := deliver(t, s, far.Store, &encoded)
-	waiting := func() int64 {
-		return s.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE attempted_at = 0")
-	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(15 * time.Second); waiting() > 0; {
-		select {
-		case <-end:
-			t.Fatalf("deliveries that were never attempted: got %d of %d, want none", waiting(), failing+1)
-		case <-tick.C:
-		}
-	}
+	s, far := onNetwork(t, &network{delay: 35 * time.Millisecond}, "")
+	h := newHooks(t)
+	const endpoints = 32
+	mustEndpoints(t, s, endpoints, 1, h.URL+"/healthy")
+	stop, encoded := deliver(t, s, far.Store)
+	h.mustWait(t, "all are attempted", func(got []string) bool { return len(distinct(got)) == endpoints })
 	stop()
-	if got := encoded.Load() - requests.Load(); got != 0 {
+	if got := encoded() - len(h.requests()); got != 0 {
 		t.Errorf("leases without a request: got %d, want 0", got)
 	}
+}
+
+// TestFailingWebhooksOverASlowNetworkPostgreSQL: three merchants have failing endpoints with several
+// deliveries each. All these endpoints are attempted in turn. A payment of a fourth merchant does
+// not wait for them.
+func TestFailingWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s, far := onNetwork(t, &network{delay: 20 * time.Millisecond}, "")
+	h := newHooks(t)
+	const failing = 48
+	mustEndpoints(t, s, failing, 2, h.URL+"/failing")
+	s.MustExec(t, "UPDATE webhook_endpoints SET failing_since = ?", coretest.Birth.UnixMilli())
+	tenant := mustMerchant(t, s)
+	mustEndpoint(t, s, tenant, h.URL+"/healthy")
+	deliver(t, s, far.Store)
+	h.mustWait(t, "a failing endpoint is attempted", func(got []string) bool { return len(got) > 0 })
+	mustPayFor(t, s, tenant)
+	healthy := func(got []string) bool { return slices.Contains(got, "/healthy") }
+	if got := len(h.mustWait(t, "the healthy endpoint is attempted", healthy)); got > failing/2 {
+		t.Errorf("requests to failing endpoints before that of the healthy one: got %d, want a few", got-1)
+	}
+	got := h.mustWait(t, "all are attempted", func(got []string) bool { return len(distinct(got)) == failing+1 })
+	if repeated := len(got) - failing - 1; repeated > failing/4 {
+		t.Errorf("repeated requests before all were attempted: got %d, want none or a few", repeated)
+	}
+}
+
+// distinct returns the paths without repetitions.
+func distinct(paths []string) []string {
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 
 // The bounds of what is under way at once.
 const (
-	places         = 256 // attempts
-	placesDoubted  = 128 // of these, to endpoints that are not known to answer
+	places         = 256 // attempts at endpoints that took their last delivery
+	placesDoubted  = 128 // attempts at others
 	placesEach     = 4   // to one endpoint
 	placesEachFail = 1   // to one whose last attempt failed
 )
@@ -76,12 +77,12 @@ type Deliverer struct {
 	freed    chan struct{}     // an attempt has ended or was dropped
 	refusals map[int64]refusal // by endpoint; only Run reads and writes it
 	looked   time.Time         // when Run last looked for deliveries of a clock that was ahead
+	last     map[bool]int64    // the last endpoint that had its turn, by whether it fails; only of Run
 
-	mu      sync.Mutex          // guards what follows
-	under   map[int64]int       // attempts under way, by endpoint
-	proven  map[int64]time.Time // endpoints that took the last delivery that was attempted here, and when
-	total   int
-	doubted int // of total
+	mu     sync.Mutex          // guards what follows
+	under  map[int64]int       // attempts under way, by endpoint
+	busy   map[bool]int        // attempts under way, by whether their endpoint is doubted
+	proven map[int64]time.Time // endpoints that took the last delivery that was attempted here, and when
 }
 
 // New returns a Deliverer that does nothing yet.
@@ -91,7 +92,10 @@ func New(c Config) *Deliverer {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Deliverer{Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{}, under: map[int64]int{}, proven: map[int64]time.Time{}}
+	return &Deliverer{
+		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{}, last: map[bool]int64{},
+		under: map[int64]int{}, busy: map[bool]int{}, proven: map[int64]time.Time{},
+	}
 }
 
 // TakeOver makes due again what an earlier process was at when it died. Call it only where that is certain: before the first Run, by the
@@ -150,6 +154,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	d.endRefusals(now)
 	next := d.Poll
 	var takes []*take
+	d.sort(waiting)
 	for _, w := range waiting {
 		if wait := w.DueAt.Sub(now); wait > 0 {
 			next = min(next, wait)
@@ -158,6 +163,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 		}
 	}
 	err = d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
+		d.last[fails(t.endpoint)] = t.endpoint.ID
 		t.places -= len(leases)
 		for _, l := range leases {
 			running.Go(func() {
@@ -174,6 +180,26 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	}
 	return next, err
 }
+
+// sort sorts endpoints by their turn: those that fail last, so that they delay no other, and each
+// group from the endpoint after the last one that had its turn.
+func (d *Deliverer) sort(waiting []store.Waiting) {
+	rank := func(e *store.Endpoint) (n int) {
+		if fails(e) {
+			n = 2
+		}
+		if e.ID <= d.last[fails(e)] {
+			n++
+		}
+		return n
+	}
+	slices.SortFunc(waiting, func(a, b store.Waiting) int {
+		return cmp.Or(rank(&a.Endpoint)-rank(&b.Endpoint), cmp.Compare(a.Endpoint.ID, b.Endpoint.ID))
+	})
+}
+
+// fails reports whether the last attempt at an endpoint failed.
+func fails(e *store.Endpoint) bool { return !e.FailingSince.IsZero() }
 
 // hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
 // until the clock reaches the time at which it was wrong.
@@ -225,20 +251,17 @@ func (d *Deliverer) reserve(e *store.Endpoint) *take {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := &take{endpoint: e, doubted: d.proven[e.ID].IsZero(), places: placesEach}
-	if !e.FailingSince.IsZero() {
+	if fails(e) {
 		t.places = placesEachFail
 	}
-	t.places = min(t.places-d.under[e.ID], places-d.total)
+	all := places
 	if t.doubted {
-		t.places = min(t.places, placesDoubted-d.doubted)
+		all = placesDoubted
 	}
-	if t.places <= 0 {
-		return &take{}
-	}
-	d.under[e.ID] += t.places
-	d.total += t.places
-	if t.doubted {
-		d.doubted += t.places
+	t.places = min(t.places-d.under[e.ID], all-d.busy[t.doubted])
+	if t.places > 0 {
+		d.under[e.ID] += t.places
+		d.busy[t.doubted] += t.places
 	}
 	return t
 }
@@ -247,10 +270,7 @@ func (d *Deliverer) reserve(e *store.Endpoint) *take {
 // at once. Without it that round waits: after a failure it would find the same deliveries.
 func (d *Deliverer) leave(t *take, wake bool) {
 	d.mu.Lock()
-	d.total--
-	if t.doubted {
-		d.doubted--
-	}
+	d.busy[t.doubted]--
 	if d.under[t.endpoint.ID]--; d.under[t.endpoint.ID] == 0 {
 		delete(d.under, t.endpoint.ID)
 	}

@@ -16,11 +16,16 @@
 // the next start, because only one process serves a data folder. A receiver may see an event twice, under the same webhook-id, and
 // of one object's events a later one first: the higher sequence is the newer.
 //
-// # Nobody waits for another
+// # No endpoint waits for another
 //
-// Attempts run side by side, a few for each endpoint. An endpoint whose last attempt failed gets one at a time. All endpoints that are not
-// known to answer, the new ones included, together get at most half of the places, so that however many are dead, those that answer find
-// one. The queue of an endpoint is a range of an index, and the next is found by one step over it.
+// Attempts run side by side, a few for each endpoint. An endpoint whose last attempt failed gets one
+// at a time. All endpoints that did not take their last delivery here, the new ones included, have a
+// bound of their own: however many do not respond, the responsive ones are attempted.
+//
+// Endpoints have their turn one after the other, the failing ones last. A round begins the attempts
+// of each commit when it has committed, and ends with the first commit for failing endpoints. So on a
+// slow store a healthy endpoint waits for a few failing ones at most, and each failing one is attempted
+// in time. The queue of an endpoint is a range of an index, and the next is found by one step over it.
 //
 // # Where a request may go
 //

@@ -30,8 +30,9 @@ func (d *Deliverer) endRefusals(now time.Time) {
 type begin func(t *take, leases []store.Lease, leased time.Time)
 
 // lease leases deliveries by endpoint, those of many endpoints in one commit, and begins their
-// attempts after each commit. If the deliveries to an endpoint cannot be leased together, they are
-// leased one by one. They delay no other endpoint.
+// attempts after each commit. Of failing endpoints it leases one commit only. The others have their
+// turn in the next rounds, so that on a slow store healthy endpoints do not wait for them. If the
+// deliveries to an endpoint cannot be leased together, they are leased one by one.
 func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) error {
 	pass := d.Store.BeginPass(store.PassWebhooks)
 	return store.Rows[*take]{
@@ -49,12 +50,16 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 				})
 				return err
 			})
-			if err == nil {
-				for i, leases := range got {
-					attempt(part[i], leases, now)
-				}
+			if err != nil {
+				return 0, err
 			}
-			return n, err
+			for i, leases := range got {
+				attempt(part[i], leases, now)
+			}
+			if fails(part[n-1].endpoint) {
+				return len(part), nil
+			}
+			return n, nil
 		},
 		Refused: func(ctx context.Context, t *take) error { return d.leaseSingly(ctx, pass, t, attempt) },
 	}.Do(ctx, pass, takes)
