@@ -12,8 +12,8 @@ import (
 // settleEvery is how often the service looks for days that ended and authorizations that lapsed.
 const settleEvery = 15 * time.Second
 
-// keepSettling settles and expires the transactions that are due, keeps the confirmed time and
-// checks the clock, at once and every settleEvery. A pass that fails is repeated.
+// keepSettling settles and expires the transactions that are due, and checks the clock, at once and
+// every settleEvery. A pass that fails is repeated.
 func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -21,15 +21,36 @@ func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 		if eng.Peers.Leads() {
 			sweep(ctx, cfg.Log, "settled", eng.SettleDue)
 			sweep(ctx, cfg.Log, "expired", eng.ExpireDue)
-			sweep(ctx, cfg.Log, "confirmed time", func(ctx context.Context) (int, error) {
-				return 0, eng.Store.KeepConfirmed(ctx)
-			})
 		}
 		sweep(ctx, cfg.Log, "clock", func(ctx context.Context) (int, error) { return 0, eng.CheckClock(ctx) })
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// confirmEvery is how long a step of the clock stays unstored at most.
+const confirmEvery = time.Second
+
+// keepConfirming stores the state of the clock's guard when it has changed, and once more at the
+// end. After a failure it pauses for settleEvery.
+func keepConfirming(ctx context.Context, eng *engine.Engine, cfg Config) {
+	for {
+		pause := confirmEvery
+		if eng.Peers.Leads() {
+			if err := eng.Store.KeepConfirmed(context.WithoutCancel(ctx)); err != nil {
+				cfg.Log.ErrorContext(ctx, "confirmed time not stored", slog.Any("error", err))
+				pause = settleEvery
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
 		}
 	}
 }

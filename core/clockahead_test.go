@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -26,21 +27,108 @@ func TestRestartByAClockThatIsAhead(t *testing.T) {
 	}
 }
 
+// wantDate compares the Date of v1's responses.
+func (b *bundle) wantDate(t *testing.T, name string, want time.Time) {
+	t.Helper()
+	date, err := http.ParseTime(b.get(t, "/v1/api_keys/current").header.Get("Date"))
+	if err != nil || date.Sub(want).Abs() > time.Minute {
+		t.Errorf("%s: got %s (%v), want %s", name, date, err, want)
+	}
+}
+
+// confirms waits until a column of the row that a restarted core continues from has a value.
+func (b *bundle) confirms(t *testing.T, column string, want int64) {
+	t.Helper()
+	until(t, fmt.Sprintf("%s is %d", column, want), func() bool {
+		return b.number(t, "SELECT COUNT(*) FROM confirmed_clock WHERE "+column+" = ?", want) == 1
+	})
+}
+
+// wantKey sends the payment of a key again, and reports whether the key is still in use.
+func (b *bundle) wantKey(t *testing.T, name string, first answer, want bool) {
+	t.Helper()
+	again := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
+	if used := string(again.body) == string(first.body); used != want || again.status != http.StatusCreated {
+		t.Errorf("%s: got %d, the first payment %t, want it %t", name, again.status, used, want)
+	}
+}
+
 // TestDateOfAClockThatIsAhead: Date does not follow a clock that is set ahead until the step is
 // believed. The age of a payment that a client measures by Date does not grow by the step.
 func TestDateOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := openBundle(t, &bundle{file: true, rateLimit: -1})
 	at := b.clock.Now()
-	wantDate := func(name string, want time.Time) {
-		t.Helper()
-		date, err := http.ParseTime(b.get(t, "/v1/api_keys/current").header.Get("Date"))
-		if err != nil || date.Sub(want).Abs() > time.Minute {
-			t.Errorf("%s: got %s (%v), want %s", name, date, err, want)
-		}
-	}
 	b.clock.Step(10 * time.Minute)
-	wantDate("ahead", at)
+	b.wantDate(t, "ahead", at)
 	b.clock.Advance(30 * time.Minute)
-	wantDate("half an hour later", at.Add(30*time.Minute))
+	b.wantDate(t, "half an hour later", at.Add(30*time.Minute))
+}
+
+// TestAKeyOutlivesACorrectionAndARestart: the clock was behind when a payment was made, and is set
+// right while core runs. Whenever core is restarted, the key is used for the 24 hours in which core
+// ran, and no longer.
+func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		behind, ran, down time.Duration // ran: from the correction to the restart
+		boot              bool          // the clock stood still while core was down, before the payment
+	}{
+		"the first start, restarted once believed": {behind: 25 * time.Hour, ran: time.Hour},
+		"the first start, restarted hours later":   {behind: 25 * time.Hour, ran: 5 * time.Hour},
+		"a boot, restarted after 5 minutes":        {behind: 48 * time.Hour, ran: 5 * time.Minute, boot: true},
+		"a boot, restarted after 3 hours":          {behind: 48 * time.Hour, ran: 3 * time.Hour, boot: true},
+		"a boot, restarted at once":                {behind: 48 * time.Hour, boot: true},
+		"down for 50 minutes":                      {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 50 * time.Minute},
+		"down for 2 hours":                         {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 2 * time.Hour},
+		"down for 2 hours, believed":               {behind: 48 * time.Hour, ran: 2 * time.Hour, down: 2 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.confirms(t, "id", 1)
+			if c.boot {
+				b.stop(t)
+				b.start(t)
+			}
+			first := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
+			b.clock.Step(c.behind)
+			b.confirms(t, "step", c.behind.Milliseconds())
+			b.clock.Advance(c.ran)
+			if c.ran >= time.Hour {
+				b.confirms(t, "lag", c.behind.Milliseconds())
+			}
+			b.stop(t)
+			b.clock.Advance(c.down)
+			b.start(t)
+			b.wantKey(t, "restarted", first, true)
+			b.clock.Advance(time.Hour)
+			b.wantKey(t, "an hour later", first, true)
+			b.clock.Advance(24*time.Hour - time.Minute - c.ran - c.down - time.Hour)
+			b.wantKey(t, "before the end", first, true)
+			b.clock.Advance(time.Minute)
+			b.wantKey(t, "at the end", first, false)
+		})
+	}
+}
+
+// TestATimeAheadIsForgottenAcrossRestarts: the clock was ten years ahead until core believed it. A
+// week after it was set right core forgets that time, also if it is restarted within each week.
+func TestATimeAheadIsForgottenAcrossRestarts(t *testing.T) {
+	t.Parallel()
+	const ahead = 10 * 365 * 24 * time.Hour
+	b := setup(t)
+	b.confirms(t, "id", 1)
+	b.clock.Step(ahead)
+	b.confirms(t, "step", ahead.Milliseconds())
+	b.clock.Advance(time.Hour)
+	b.confirms(t, "lag", ahead.Milliseconds())
+	b.clock.Step(-ahead)
+	until(t, "the time ahead is to end", func() bool { return b.number(t, "SELECT low_until FROM confirmed_clock") > 0 })
+	b.clock.Advance(4 * 24 * time.Hour)
+	b.confirms(t, "at", b.clock.Now().Add(ahead).UnixMilli())
+	b.stop(t)
+	b.start(t)
+	b.clock.Advance(4 * 24 * time.Hour)
+	b.confirms(t, "at", b.clock.Now().UnixMilli())
 }

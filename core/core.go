@@ -278,6 +278,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
+	c.ended.Go(func() { keepConfirming(background, eng, cfg) })
 	c.ended.Go(func() { keepBroadcasting(background, eng, cfg) })
 	c.ended.Go(func() { keepAudit(background, c.Admin, eng, cfg) })
 	c.ended.Go(func() { hooks.Run(background) })

@@ -33,31 +33,19 @@ type Guard struct {
 	confirmed time.Time     // guarded by mu: at the monotonic reading at
 	at        time.Duration // guarded by mu
 	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is believed
+	seen      time.Duration // guarded by mu: the part of the step that was not found by Resume: no time passed in it
 	since     time.Duration // guarded by mu: the monotonic reading at which the step was found
 	highest   time.Time     // guarded by mu: at the monotonic reading at
-	gap       bool          // guarded by mu: the step was found by Resume, and time may have passed
-	stepped   time.Duration // guarded by mu: by how much ConfirmedLate is behind confirmed
-	steppedAt time.Duration // guarded by mu: the monotonic reading at which the last step ahead was confirmed
+	lag       time.Duration // guarded by mu: by how much ConfirmedLate is behind confirmed
+	lagUntil  time.Duration // guarded by mu: the monotonic reading at which the lag ends
 	low       bool          // guarded by mu: the confirmed time is behind highest
-	lowSince  time.Duration // guarded by mu: the monotonic reading at which that was found
+	lowUntil  time.Duration // guarded by mu: the monotonic reading at which highest is forgotten then
 }
 
 // NewGuard returns the guard of a clock, which it believes now.
 func NewGuard(c Clock) *Guard {
 	now := c.Now().Round(0)
 	return &Guard{clock: c, confirmed: now, highest: now, at: monotonicOf(c)}
-}
-
-// Resume continues from the Highest of an earlier run of the program. It sets the confirmed time
-// back to that if the clock is more than an hour ahead of it. Call it once, before another method.
-func (g *Guard) Resume(highest time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.confirmed.Sub(highest) > restartTolerance {
-		g.confirmed, g.gap = highest.Round(0), true
-	}
-	g.highest = highest.Round(0)
-	g.raise(0)
 }
 
 // Highest returns the highest time that was confirmed, and the time that has passed since by the
@@ -76,15 +64,24 @@ func (g *Guard) Confirmed() time.Time {
 	return confirmed
 }
 
-// ConfirmedLate returns the time by which rows end that were kept for up to a day from the clock's time
-// on. It follows a step ahead a day after Confirmed does: a row that a clock a day behind wrote would
-// otherwise end once the clock is right. It follows the step of a restart as Confirmed does, because
-// that time may have passed.
+// ConfirmedLate returns the time by which rows end that were kept for up to a day from the clock's
+// time on. It follows a step ahead a day after Confirmed does: a row that a clock a day behind
+// wrote would otherwise end once the clock is right. It follows what Resume found as Confirmed
+// does, because that time may have passed.
 func (g *Guard) ConfirmedLate() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.read()
-	return g.confirmed.Add(-g.stepped)
+	return g.confirmed.Add(-g.lag)
+}
+
+// Stepped returns how far the clock stepped ahead in steps that wait to be believed. Other than
+// that of Read, it does not contain what Resume found.
+func (g *Guard) Stepped() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.read()
+	return g.seen
 }
 
 // Read returns Confirmed, and how far the clock is ahead of it: 0 unless a step waits to be
@@ -102,24 +99,26 @@ func (g *Guard) read() {
 	passed := monotonic - g.at
 	expected := g.confirmed.Add(passed)
 	step := wall.Sub(expected)
-	waits := g.step != 0 && (step-g.step).Abs() <= stepTolerance
+	same := g.step != 0 && (step-g.step).Abs() <= stepTolerance
 	switch {
 	case step <= stepTolerance:
-		g.stepped = max(0, g.stepped+min(0, step))
-		g.confirmed, g.step, g.gap = wall, 0, false
-	case waits && monotonic-g.since >= confirmAfter:
-		if !g.gap {
-			g.stepped, g.steppedAt = g.stepped+step, monotonic
+		if step < -stepTolerance {
+			g.lag = max(0, g.lag+step)
 		}
-		g.confirmed, g.step, g.gap = wall, 0, false
-	case waits:
+		g.confirmed, g.step, g.seen = wall, 0, 0
+	case same && monotonic-g.since >= confirmAfter:
+		if g.seen > 0 {
+			g.lag, g.lagUntil = g.lag+g.seen, monotonic+lateBy
+		}
+		g.confirmed, g.step, g.seen = wall, 0, 0
+	case same:
 		g.confirmed, g.step = expected, step
 	default:
-		g.gap = g.gap && g.step == 0
-		g.confirmed, g.step, g.since = expected, step, monotonic
+		g.seen, g.since = max(0, g.seen+step-g.step), monotonic
+		g.confirmed, g.step = expected, step
 	}
-	if monotonic-g.steppedAt >= lateBy {
-		g.stepped = 0
+	if monotonic >= g.lagUntil {
+		g.lag = 0
 	}
 	g.at = monotonic
 	g.raise(passed)
@@ -129,10 +128,10 @@ func (g *Guard) read() {
 func (g *Guard) raise(passed time.Duration) {
 	g.highest = g.highest.Add(passed)
 	switch {
-	case g.highest.Sub(g.confirmed) <= stepTolerance, g.low && g.at-g.lowSince >= forgetAfter:
+	case g.highest.Sub(g.confirmed) <= stepTolerance, g.low && g.at >= g.lowUntil:
 		g.highest, g.low = g.confirmed, false
 	case !g.low:
-		g.low, g.lowSince = true, g.at
+		g.low, g.lowUntil = true, g.at+forgetAfter
 	}
 }
 

@@ -83,7 +83,7 @@ func TestGuardResumes(t *testing.T) {
 	} {
 		now := clock.NewFake(time.Unix(0, 0))
 		g := clock.NewGuard(now)
-		g.Resume(now.Now().Add(-c.ahead))
+		g.Resume(clock.GuardState{Highest: now.Now().Add(-c.ahead)})
 		wantConfirmed(t, g, now, c.want)
 		now.Advance(time.Hour - 1)
 		wantConfirmed(t, g, now, c.want)
@@ -148,7 +148,7 @@ func TestGuardResumesTheHighest(t *testing.T) {
 	} {
 		now := clock.NewFake(time.Unix(0, 0))
 		g := clock.NewGuard(now)
-		g.Resume(now.Now().Add(c.resumed))
+		g.Resume(clock.GuardState{Highest: now.Now().Add(c.resumed)})
 		wantHighest(t, g, now, c.want)
 		now.Advance(time.Minute)
 		wantHighest(t, g, now, c.want)
@@ -190,7 +190,7 @@ func TestGuardForgetsTheHighestOfAnEarlierRun(t *testing.T) {
 	for _, c := range []struct{ after, want time.Duration }{{7*day - 1, day}, {7 * day, 0}} {
 		now := clock.NewFake(time.Unix(0, 0))
 		g := clock.NewGuard(now)
-		g.Resume(now.Now().Add(day))
+		g.Resume(clock.GuardState{Highest: now.Now().Add(day)})
 		now.Advance(c.after)
 		wantHighest(t, g, now, c.want)
 	}
@@ -230,10 +230,35 @@ func TestGuardConfirmedLate(t *testing.T) {
 	want("more taken back", 0)
 
 	g = clock.NewGuard(c)
-	g.Resume(c.Now().Add(-day))
+	g.Resume(clock.GuardState{Highest: c.Now().Add(-day)})
 	g.Read()
 	c.Advance(time.Hour)
 	want("after a restart", 0)
 	confirm(day)
 	want("a step after it", day)
+}
+
+// TestGuardKeepsItsLag: small corrections of a clock back take nothing from the lag of
+// ConfirmedLate.
+func TestGuardKeepsItsLag(t *testing.T) {
+	t.Parallel()
+	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+	g := clock.NewGuard(c)
+	c.Step(day)
+	g.Read()
+	c.Advance(time.Hour)
+	g.Read()
+	for range 100 {
+		c.Step(-time.Minute)
+		g.Read()
+		c.Step(time.Minute)
+		g.Read()
+	}
+	if got, want := g.ConfirmedLate(), c.Now().Add(-day); !got.Equal(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	c.Step(-time.Minute - 1)
+	if got, want := g.ConfirmedLate(), c.Now().Add(-day+time.Minute+1); !got.Equal(want) {
+		t.Errorf("set back by more than a minute: got %v, want %v", got, want)
+	}
 }

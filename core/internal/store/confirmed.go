@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 // keepConfirmedEvery is how much the confirmed time changes before it is written again.
@@ -34,6 +36,10 @@ func (db *DB) ClockAhead() time.Duration {
 	return ahead
 }
 
+// ClockStepped returns the part of ClockAhead by which the clock stepped while a process ran. The
+// rest is the time between two processes.
+func (db *DB) ClockStepped() time.Duration { return db.guard.Stepped() }
+
 // Confirmed is the command's time, or the confirmed time if that is earlier.
 func (tx *Tx) Confirmed() time.Time { return tx.db.confirmed(tx.Now) }
 
@@ -46,38 +52,45 @@ func (db *DB) confirmed(at time.Time) time.Time {
 	return at
 }
 
-// KeepConfirmed writes the highest confirmed time for the next process that opens the store, if it
-// has changed by a minute. Call it from time to time, never twice at the same time.
+// KeepConfirmed writes the state of the clock's guard for the next process that opens the store, if
+// the highest confirmed time has changed by a minute, or a step of the clock was found or believed.
+// Call it often, so that the store has such a step when the process dies, but never twice at the
+// same time.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
-	highest := db.guard.Highest()
-	if highest.Sub(db.kept).Abs() < keepConfirmedEvery {
+	s := db.guard.State()
+	if s.Highest.Sub(db.kept.Highest).Abs() < keepConfirmedEvery && s.Step == db.kept.Step && s.Lag == db.kept.Lag {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`INSERT INTO confirmed_clock (id, at) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET at = ?1`,
-			toMillis(highest))
+		return tx.exec(`INSERT INTO confirmed_clock (id, at, step, lag, lag_until, low_until) VALUES (1, ?1, ?2, ?3, ?4, ?5)
+			ON CONFLICT (id) DO UPDATE SET at = ?1, step = ?2, lag = ?3, lag_until = ?4, low_until = ?5`,
+			toMillis(s.Highest), s.Step.Milliseconds(), s.Lag.Milliseconds(), toMillis(s.LagUntil), toMillis(s.LowUntil))
 	})
 	if err != nil {
 		return fmt.Errorf("write the confirmed time: %w", err)
 	}
-	db.kept = highest
+	db.kept = s
 	return nil
 }
 
-// resume continues with the highest confirmed time of an earlier process, if there was one.
+// resume continues with the guard's state of an earlier process, if there was one.
 func (db *DB) resume(ctx context.Context) error {
-	s, err := db.query(ctx, `SELECT at FROM confirmed_clock WHERE id = 1`)
+	s, err := db.query(ctx, `SELECT at, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`)
 	if err != nil {
 		return fmt.Errorf("read the confirmed time: %w", err)
 	}
-	at, err := scanNumber(s.Row(ctx))
+	var at, step, lag, lagUntil, lowUntil int64
+	err = s.Row(ctx).Scan(&at, &step, &lag, &lagUntil, &lowUntil)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the confirmed time: %w", err)
 	}
-	db.kept = fromMillis(at)
+	db.kept = clock.GuardState{
+		Highest: fromMillis(at), Step: time.Duration(step) * time.Millisecond,
+		Lag: time.Duration(lag) * time.Millisecond, LagUntil: fromMillis(lagUntil), LowUntil: fromMillis(lowUntil),
+	}
 	db.guard.Resume(db.kept)
 	return nil
 }

@@ -38,8 +38,8 @@ var (
 // DB is the open store.
 type DB struct {
 	clock   clock.Clock
-	guard   *clock.Guard // of clock
-	kept    time.Time    // the confirmed time as it is stored, the zero time for none
+	guard   *clock.Guard     // of clock
+	kept    clock.GuardState // the guard's state as it is stored, zero for none
 	engine  Engine
 	health  health
 	targets *targetCache            // nil where others change endpoints too

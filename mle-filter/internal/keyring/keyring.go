@@ -98,7 +98,7 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 // time, so nothing ends for ever in the first hour after its start.
 func newGuard(c clock.Clock) *clock.Guard {
 	g := clock.NewGuard(c)
-	g.Resume(time.Unix(0, 0))
+	g.Resume(clock.GuardState{Highest: time.Unix(0, 0)})
 	g.Read() // the hour begins
 	return g
 }
