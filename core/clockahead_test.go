@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/pgtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -63,6 +65,51 @@ func TestDateOfAClockThatIsAhead(t *testing.T) {
 	b.wantDate(t, "ahead", at)
 	b.clock.Advance(30 * time.Minute)
 	b.wantDate(t, "half an hour later", at.Add(30*time.Minute))
+	b.confirms(t, "step", (10 * time.Minute).Milliseconds())
+	b.stop(t)
+	b.start(t)
+	b.wantDate(t, "after a restart", at.Add(30*time.Minute))
+	b.clock.Advance(time.Hour)
+	b.wantDate(t, "believed", b.clock.Now())
+}
+
+// TestDateAfterADowntime: Date is the clock's as soon as core runs again, and so is the time of
+// each new payment.
+func TestDateAfterADowntime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.confirms(t, "id", 1)
+	b.stop(t)
+	b.clock.Advance(3 * time.Hour)
+	b.start(t)
+	for _, by := range []time.Duration{0, 59 * time.Minute, time.Minute, time.Hour} {
+		b.clock.Advance(by)
+		b.wantDate(t, "after 3 hours", b.clock.Now())
+	}
+}
+
+// TestDateOfTwoCoresPostgreSQL: after a downtime, two cores that start 50 minutes apart show one
+// Date. The time of the server alone decides, so a step that the server makes, too, counts at once.
+func TestDateOfTwoCoresPostgreSQL(t *testing.T) {
+	t.Parallel()
+	a := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
+	a.confirms(t, "id", 1)
+	a.stop(t)
+	a.clock.Advance(3 * time.Hour)
+	a.start(t)
+	a.clock.Advance(50 * time.Minute)
+	b := *a
+	b.dir = t.TempDir()
+	b.start(t)
+	defer b.stop(t)
+	for _, by := range []time.Duration{0, 20 * time.Minute, time.Hour} {
+		a.clock.Advance(by)
+		a.wantDate(t, "the first core", a.clock.Now())
+		b.wantDate(t, "the second core", a.clock.Now())
+	}
+	a.clock.Step(time.Hour)
+	a.wantDate(t, "the first core, set ahead", a.clock.Now())
+	b.wantDate(t, "the second core, set ahead", a.clock.Now())
 }
 
 // TestAKeyOutlivesACorrectionAndARestart: the clock was behind when a payment was made, and is set
@@ -110,6 +157,18 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 			b.wantKey(t, "at the end", first, false)
 		})
 	}
+}
+
+// TestAStopStoresAStep: the clock steps, and core is stopped before it stores the state of its
+// guard again. It starts by a step that it saw.
+func TestAStopStoresAStep(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{file: true, rateLimit: -1})
+	b.confirms(t, "id", 1)
+	b.clock.Step(48 * time.Hour)
+	b.stop(t)
+	b.start(t)
+	b.wantDate(t, "restarted", b.clock.Now().Add(-48*time.Hour))
 }
 
 // TestATimeAheadIsForgottenAcrossRestarts: the clock was ten years ahead until core believed it. A

@@ -7,19 +7,24 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// setDate sets Date to the confirmed time, or to the time of the store's server, if the clock is ahead
-// of it. Clients may measure by Date how old an earlier request is: by a clock that is ahead by
-// mistake, a retry would seem to be a new payment. Else net/http sets Date.
+// setDate sets Date to the clock's time. Clients compare it with the time of an earlier request,
+// which is by the clock, too. A clock that is ahead by mistake would make each retry seem to be a
+// new payment. So Date is behind a clock that stepped ahead while core ran, until the step is
+// believed. It does not wait after a downtime, because that time may have passed. With a store on a
+// server, Date is behind a clock that is ahead of the server's, and nothing else: all cores show
+// one Date.
 func (a *API) setDate(h http.Header) {
-	ahead := a.Store.ClockAhead()
-	if a.ClockOffset != nil {
-		if offset, _ := a.ClockOffset(); offset > time.Second {
-			ahead = max(ahead, offset)
-		}
+	h.Set("Date", a.Clock.Now().Add(-a.dateBehind()).UTC().Format(http.TimeFormat))
+}
+
+func (a *API) dateBehind() time.Duration {
+	if a.ClockOffset == nil {
+		return a.Store.ClockStepped()
 	}
-	if ahead > 0 {
-		h.Set("Date", a.Clock.Now().Add(-ahead).UTC().Format(http.TimeFormat))
+	if offset, _ := a.ClockOffset(); offset > time.Second {
+		return offset
 	}
+	return 0
 }
 
 // clockFault refuses a request that changes something if the clock is off the store's by more than

@@ -24,3 +24,16 @@ func TestHowFarTheClockMayBeOff(t *testing.T) {
 		}
 	}
 }
+
+// TestDateOfAServersClock: with a store on a server, Date is that of the server if the clock is
+// ahead of it by more than the second in which Date counts.
+func TestDateOfAServersClock(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]time.Duration{
+		0: 0, time.Second: 0, time.Second + 1: time.Second + 1, 25 * time.Hour: 25 * time.Hour, -time.Hour: 0,
+	} {
+		if got := api.DateBehind(ahead); got != want {
+			t.Errorf("%s ahead: got Date %s behind, want %s", ahead, got, want)
+		}
+	}
+}

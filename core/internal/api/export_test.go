@@ -55,3 +55,10 @@ func Refuses(method, route string, ahead time.Duration) bool {
 	a := &API{Config: Config{ClockOffset: func() (time.Duration, bool) { return ahead, false }}}
 	return a.clockFault(method, route) != nil
 }
+
+// DateBehind is how far Date is behind the clock of a core that is so far ahead of the store's
+// server. It fails if it reads the guard of the store, because there is none.
+func DateBehind(ahead time.Duration) time.Duration {
+	a := &API{Config: Config{ClockOffset: func() (time.Duration, bool) { return ahead, false }}}
+	return a.dateBehind()
+}
