@@ -25,9 +25,12 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
 	now := e.Store.Confirmed()
 	x := &expiry{e: e, traced: pass, pass: e.Store.BeginPass(store.PassExpiry)}
-	err := x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-		return e.Store.Lapsed(ctx, now, after, dueBatch)
-	}, e.expire)
+	err := e.Store.CorrectUnconfirmed(ctx)
+	if err == nil {
+		err = x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
+			return e.Store.Lapsed(ctx, now, after, dueBatch)
+		}, e.expire)
+	}
 	if err == nil {
 		err = x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
 			return e.Store.Unconfirmed(ctx, now, after, dueBatch)

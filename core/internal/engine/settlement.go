@@ -61,7 +61,8 @@ type endedDay struct {
 // SettleDue settles the captures of every merchant that were taken before the last end of the
 // merchant's day, and returns how many transactions became settled. Due captures follow from the
 // unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
-// nothing behind: the next pass finds all that is due by its own clock.
+// nothing behind: the next pass finds all that is due by its own clock. A capture that a clock more
+// than a day ahead took belongs to the day in which that is found.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
 	done, err := e.settleDue(ctx)
 	e.Observer.SettlementEnded(done, err)
@@ -72,6 +73,11 @@ func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 	days, err := e.Store.Days(ctx)
 	if err != nil {
 		return Settlement{}, fmt.Errorf("settle: %w", err)
+	}
+	for _, d := range days {
+		if err := e.Store.CorrectCaptures(ctx, d); err != nil {
+			return Settlement{}, fmt.Errorf("settle: %w", err)
+		}
 	}
 	var done Settlement
 	ended := e.endedDays(ctx, days, &done)

@@ -35,16 +35,17 @@ func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believe
 	s.DB.ClockAhead()
 }
 
-// eachTimeAhead runs test for clocks that are a month or a year ahead, believed or not.
-func eachTimeAhead(t *testing.T, test func(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool)) {
-	t.Helper()
-	for _, days := range []time.Duration{30, 365} {
-		for _, believed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d days, believed %t", days, believed), func(t *testing.T) {
-				t.Parallel()
-				test(t, coretest.Open(t), days*24*time.Hour, believed)
-			})
-		}
+// timeAhead is a clock that is ahead, and whether core comes to believe it.
+type timeAhead struct {
+	name     string
+	ahead    time.Duration
+	believed bool
+}
+
+func timesAhead() []timeAhead {
+	const month, year = 30 * 24 * time.Hour, 365 * 24 * time.Hour
+	return []timeAhead{
+		{"a month", month, false}, {"a month, believed", month, true}, {"a year", year, false}, {"a year, believed", year, true},
 	}
 }
 
@@ -52,27 +53,31 @@ func eachTimeAhead(t *testing.T, test func(t *testing.T, s *coretest.Service, ah
 // than one of a right clock, and its row is removed as soon.
 func TestTokensOfATimeAheadAreWiped(t *testing.T) {
 	t.Parallel()
-	eachTimeAhead(t, func(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool) {
-		inTimeAhead(t, s, ahead, believed, func() {
-			MustToken(t, s, cvc)
-			if believed { // its number is wiped in the time ahead
-				s.Clock.Advance(payment.TokenLifetime)
-				mustSweep(t, s)
+	for _, c := range timesAhead() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			inTimeAhead(t, s, c.ahead, c.believed, func() {
 				MustToken(t, s, cvc)
+				if c.believed { // its number is wiped in the time ahead
+					s.Clock.Advance(payment.TokenLifetime)
+					mustSweep(t, s)
+					MustToken(t, s, cvc)
+				}
+			})
+			today := MustToken(t, s, cvc)
+			mustSweep(t, s)
+			wantNumber(t, s, "tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
+			wantNumber(t, s, "security codes", "SELECT COUNT(*) FROM security_codes", 1)
+			if found, err := s.Engine.Stored(t.Context(), s.Tenant, today); err != nil || found.Secrets.Number.IsZero() {
+				t.Errorf("the token of today: got %v, want its number", err)
 			}
+			s.Clock.Advance(payment.TokenLifetime + store.KeyLifetime)
+			mustSweep(t, s)
+			mustSweep(t, s)
+			wantNumber(t, s, "tokens", "SELECT COUNT(*) FROM tokens", 0)
 		})
-		today := MustToken(t, s, cvc)
-		mustSweep(t, s)
-		wantNumber(t, s, "tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
-		wantNumber(t, s, "security codes", "SELECT COUNT(*) FROM security_codes", 1)
-		if found, err := s.Engine.Stored(t.Context(), s.Tenant, today); err != nil || found.Secrets.Number.IsZero() {
-			t.Errorf("the token of today: got %v, want its number", err)
-		}
-		s.Clock.Advance(payment.TokenLifetime + store.KeyLifetime)
-		mustSweep(t, s)
-		mustSweep(t, s)
-		wantNumber(t, s, "tokens", "SELECT COUNT(*) FROM tokens", 0)
-	})
+	}
 }
 
 func mustSweep(t *testing.T, s *coretest.Service) {
@@ -86,44 +91,48 @@ func mustSweep(t *testing.T, s *coretest.Service) {
 // ahead deleted, and the pass after 60 days its payment. Then nothing waits any more.
 func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 	t.Parallel()
-	eachTimeAhead(t, func(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool) {
-		customer := mustChangeOften(t, s, 350)
-		mustPayOf(t, s, customer)
-		pass := func(after time.Duration) {
-			t.Helper()
-			s.Clock.Advance(after)
-			_, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased)
-			if err != nil {
-				t.Fatal(err)
+	for _, c := range timesAhead() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			customer := mustChangeOften(t, s, 350)
+			mustPayOf(t, s, customer)
+			pass := func(after time.Duration) {
+				t.Helper()
+				s.Clock.Advance(after)
+				_, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), 0, impersonal); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), 0, impersonal); err != nil {
-				t.Fatal(err)
-			}
-		}
-		end := func() {}
-		inTimeAhead(t, s, ahead, believed, func() {
-			if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
-				t.Fatalf("delete: %d, %v", a.Status, err)
-			}
-			if believed { // a pass in the time ahead postpones both
-				end = s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.object_id = %d", customer))
-				pass(0)
-			}
+			end := func() {}
+			inTimeAhead(t, s, c.ahead, c.believed, func() {
+				if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
+					t.Fatalf("delete: %d, %v", a.Status, err)
+				}
+				if c.believed { // a pass in the time ahead postpones both
+					end = s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.object_id = %d", customer))
+					pass(0)
+				}
+			})
+			end()
+			s.Clock.Advance(2 * time.Hour)
+			wantDueErasures(t, s, "deleted_customers")
+			pass(0)
+			wantNumber(t, s, "events with personal data",
+				"SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%' AND type LIKE 'customer.%'", 0)
+			wantNumber(t, s, "deleted customers that are looked at within three days",
+				fmt.Sprintf("SELECT COUNT(*) FROM customer_erasures WHERE due_at BETWEEN %d AND %d", s.Clock.Now().UnixMilli()+1,
+					s.Clock.Now().Add(72*time.Hour).UnixMilli()), 1)
+			pass(store.LeastKeepPersonal)
+			wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
+			pass(24 * time.Hour)
+			wantNumber(t, s, "deleted customers that wait", "SELECT COUNT(*) FROM customer_erasures", 0)
 		})
-		end()
-		s.Clock.Advance(2 * time.Hour)
-		wantDueErasures(t, s, "deleted_customers")
-		pass(0)
-		wantNumber(t, s, "events with personal data",
-			"SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%' AND type LIKE 'customer.%'", 0)
-		wantNumber(t, s, "deleted customers that are looked at within three days",
-			fmt.Sprintf("SELECT COUNT(*) FROM customer_erasures WHERE due_at BETWEEN %d AND %d", s.Clock.Now().UnixMilli()+1,
-				s.Clock.Now().Add(72*time.Hour).UnixMilli()), 1)
-		pass(store.LeastKeepPersonal)
-		wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
-		pass(24 * time.Hour)
-		wantNumber(t, s, "deleted customers that wait", "SELECT COUNT(*) FROM customer_erasures", 0)
-	})
+	}
 }
 
 // TestPaymentOfATimeAheadOfADeletedCustomer: the deletion waits until the payment that a clock ahead
@@ -200,4 +209,123 @@ func mustPayOf(t *testing.T, s *coretest.Service, customer int64) {
 	s.MustExec(t, "UPDATE transactions SET details = ?", `{"customer":"`+name+`","billing":{"first_name":"Erika"}}`)
 	s.MustExec(t, `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
 		SELECT merchant_id, live, 1, ?, id FROM transactions`, name)
+}
+
+// TestCapturesOfATimeAheadSettle: a capture that a clock ahead took settles when the day of the
+// correction has ended, within nine days if core believed that clock. Not before: its payment can be
+// voided until then.
+func TestCapturesOfATimeAheadSettle(t *testing.T) {
+	t.Parallel()
+	for _, c := range timesAhead() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			today := mustPay(t, s, true)
+			var taken, part int64
+			inTimeAhead(t, s, c.ahead, c.believed, func() {
+				taken, part = mustPay(t, s, true), mustPay(t, s, false)
+				if a, err := s.Engine.Capture(t.Context(), s.Request(""), part, 40, false, nil); err != nil || a.Status != 201 {
+					t.Fatalf("capture: %d, %v", a.Status, err)
+				}
+			})
+			mustSettle(t, s, 0)
+			mustSettle(t, s, 0)
+			for range 9 {
+				s.Clock.Advance(24 * time.Hour)
+				mustPass(t, s)
+				if _, err := s.Engine.SettleDue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, txn := range []int64{today, taken, part} {
+				if got := mustTransaction(t, s, txn).Settlement(); got != payment.SettlementSettled {
+					t.Errorf("transaction %d: got %s, want it settled", txn, got)
+				}
+			}
+			wantSettledBooks(t, s)
+		})
+	}
+}
+
+// TestWaitsOfATimeAheadEnd: a payment that a clock ahead wrote can be confirmed for a day after the
+// correction, or for eight if core believed that clock.
+func TestWaitsOfATimeAheadEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range timesAhead() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			waits := func(want int64) {
+				t.Helper()
+				if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				wantNumber(t, s, "waits", "SELECT COUNT(*) FROM transactions WHERE status = 'requires_confirmation'", want)
+			}
+			inTimeAhead(t, s, c.ahead, c.believed, func() {
+				if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+					t.Fatalf("prepare: %d, %v", a.Status, err)
+				}
+			})
+			waits(1)
+			if !c.believed {
+				s.Clock.Advance(payment.ConfirmWithin - time.Second)
+				mustPass(t, s)
+				waits(1)
+				s.Clock.Advance(time.Second)
+				waits(0)
+				return
+			}
+			for range 9 {
+				s.Clock.Advance(24 * time.Hour)
+				mustPass(t, s)
+				if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			waits(0)
+		})
+	}
+}
+
+// TestNoTimeIsCorrectedByAWrongClock: a clock that is set back by mistake, and the test clock of a
+// merchant, change neither when a capture was taken nor how long a payment can be confirmed.
+func TestNoTimeIsCorrectedByAWrongClock(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(s *coretest.Service, before bool){
+		"set back": func(s *coretest.Service, before bool) {
+			if !before {
+				s.Clock.Step(-30 * 24 * time.Hour)
+			}
+		},
+		"a test clock": func(s *coretest.Service, before bool) {
+			if before {
+				s.MustExec(t, "INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (?, ?)", s.Tenant.Merchant, 30*24*3600_000)
+			} else {
+				s.Clock.Advance(time.Hour)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			mustPass(t, s)
+			set(s, true)
+			mustPay(t, s, true)
+			if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+				t.Fatalf("prepare: %d, %v", a.Status, err)
+			}
+			const times = `SELECT (SELECT SUM(expires_at) FROM transactions) + (SELECT SUM(captured_at) FROM captures)`
+			before := s.Number(t, times)
+			set(s, false)
+			mustPass(t, s)
+			if _, err := s.Engine.ExpireDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Engine.SettleDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			wantNumber(t, s, "times", times, before)
+		})
+	}
 }

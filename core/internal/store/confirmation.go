@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -35,6 +36,34 @@ func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit
 // UnconfirmedOf is Unconfirmed for one tenant.
 func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
 	return db.lapsedOf(ctx, unconfirmed, tenant, by, after, limit)
+}
+
+// CorrectUnconfirmed has the payments wait for payment.ConfirmWithin from now on that a clock ahead
+// would have wait for longer than twice that time.
+func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
+	const (
+		offset  = `CASE live WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0) ELSE 0 END`
+		written = ` status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + ` + offset
+	)
+	bound := db.ahead(payment.ConfirmWithin)
+	rows := Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
+	_, err := rows.purge(ctx, db.BeginPass(PassExpiry), func(last Lapsed) ([]Lapsed, error) {
+		return collect(ctx, db, `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting WHERE`+written+`
+			AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`, scanLapsed, bound, last.at, last.ID, purgeBatch)
+	}, func(tx *Tx, part []Lapsed) (int64, error) {
+		for _, l := range part {
+			err := tx.exec(`UPDATE transactions SET expires_at = ?2 + `+offset+` WHERE id = ?3 AND`+written,
+				bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), l.ID)
+			if err != nil {
+				return 0, err
+			}
+		}
+		return int64(len(part)), nil
+	})
+	if err != nil {
+		return fmt.Errorf("correct waits for a confirmation: %w", err)
+	}
+	return nil
 }
 
 // LapseTransaction cancels a payment that nobody confirmed in time, with r, which says so. ErrConflict when it does not wait, or is not the

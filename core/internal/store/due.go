@@ -11,6 +11,16 @@ import (
 // was ahead.
 func tooFarAhead(at time.Time, longest time.Duration) int64 { return toMillis(at.Add(2 * longest)) }
 
+// ahead returns the time after which a right clock wrote nothing that waits for up to a time: after a
+// clock was set back, it counts from the highest confirmed time, because that clock may be wrong, too.
+func (db *DB) ahead(longest time.Duration) int64 {
+	at := db.clock.Now()
+	if highest := db.guard.Highest(); highest.After(at) {
+		at = highest
+	}
+	return tooFarAhead(at, longest)
+}
+
 // dueRange selects the rows of a queue after one of them, up to a time in milliseconds.
 type dueRange struct {
 	after   Due

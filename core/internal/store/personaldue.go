@@ -108,14 +108,18 @@ type dueQueue struct {
 
 // dueQueues are the rows that wait for an erasure, by kind.
 func dueQueues(now time.Time) map[string]dueQueue {
-	out := map[string]dueQueue{"deleted_customers": {`SELECT customer_id, merchant_id, live,
+	out := map[string]dueQueue{"deleted_customers": {
+		`SELECT customer_id, merchant_id, live,
 			CASE WHEN due_at <= ?4 OR due_at > ?5 OR events_due_at BETWEEN 1 AND ?4 OR events_due_at > ?6 THEN 1 ELSE 0 END
 		FROM customer_erasures WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
-		[]any{toMillis(now), tooFarAhead(now, customerPause), tooFarAhead(now, eraseLater)}}}
+		[]any{toMillis(now), tooFarAhead(now, customerPause), tooFarAhead(now, eraseLater)},
+	}}
 	for _, table := range append(erasedTables(), erasedTable{name: paymentParts}) {
-		out["delayed_"+table.name] = dueQueue{`SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 OR due_at > ?5 THEN 1 ELSE 0 END
-			FROM delayed_erasures WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
-			[]any{toMillis(now), tooFarAhead(now, longestDelay(table.name))}}
+		out["delayed_"+table.name] = dueQueue{
+			`SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 OR due_at > ?5 THEN 1 ELSE 0 END
+				FROM delayed_erasures WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
+			[]any{toMillis(now), tooFarAhead(now, longestDelay(table.name))},
+		}
 	}
 	return out
 }

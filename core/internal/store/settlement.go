@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -17,29 +18,36 @@ type Day struct {
 	Cutoff   int           // minutes after local midnight
 	Ahead    time.Duration // of the test clock; 0 in live mode
 	Oldest   time.Time     // when the oldest unsettled capture was taken, zero for none
+	newest   time.Time     // when the newest of them was taken
 }
 
-// Days returns the day of every merchant in both modes. It reads one row of captures_unsettled per
+// takenAt is when a capture was taken, word by word as in captures_unsettled.
+const takenAt = `CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END`
+
+// Days returns the day of every merchant in both modes. It reads two rows of captures_unsettled per
 // tenant.
 func (db *DB) Days(ctx context.Context) ([]Day, error) {
 	return collect(ctx, db, `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
-			COALESCE((SELECT MAX(captured_at, created_at) FROM captures INDEXED BY captures_unsettled
+			COALESCE((SELECT `+takenAt+` FROM captures INDEXED BY captures_unsettled
 				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
-				ORDER BY MAX(captured_at, created_at) LIMIT 1), 0)
+				ORDER BY `+takenAt+` LIMIT 1), 0),
+			COALESCE((SELECT `+takenAt+` FROM captures INDEXED BY captures_unsettled
+				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
+				ORDER BY `+takenAt+` DESC LIMIT 1), 0)
 		FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
 		LEFT JOIN test_clocks c ON c.merchant_id = m.id`, scanDay)
 }
 
 func scanDay(row Scanner) (Day, error) {
 	var (
-		d             Day
-		ahead, oldest int64
+		d                     Day
+		ahead, oldest, newest int64
 	)
-	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest); err != nil {
+	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest, &newest); err != nil {
 		return d, fmt.Errorf("read day: %w", err)
 	}
-	d.Ahead, d.Oldest = time.Duration(ahead)*time.Millisecond, fromMillis(oldest)
+	d.Ahead, d.Oldest, d.newest = time.Duration(ahead)*time.Millisecond, fromMillis(oldest), fromMillis(newest)
 	return d, nil
 }
 
@@ -52,10 +60,10 @@ type Unsettled struct {
 // UnsettledCaptures returns a page of the tenant's captures up to a cutoff that have not settled,
 // oldest first. The page begins after the capture after; the zero Unsettled is for the first page.
 func (db *DB) UnsettledCaptures(ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int) ([]Unsettled, error) {
-	return collect(ctx, db, `SELECT id, transaction_id, MAX(captured_at, created_at) FROM captures INDEXED BY captures_unsettled
-		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND MAX(captured_at, created_at) <= ?3
-			AND MAX(captured_at, created_at) >= ?4 AND (MAX(captured_at, created_at) > ?4 OR id > ?5)
-		ORDER BY MAX(captured_at, created_at), id LIMIT ?6`, scanUnsettled,
+	return collect(ctx, db, `SELECT id, transaction_id, `+takenAt+` FROM captures INDEXED BY captures_unsettled
+		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND `+takenAt+` <= ?3
+			AND `+takenAt+` >= ?4 AND (`+takenAt+` > ?4 OR id > ?5)
+		ORDER BY `+takenAt+`, id LIMIT ?6`, scanUnsettled,
 		tenant.Merchant, tenant.Live, toMillis(cutoff), toMillis(after.At), after.ID, limit)
 }
 
@@ -71,6 +79,41 @@ func scanUnsettled(row Scanner) (Unsettled, error) {
 	return u, nil
 }
 
+// CorrectCaptures has the captures of a day that a clock more than a day ahead took belong to the
+// present: they would settle only once the right clock has reached that time.
+func (db *DB) CorrectCaptures(ctx context.Context, d Day) error {
+	bound := db.ahead(day / 2)
+	if toMillis(d.newest) <= bound {
+		return nil
+	}
+	rows := Rows[Unsettled]{Kind: "capture", ID: func(u Unsettled) int64 { return u.ID }}
+	_, err := rows.purge(ctx, db.BeginPass(PassSettlement), func(last Unsettled) ([]Unsettled, error) {
+		if last == (Unsettled{}) {
+			last = Unsettled{At: fromMillis(bound), ID: math.MaxInt64}
+		}
+		return db.UnsettledCaptures(ctx, d.Tenant, time.UnixMilli(math.MaxInt64), last, purgeBatch)
+	}, func(tx *Tx, part []Unsettled) (n int64, err error) {
+		for _, u := range part {
+			if err = tx.correctCapture(d.Tenant, u, bound); err != nil {
+				return 0, err
+			}
+		}
+		return int64(len(part)), nil
+	})
+	if err != nil {
+		return fmt.Errorf("correct the time of captures: %w", err)
+	}
+	return nil
+}
+
+func (tx *Tx) correctCapture(tenant payment.Tenant, u Unsettled, bound int64) error {
+	if err := tx.hold(tenant, u.Transaction); err != nil {
+		return err
+	}
+	return tx.exec(`UPDATE captures SET captured_at = ?1 WHERE id = ?2 AND settled = 0 AND state = 'succeeded' AND `+takenAt+` > ?3`,
+		toMillis(tx.Now), u.ID, bound)
+}
+
 // SettleThrough settles a transaction's captures up to a cut-off. whole reports that no capture is
 // left unsettled, which is the transition that counts. ErrConflict when there is
 // nothing to settle, or a void is asking the acquirer.
@@ -79,7 +122,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 		return false, err
 	}
 	row, err := tx.row(`SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM captures
-		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`, transaction, toMillis(cutoff))
+		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND `+takenAt+` <= ?`, transaction, toMillis(cutoff))
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +145,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 		return false, fmt.Errorf("settle: %w", err)
 	}
 	return whole, tx.exec(`UPDATE captures SET settled = 1, updated_at = ?
-		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND MAX(captured_at, created_at) <= ?`,
+		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND `+takenAt+` <= ?`,
 		toMillis(tx.Now), transaction, toMillis(cutoff))
 }
 

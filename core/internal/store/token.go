@@ -72,7 +72,7 @@ const tokensAfter = ` expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
 // The rows among which the parts of WipeTokens select.
 const (
 	sealedTokens = ` FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND` //nolint:gosec // SQL
-	allTokens    = ` FROM tokens INDEXED BY tokens_by_expiry WHERE`
+	allTokens    = ` FROM tokens INDEXED BY tokens_by_expiry WHERE`                     //nolint:gosec // SQL
 )
 
 // WipeTokens removes the secrets of the tokens that have expired, and returns the number of tokens. A

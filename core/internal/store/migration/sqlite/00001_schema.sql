@@ -169,7 +169,7 @@ CREATE TABLE captures (
     reclaimed_at          INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     updated_at            INTEGER NOT NULL,
-    captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 where it equals created_at
+    captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 where it equals created_at; a time ahead is corrected
     api_key_id            INTEGER NOT NULL DEFAULT 0, -- a sale's: as of the authorization
     client_address        TEXT    NOT NULL DEFAULT '',
     amount_refunded       INTEGER NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
@@ -179,7 +179,7 @@ CREATE TABLE captures (
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
 -- What settlement has to do follows from the unsettled captures alone, whatever clock wrote them.
-CREATE INDEX captures_unsettled ON captures (merchant_id, live, MAX(captured_at, created_at), id)
+CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
 
 CREATE TABLE refunds (

@@ -153,7 +153,7 @@ CREATE TABLE captures (
 );
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
-CREATE INDEX captures_unsettled ON captures (merchant_id, live, GREATEST(captured_at, created_at), id)
+CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
 
 CREATE TABLE refunds (
