@@ -157,7 +157,7 @@ func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
 
 // TestDelayedErasuresOfATimeAhead: rows that could not be erased in a time ahead, and captures and
 // refunds that were to follow, are listed as due and erased once the clock is right. So are the
-// events of what was erased, and nothing waits any more.
+// events of the erased objects, and no row waits any more.
 func TestDelayedErasuresOfATimeAhead(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -244,6 +244,25 @@ func TestCapturesOfATimeAheadSettle(t *testing.T) {
 			}
 			wantSettledBooks(t, s)
 		})
+	}
+}
+
+// TestCapturesOfATimeAheadHoldNoWriter: no commit corrects many captures.
+func TestCapturesOfATimeAheadHoldNoWriter(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	const captures = 120
+	inTimeAhead(t, s, 365*24*time.Hour, false, func() {
+		for range captures {
+			mustPay(t, s, true)
+		}
+	})
+	s.DB.Observe(func(store.Group) { s.Clock.Advance(time.Millisecond) }, nil) // each commit has its own time
+	mustSettle(t, s, 0)
+	wantNumber(t, s, "corrected captures", "SELECT COUNT(*) FROM captures WHERE captured_at > 0", captures)
+	most := s.Number(t, "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM captures GROUP BY captured_at) AS commits")
+	if most > 100 {
+		t.Errorf("captures in one commit: got %d, want at most 100", most)
 	}
 }
 

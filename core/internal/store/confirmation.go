@@ -47,18 +47,12 @@ func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
 	)
 	bound := db.ahead(payment.ConfirmWithin)
 	rows := Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
-	_, err := rows.purge(ctx, db.BeginPass(PassExpiry), func(last Lapsed) ([]Lapsed, error) {
+	err := rows.correct(ctx, db.BeginPass(PassExpiry), func(last Lapsed) ([]Lapsed, error) {
 		return collect(ctx, db, `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting WHERE`+written+`
 			AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`, scanLapsed, bound, last.at, last.ID, purgeBatch)
-	}, func(tx *Tx, part []Lapsed) (int64, error) {
-		for _, l := range part {
-			err := tx.exec(`UPDATE transactions SET expires_at = ?2 + `+offset+` WHERE id = ?3 AND`+written,
-				bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), l.ID)
-			if err != nil {
-				return 0, err
-			}
-		}
-		return int64(len(part)), nil
+	}, func(tx *Tx, l Lapsed) error {
+		return tx.exec(`UPDATE transactions SET expires_at = ?2 + `+offset+` WHERE id = ?3 AND`+written,
+			bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), l.ID)
 	})
 	if err != nil {
 		return fmt.Errorf("correct waits for a confirmation: %w", err)

@@ -123,7 +123,7 @@ func idOf(id int64) int64 { return id }
 func dueID(d Due) int64 { return d.ID }
 
 // purge changes or removes the rows that list returns after a row, page by page, and returns how
-// many. Between two pages payments have the writer to themselves.
+// many.
 func (r Rows[T]) purge(
 	ctx context.Context, p *Pass, list func(after T) ([]T, error), change func(*Tx, []T) (int64, error),
 ) (purged int64, err error) {
@@ -135,16 +135,35 @@ func (r Rows[T]) purge(
 		}
 		return len(part), err
 	}
+	err = r.pages(ctx, p, list)
+	return purged, err
+}
+
+// correct changes the rows that list returns after a row, page by page, in commits that Each bounds.
+func (r Rows[T]) correct(ctx context.Context, p *Pass, list func(after T) ([]T, error), change func(*Tx, T) error) error {
+	r.Change = func(ctx context.Context, part []T) (n int, err error) {
+		err = p.db.Update(ctx, func(tx *Tx) (err error) {
+			n, err = Each(tx, part, func(row T) error { return change(tx, row) })
+			return err
+		})
+		return n, err
+	}
+	return r.pages(ctx, p, list)
+}
+
+// pages does the rows that list returns after a row, page by page. Between two pages payments have the
+// writer to themselves.
+func (r Rows[T]) pages(ctx context.Context, p *Pass, list func(after T) ([]T, error)) error {
 	for last := *new(T); ; {
 		page, err := list(last)
 		if err == nil {
 			err = r.Do(ctx, p, page)
 		}
 		if err != nil || len(page) < purgeBatch {
-			return purged, err
+			return err
 		}
 		if err := pause(ctx); err != nil {
-			return purged, err
+			return err
 		}
 		last = page[len(page)-1]
 	}

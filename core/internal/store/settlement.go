@@ -87,19 +87,12 @@ func (db *DB) CorrectCaptures(ctx context.Context, d Day) error {
 		return nil
 	}
 	rows := Rows[Unsettled]{Kind: "capture", ID: func(u Unsettled) int64 { return u.ID }}
-	_, err := rows.purge(ctx, db.BeginPass(PassSettlement), func(last Unsettled) ([]Unsettled, error) {
+	err := rows.correct(ctx, db.BeginPass(PassSettlement), func(last Unsettled) ([]Unsettled, error) {
 		if last == (Unsettled{}) {
 			last = Unsettled{At: fromMillis(bound), ID: math.MaxInt64}
 		}
 		return db.UnsettledCaptures(ctx, d.Tenant, time.UnixMilli(math.MaxInt64), last, purgeBatch)
-	}, func(tx *Tx, part []Unsettled) (n int64, err error) {
-		for _, u := range part {
-			if err = tx.correctCapture(d.Tenant, u, bound); err != nil {
-				return 0, err
-			}
-		}
-		return int64(len(part)), nil
-	})
+	}, func(tx *Tx, u Unsettled) error { return tx.correctCapture(d.Tenant, u, bound) })
 	if err != nil {
 		return fmt.Errorf("correct the time of captures: %w", err)
 	}
