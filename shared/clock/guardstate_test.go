@@ -33,7 +33,7 @@ func wantBehind(t *testing.T, when string, g *clock.Guard, c *clock.Fake, confir
 }
 
 // TestGuardResumesAStep: a step that was seen before a restart waits for another hour, and the late
-// confirmed time follows it a day after that. What was not seen counts as a downtime.
+// confirmed time follows it a day after that. A step that the guard did not see counts as a downtime.
 func TestGuardResumesAStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -146,8 +146,9 @@ func (Presenter) Unfinished(u *store.Unfinished, d *engine.Resolution) engine.An
 // ShowStep shows an unfinished step as the operator's API has it.
 func ShowStep(u *store.Unfinished, d *engine.Resolution) operator.Step {
 	out := operator.Step{
-		ID: engine.StepName(u.Step), Reference: engine.StepReference(u), Object: operator.ObjectStep, Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant),
-		Mode: v1.ModeTest, Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,
+		ID: engine.StepName(u.Step), Reference: engine.StepReference(u), Object: operator.ObjectStep,
+		Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant), Mode: v1.ModeTest,
+		Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,
 		LastError: u.LastError, Since: v1.Time{Time: u.Since}, AttemptedAt: optionalTime(u.BegunAt), NextAttemptAt: optionalTime(u.NextAt),
 		ClientAddress: u.Client.Address,
 	}
