@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -109,3 +110,10 @@ func (tx *Tx) CountStatements(n *int) (done func()) {
 
 // ProbeFor sets how long a probe of PingWriter may take: a busy machine says nothing about the writer.
 func (db *DB) ProbeFor(d time.Duration) { db.health.patience.Store(int64(d)) }
+
+// EndedProbe starts a probe, waits until its goroutine is done, and returns the function that waits for it.
+func (db *DB) EndedProbe(ctx context.Context) func(context.Context) error {
+	p := db.startProbe(ctx)
+	synctest.Wait()
+	return p.result
+}

@@ -39,9 +39,9 @@ type health struct {
 // probe is one attempt to write.
 type probe struct {
 	ended   chan struct{}
-	expired <-chan struct{} // closed when it has taken too long
-	err     error           // once it has ended
-	at      time.Time       // when it ended
+	expired chan struct{} // closed when the probe takes too long
+	err     error         // once it has ended
+	at      time.Time     // when it ended
 }
 
 // bound is how long a probe may take.
@@ -79,6 +79,11 @@ func (db *DB) PingWriter(ctx context.Context) error {
 	}
 	p := h.running
 	h.mu.Unlock()
+	return p.result(ctx)
+}
+
+// result waits for a probe and returns its error; ErrStuck when it takes too long.
+func (p *probe) result(ctx context.Context) error {
 	select {
 	case <-p.ended:
 		return p.err
@@ -91,10 +96,11 @@ func (db *DB) PingWriter(ctx context.Context) error {
 
 // startProbe writes, in the background: a write that is stuck cannot be given up, only no longer waited for.
 func (db *DB) startProbe(ctx context.Context) *probe {
-	patience, release := context.WithTimeout(ctx, db.health.bound())
-	p := &probe{ended: make(chan struct{}), expired: patience.Done()}
+	p := &probe{ended: make(chan struct{}), expired: make(chan struct{})}
+	patience := time.AfterFunc(db.health.bound(), func() { close(p.expired) })
 	go func() {
-		defer release()
+		// A probe that has ended never expires: a waiter that runs later would read ErrStuck.
+		defer patience.Stop()
 		err := db.Update(ctx, func(tx *Tx) error {
 			filler := make([]byte, probeSize)
 			_, _ = rand.Read(filler) // it never fails

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -92,6 +93,19 @@ func TestSmallCommitsDoNotHide(t *testing.T) {
 	if err := b.db.PingWriter(t.Context()); err != nil {
 		t.Errorf("once there is space: %v", err)
 	}
+}
+
+// TestAProbeThatEndedIsNotStuck: the waiter runs only after the probe and its timer have ended.
+func TestAProbeThatEndedIsNotStuck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		result := setup(t).db.EndedProbe(t.Context())
+		for range 100 {
+			if err := result(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 func TestHealthSeesAStuckWriter(t *testing.T) {
