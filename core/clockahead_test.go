@@ -191,3 +191,25 @@ func TestATimeAheadIsForgottenAcrossRestarts(t *testing.T) {
 	b.clock.Advance(4 * 24 * time.Hour)
 	b.confirms(t, "at", b.clock.Now().UnixMilli())
 }
+
+// TestAStepAfterATimeAheadOutlivesARestart: within a week the clock is 25 hours ahead for a second
+// time, and core is restarted before it believes that. The key of a payment is still in use.
+func TestAStepAfterATimeAheadOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	const ahead = 25 * time.Hour
+	b := setup(t)
+	b.confirms(t, "id", 1)
+	first := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
+	b.clock.Step(ahead)
+	b.confirms(t, "step", ahead.Milliseconds())
+	b.clock.Advance(time.Hour)
+	b.confirms(t, "lag", ahead.Milliseconds())
+	b.clock.Step(-ahead)
+	b.confirms(t, "behind", ahead.Milliseconds())
+	b.clock.Step(ahead)
+	b.confirms(t, "step", ahead.Milliseconds())
+	b.wantKey(t, "ahead again", first, true)
+	b.stop(t)
+	b.start(t)
+	b.wantKey(t, "restarted", first, true)
+}

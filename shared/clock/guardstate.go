@@ -6,6 +6,7 @@ import "time"
 // are compared with Highest.
 type GuardState struct {
 	Highest  time.Time     // as Guard.Highest
+	Behind   time.Duration // how far Confirmed is behind Highest
 	Step     time.Duration // as Guard.Stepped
 	Lag      time.Duration // by how much ConfirmedLate is behind Confirmed
 	LagUntil time.Time     // when Lag ends; zero for no lag
@@ -17,7 +18,7 @@ func (g *Guard) State() GuardState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.read()
-	s := GuardState{Highest: g.highest, Step: g.seen, Lag: g.lag}
+	s := GuardState{Highest: g.highest, Behind: g.highest.Sub(g.confirmed), Step: g.seen, Lag: g.lag}
 	if g.lag > 0 {
 		s.LagUntil = g.highest.Add(g.lagUntil - g.at)
 	}
@@ -29,12 +30,12 @@ func (g *Guard) State() GuardState {
 
 // Resume continues from the state of an earlier run of the program. The hour of a step that waited
 // begins again. If the clock is ahead by up to an hour more, Resume believes that the program was
-// down for so long. If it is more than an hour, Resume sets the confirmed time back to the highest
-// time for an hour. Call it once, before another method.
+// down for so long. If it is more than an hour, Resume sets the confirmed time back to that of the
+// state for an hour. Call it once, before another method.
 func (g *Guard) Resume(s GuardState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ahead := g.confirmed.Sub(s.Highest)
+	ahead := g.confirmed.Sub(s.Highest.Add(-s.Behind))
 	g.seen = max(0, min(s.Step, ahead))
 	g.step = g.seen
 	if ahead-g.seen > restartTolerance {

@@ -140,6 +140,41 @@ func TestGuardResumesNoLongerLag(t *testing.T) {
 	wantHighest(t, g, now, 0)
 }
 
+// TestGuardResumesAStepAfterATimeAhead: the clock was two days ahead until it was believed, and was
+// set right. In the week in which Highest is ahead, a step waits across a restart as at any time.
+func TestGuardResumesAStepAfterATimeAhead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		step, down, moved time.Duration // moved: while the program was down
+		ahead, seen       time.Duration // after the restart
+	}{
+		{step: day, ahead: day, seen: day},
+		{step: 3 * day, ahead: 3 * day, seen: 3 * day},
+		{step: 3 * day, moved: -2 * day, ahead: day, seen: day},
+		{step: day, moved: -2 * day},
+		{moved: day, ahead: day},
+		{moved: 3 * day, ahead: 3 * day},
+		{down: time.Hour},
+		{},
+	} {
+		now := clock.NewFake(time.Unix(0, 0))
+		g := clock.NewGuard(now)
+		now.Step(2 * day)
+		g.Read()
+		now.Advance(time.Hour)
+		g.Read()
+		now.Step(-2 * day)
+		wantBehind(t, "set right", g, now, 0, 0, 0)
+		now.Step(c.step)
+		g.Read()
+		now.Advance(59 * time.Minute)
+		g = restarted(g, now, c.down, c.moved)
+		wantBehind(t, "resumed", g, now, c.ahead, c.ahead, c.seen)
+		now.Advance(time.Hour)
+		wantBehind(t, "after the hour", g, now, 0, c.seen, 0)
+	}
+}
+
 // TestGuardForgetsTheHighestThroughRestarts: the week in which a clock is behind counts through
 // restarts, and begins anew once the clock was right.
 func TestGuardForgetsTheHighestThroughRestarts(t *testing.T) {

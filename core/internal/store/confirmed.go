@@ -53,18 +53,20 @@ func (db *DB) confirmed(at time.Time) time.Time {
 }
 
 // KeepConfirmed writes the state of the clock's guard for the next process that opens the store, if
-// the highest confirmed time has changed by a minute, or a step of the clock was found or believed.
+// the highest confirmed time has changed by a minute, or a step of the clock was found, believed or
+// taken back.
 // Call it often, so that the store has such a step when the process dies, but never twice at the
 // same time.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
-	s := db.guard.State()
-	if s.Highest.Sub(db.kept.Highest).Abs() < keepConfirmedEvery && s.Step == db.kept.Step && s.Lag == db.kept.Lag {
+	s, kept := db.guard.State(), db.kept
+	moved := max(s.Highest.Sub(kept.Highest).Abs(), (s.Behind - kept.Behind).Abs())
+	if moved < keepConfirmedEvery && s.Step == kept.Step && s.Lag == kept.Lag {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`INSERT INTO confirmed_clock (id, at, step, lag, lag_until, low_until) VALUES (1, ?1, ?2, ?3, ?4, ?5)
-			ON CONFLICT (id) DO UPDATE SET at = ?1, step = ?2, lag = ?3, lag_until = ?4, low_until = ?5`,
-			toMillis(s.Highest), s.Step.Milliseconds(), s.Lag.Milliseconds(), toMillis(s.LagUntil), toMillis(s.LowUntil))
+		return tx.exec(`INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
+			ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, step = ?3, lag = ?4, lag_until = ?5, low_until = ?6`,
+			toMillis(s.Highest), s.Behind.Milliseconds(), s.Step.Milliseconds(), s.Lag.Milliseconds(), toMillis(s.LagUntil), toMillis(s.LowUntil))
 	})
 	if err != nil {
 		return fmt.Errorf("write the confirmed time: %w", err)
@@ -75,12 +77,12 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 
 // resume continues with the guard's state of an earlier process, if there was one.
 func (db *DB) resume(ctx context.Context) error {
-	s, err := db.query(ctx, `SELECT at, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`)
+	s, err := db.query(ctx, `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`)
 	if err != nil {
 		return fmt.Errorf("read the confirmed time: %w", err)
 	}
-	var at, step, lag, lagUntil, lowUntil int64
-	err = s.Row(ctx).Scan(&at, &step, &lag, &lagUntil, &lowUntil)
+	var at, behind, step, lag, lagUntil, lowUntil int64
+	err = s.Row(ctx).Scan(&at, &behind, &step, &lag, &lagUntil, &lowUntil)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -88,7 +90,7 @@ func (db *DB) resume(ctx context.Context) error {
 		return fmt.Errorf("read the confirmed time: %w", err)
 	}
 	db.kept = clock.GuardState{
-		Highest: fromMillis(at), Step: time.Duration(step) * time.Millisecond,
+		Highest: fromMillis(at), Behind: time.Duration(behind) * time.Millisecond, Step: time.Duration(step) * time.Millisecond,
 		Lag: time.Duration(lag) * time.Millisecond, LagUntil: fromMillis(lagUntil), LowUntil: fromMillis(lowUntil),
 	}
 	db.guard.Resume(db.kept)

@@ -432,6 +432,7 @@ CREATE TABLE store_probes (
 CREATE TABLE confirmed_clock (
     id        INTEGER PRIMARY KEY CHECK (id = 1),
     at        INTEGER NOT NULL,           -- the highest confirmed time
+    behind    INTEGER NOT NULL DEFAULT 0, -- how far the confirmed time is behind at
     step      INTEGER NOT NULL DEFAULT 0, -- how far the clock stepped ahead and is not believed yet
     lag       INTEGER NOT NULL DEFAULT 0, -- how far idempotency keys end behind the confirmed time
     lag_until INTEGER NOT NULL DEFAULT 0, -- when the lag ends, by at

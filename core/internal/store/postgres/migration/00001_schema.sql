@@ -403,6 +403,7 @@ CREATE TABLE store_probes (
 CREATE TABLE confirmed_clock (
     id        INTEGER PRIMARY KEY CHECK (id = 1),
     at        BIGINT  NOT NULL,           -- the highest confirmed time
+    behind    BIGINT  NOT NULL DEFAULT 0, -- how far the confirmed time is behind at
     step      BIGINT  NOT NULL DEFAULT 0, -- how far the clock stepped ahead and is not believed yet
     lag       BIGINT  NOT NULL DEFAULT 0, -- how far idempotency keys end behind the confirmed time
     lag_until BIGINT  NOT NULL DEFAULT 0, -- when the lag ends, by at
