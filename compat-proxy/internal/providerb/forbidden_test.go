@@ -57,6 +57,8 @@ func TestForbiddenRequestIsFinal(t *testing.T) {
 					s.lacks = ""
 					for i := range 2 {
 						s.refused(t, i, request(), http.StatusBadRequest)
+						// The header is not signed: it can be removed, or added.
+						s.refused(t, i, s.requestBy(t, by, f, !named), http.StatusBadRequest)
 					}
 					if got := s.distinct(); got != 0 {
 						t.Errorf("got %d effects, want none: %q", got, s.names)

@@ -52,8 +52,10 @@ type origin struct {
 // Evidence of a login that covers no path was bound before: see Handler.bind.
 func (o origin) name(req *wire.Request) name {
 	n := o.chosen(req)
-	if n.text != "" && strings.HasPrefix(o.target, voidTarget) {
-		n.text += "/void" // a reversal under the same name is another request
+	if n.text != "" && !n.final && strings.HasPrefix(o.target, voidTarget) {
+		// A reversal under the same name is another request. Evidence covers the operation, and its
+		// name stays the one that is bound.
+		n.text += "/void"
 	}
 	if o.caller.Evidence != "" && !n.final {
 		n.evidence = o.evidence() + o.place
