@@ -9,21 +9,12 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
-)
-
-// The bounds of what is under way at once.
-const (
-	places         = 256 // attempts at endpoints that took their last delivery
-	placesDoubted  = 128 // attempts at others
-	placesEach     = 4   // to one endpoint
-	placesEachFail = 1   // to one whose last attempt failed
 )
 
 const (
@@ -77,12 +68,12 @@ type Deliverer struct {
 	freed    chan struct{}     // an attempt has ended or was dropped
 	refusals map[int64]refusal // by endpoint; only Run reads and writes it
 	looked   time.Time         // when Run last looked for deliveries of a clock that was ahead
-	last     map[bool]int64    // the last endpoint that had its turn, by whether it fails; only of Run
+	// The groups of endpoints, in the order in which a round leases their deliveries.
+	proven, fresh, failing *group
 
-	mu     sync.Mutex          // guards what follows
-	under  map[int64]int       // attempts under way, by endpoint
-	busy   map[bool]int        // attempts under way, by whether their endpoint is doubted
-	proven map[int64]time.Time // endpoints that took the last delivery that was attempted here, and when
+	mu    sync.Mutex          // guards the attempts under way of the groups and the next fields
+	under map[int64]int       // attempts under way, by endpoint
+	took  map[int64]time.Time // endpoints that took the last delivery attempted here, and when
 }
 
 // New returns a Deliverer that does nothing yet.
@@ -93,8 +84,9 @@ func New(c Config) *Deliverer {
 		c.Observer = nobody{}
 	}
 	return &Deliverer{
-		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{}, last: map[bool]int64{},
-		under: map[int64]int{}, busy: map[bool]int{}, proven: map[int64]time.Time{},
+		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},
+		proven: newGroup(mostProven, mostEach), fresh: newGroup(mostFresh, mostEach), failing: newGroup(mostFailing, 1),
+		under: map[int64]int{}, took: map[int64]time.Time{},
 	}
 }
 
@@ -124,7 +116,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	d.client.CloseIdleConnections()
 }
 
-// rest waits for deliveries that are new or due, or for a place.
+// rest waits for deliveries that are new or due, or for the end of an attempt.
 func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
 	timer := time.NewTimer(max(min(next, d.Poll), 0))
 	defer timer.Stop()
@@ -136,9 +128,9 @@ func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
 	}
 }
 
-// round begins an attempt of each due delivery that the bounds allow, and returns the time until
-// the next one is due. Attempts begin as soon as the commit that leased them has ended: however
-// slow the store is, no lease is too old by then.
+// round begins attempts of due deliveries as the bounds allow, and returns the time until the next
+// one is due. It leases the deliveries of each group in one commit; the rest wait for the next round.
+// So on a slow store neither a group nor a merchant with many deliveries delays others for long.
 func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup) (time.Duration, error) {
 	if d.Agrees != nil && !d.Agrees() {
 		return d.Poll, nil
@@ -153,18 +145,31 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	now := d.Clock.Now()
 	d.endRefusals(now)
 	next := d.Poll
-	var takes []*take
-	d.sort(waiting)
+	due := map[*group][]*store.Endpoint{}
 	for _, w := range waiting {
 		if wait := w.DueAt.Sub(now); wait > 0 {
 			next = min(next, wait)
-		} else if t := d.reserve(&w.Endpoint); t.places > 0 {
-			takes = append(takes, t)
+		} else {
+			g := d.groupOf(&w.Endpoint)
+			due[g] = append(due[g], &w.Endpoint)
 		}
 	}
-	err = d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
-		d.last[fails(t.endpoint)] = t.endpoint.ID
-		t.places -= len(leases)
+	for _, g := range []*group{d.proven, d.fresh, d.failing} {
+		if err := d.serve(ctx, attempts, running, g, due[g]); err != nil {
+			return next, err
+		}
+	}
+	return next, nil
+}
+
+// serve begins attempts at due endpoints of a group. Attempts begin as soon as the commit that leased
+// them has ended: however slow the store is, no lease is too old by then.
+func (d *Deliverer) serve(
+	ctx, attempts context.Context, running *sync.WaitGroup, g *group, due []*store.Endpoint,
+) error {
+	takes := d.reserve(g, due)
+	err := d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
+		t.attempts -= len(leases)
 		for _, l := range leases {
 			running.Go(func() {
 				defer d.leave(t, true)
@@ -174,32 +179,25 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	})
 	for _, t := range takes {
 		_, refused := d.refusals[t.endpoint.ID]
-		for range t.places {
+		for range t.attempts {
 			d.leave(t, err == nil && !refused)
 		}
 	}
-	return next, err
+	return err
 }
 
-// sort sorts endpoints by their turn: those that fail last, so that they delay no other, and each
-// group from the endpoint after the last one that had its turn.
-func (d *Deliverer) sort(waiting []store.Waiting) {
-	rank := func(e *store.Endpoint) (n int) {
-		if fails(e) {
-			n = 2
-		}
-		if e.ID <= d.last[fails(e)] {
-			n++
-		}
-		return n
+// groupOf returns the group of an endpoint.
+func (d *Deliverer) groupOf(e *store.Endpoint) *group {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case !e.FailingSince.IsZero():
+		return d.failing
+	case d.took[e.ID].IsZero():
+		return d.fresh
 	}
-	slices.SortFunc(waiting, func(a, b store.Waiting) int {
-		return cmp.Or(rank(&a.Endpoint)-rank(&b.Endpoint), cmp.Compare(a.Endpoint.ID, b.Endpoint.ID))
-	})
+	return d.proven
 }
-
-// fails reports whether the last attempt at an endpoint failed.
-func fails(e *store.Endpoint) bool { return !e.FailingSince.IsZero() }
 
 // hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
 // until the clock reaches the time at which it was wrong.
@@ -239,59 +237,14 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 	return n, err
 }
 
-// take is a right to begin attempts at one endpoint.
-type take struct {
-	endpoint *store.Endpoint
-	doubted  bool
-	places   int // attempts that can still begin
-}
-
-// reserve returns the attempts that may begin at an endpoint now. They count as under way.
-func (d *Deliverer) reserve(e *store.Endpoint) *take {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t := &take{endpoint: e, doubted: d.proven[e.ID].IsZero(), places: placesEach}
-	if fails(e) {
-		t.places = placesEachFail
-	}
-	all := places
-	if t.doubted {
-		all = placesDoubted
-	}
-	t.places = min(t.places-d.under[e.ID], all-d.busy[t.doubted])
-	if t.places > 0 {
-		d.under[e.ID] += t.places
-		d.busy[t.doubted] += t.places
-	}
-	return t
-}
-
-// leave ends one attempt of a take, or drops it if it has not begun. With wake the next round begins
-// at once. Without it that round waits: after a failure it would find the same deliveries.
-func (d *Deliverer) leave(t *take, wake bool) {
-	d.mu.Lock()
-	d.busy[t.doubted]--
-	if d.under[t.endpoint.ID]--; d.under[t.endpoint.ID] == 0 {
-		delete(d.under, t.endpoint.ID)
-	}
-	d.mu.Unlock()
-	if !wake {
-		return
-	}
-	select {
-	case d.freed <- struct{}{}:
-	default: // it is known already
-	}
-}
-
-// learn keeps in mind whether an endpoint took what it was sent.
+// learn remembers whether an endpoint took its delivery.
 func (d *Deliverer) learn(endpoint int64, took bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if took {
-		d.proven[endpoint] = d.Clock.Now()
+		d.took[endpoint] = d.Clock.Now()
 	} else {
-		delete(d.proven, endpoint)
+		delete(d.took, endpoint)
 	}
 }
 
@@ -299,7 +252,7 @@ func (d *Deliverer) learn(endpoint int64, took bool) {
 func (d *Deliverer) forget(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.proven, func(_ int64, took time.Time) bool { return now.Sub(took) > provenFor })
+	maps.DeleteFunc(d.took, func(_ int64, took time.Time) bool { return now.Sub(took) > provenFor })
 }
 
 // keepPurging removes what is too old to be looked at, in small commits between which payments go on.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -228,45 +227,27 @@ func TestADeadEndpointDelaysNothing(t *testing.T) {
 	}
 }
 
-// TestHoweverManyAreDead fills all the places that endpoints may have which are not known to answer, and wants the one that is to be served.
+// TestHoweverManyAreDead: new endpoints of more merchants than may be attempted at once hold each
+// request. An endpoint of another merchant that took its last delivery is attempted.
 func TestHoweverManyAreDead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	live, dead := newReceiver(t, nil), newSlowReceiver(t)
 	run(t, b.deliverer(patient))
-	live := newReceiver(t, nil)
-	b.MustEndpoint(t, live.URL)
-	b.MustPay(t)
-	until(t, "it is known to answer", func() bool {
+	alive := b.mustEndpoints(t, live.URL, 1)
+	b.mustPayEach(t, alive, 1)
+	until(t, "the endpoint has taken a delivery", func() bool {
 		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == 1
 	})
-	alive := b.Tenant
-	hang := make(chan struct{})
-	var held atomic.Int64
-	dead := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
-		held.Add(1)
-		select {
-		case <-hang:
-		case <-q.Context().Done():
-		}
-	})
-	defer close(hang)
-	for range 4 {
-		b.Tenant = payment.Tenant{Merchant: b.IDs.Next()}
-		for range 16 {
-			b.MustEndpoint(t, dead.URL)
-		}
-		for range 4 {
-			b.MustPay(t)
-		}
+	const most, deliveries = 128, 20
+	b.mustPayEach(t, b.mustEndpoints(t, dead.URL, most+1), 1)
+	for range most {
+		dead.mustArrive(t)
 	}
-	until(t, "half of the places are taken", func() bool { return held.Load() == 128 })
-	b.Tenant = alive
-	for range 20 {
-		b.MustPay(t)
-	}
-	live.wait(t, 21)
-	if got := held.Load(); got != 128 {
-		t.Errorf("attempts at dead endpoints: got %d, want 128", got)
+	b.mustPayEach(t, alive, deliveries)
+	live.wait(t, 1+deliveries)
+	if got := most + len(dead.arrived); got != most {
+		t.Errorf("attempts at dead endpoints: got %d, want %d", got, most)
 	}
 }
 

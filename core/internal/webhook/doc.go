@@ -16,16 +16,29 @@
 // the next start, because only one process serves a data folder. A receiver may see an event twice, under the same webhook-id, and
 // of one object's events a later one first: the higher sequence is the newer.
 //
-// # No endpoint waits for another
+// # No merchant waits for another
 //
-// Attempts run side by side, a few for each endpoint. An endpoint whose last attempt failed gets one
-// at a time. All endpoints that did not take their last delivery here, the new ones included, have a
-// bound of their own: however many do not respond, the responsive ones are attempted.
+// Attempts run side by side. The endpoints are in three groups: those that took their last delivery
+// here, those that fail, and those without a result here, the new ones included. Each group has a bound
+// of attempts. However many endpoints of a group do not respond, those of the others are attempted.
 //
-// Endpoints have their turn one after the other, the failing ones last. A round begins the attempts
-// of each commit when it has committed, and ends with the first commit for failing endpoints. So on a
-// slow store a healthy endpoint waits for a few failing ones at most, and each failing one is attempted
-// in time. The queue of an endpoint is a range of an index, and the next is found by one step over it.
+// In a group the merchants have their turn one after the other, for one attempt at a time. A merchant
+// whose deliveries become due, and one that had its turn, is the last one in the line. Test and live
+// mode are in line together. An endpoint that is deleted and made again gains nothing, and neither
+// does one whose URL is changed. The endpoints of a merchant have their turn in the same way, a few
+// attempts at each, and one at a failing endpoint.
+//
+// A merchant holds at most as many attempts of a group as are left: alone half of them, beside another
+// merchant a third. So a merchant that holds none is attempted at once, while fewer merchants than the
+// bound hold attempts. Attempts at deleted endpoints count until they end.
+//
+// A round leases the deliveries of each group in one commit, and begins their attempts when it has
+// committed. So on a slow store a healthy endpoint waits for three such commits at most before its
+// group is next. The queue of an endpoint is a range of an index, and the next is found by one step
+// over it.
+//
+// After a restart all endpoints that do not fail are without a result. The failing ones are stored as
+// such, so that they delay no other then either.
 //
 // # Where a request may go
 //

@@ -27,5 +27,5 @@ func (d *Deliverer) Proven(now time.Time) int {
 	d.forget(now)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.proven)
+	return len(d.took)
 }

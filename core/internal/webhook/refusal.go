@@ -30,21 +30,21 @@ func (d *Deliverer) endRefusals(now time.Time) {
 type begin func(t *take, leases []store.Lease, leased time.Time)
 
 // lease leases deliveries by endpoint, those of many endpoints in one commit, and begins their
-// attempts after each commit. Of failing endpoints it leases one commit only. The others have their
-// turn in the next rounds, so that on a slow store healthy endpoints do not wait for them. If the
-// deliveries to an endpoint cannot be leased together, they are leased one by one.
+// attempts after that commit. The endpoints beyond the bounds of a commit keep their turns. If the
+// commit fails, it leases parts in commits of their own. If the deliveries to an endpoint cannot be
+// leased together, they are leased one by one.
 func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) error {
 	pass := d.Store.BeginPass(store.PassWebhooks)
 	return store.Rows[*take]{
 		Kind: "webhook_endpoint", ID: func(t *take) int64 { return t.endpoint.ID },
-		Change: func(ctx context.Context, part []*take) (n int, err error) {
+		Change: func(ctx context.Context, part []*take) (int, error) {
 			var now time.Time
 			var got [][]store.Lease
-			err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			err := d.Store.Update(ctx, func(tx *store.Tx) error {
 				now, got = d.Clock.Now(), nil
-				n, err = store.Each(tx, part, func(t *take) error {
+				_, err := store.Each(tx, part, func(t *take) error {
 					after := d.refusals[t.endpoint.ID].after
-					leases, err := tx.LeaseDeliveries(t.endpoint.ID, after, t.places, now.Add(leaseTime))
+					leases, err := tx.LeaseDeliveries(t.endpoint.ID, after, t.attempts, now.Add(leaseTime))
 					got = append(got, leases)
 					return err
 				})
@@ -54,12 +54,10 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 				return 0, err
 			}
 			for i, leases := range got {
+				part[i].group.endTurn(part[i].endpoint)
 				attempt(part[i], leases, now)
 			}
-			if fails(part[n-1].endpoint) {
-				return len(part), nil
-			}
-			return n, nil
+			return len(part), nil // those beyond got are the first ones of the next round
 		},
 		Refused: func(ctx context.Context, t *take) error { return d.leaseSingly(ctx, pass, t, attempt) },
 	}.Do(ctx, pass, takes)
@@ -67,6 +65,7 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 
 // leaseSingly is lease of the due deliveries to one endpoint. It skips those that fail.
 func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, attempt begin) error {
+	t.group.endTurn(t.endpoint) // even if it fails: endpoints of other merchants are next
 	r := refusal{d.refusals[t.endpoint.ID].after, d.Clock.Now()}
 	due, err := d.Store.DueDeliveries(ctx, t.endpoint.ID, r.after, r.since, refusalPage)
 	if err != nil {
@@ -92,8 +91,8 @@ func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, 
 			return n, err
 		},
 	}
-	for len(due) > 0 && t.places > 0 && err == nil {
-		part := due[:min(t.places, len(due))]
+	for len(due) > 0 && t.attempts > 0 && err == nil {
+		part := due[:min(t.attempts, len(due))]
 		err = rows.Do(ctx, pass, part)
 		r.after, due = part[len(part)-1], due[len(part):]
 	}

@@ -3,11 +3,15 @@ package webhook_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // slowReceiver holds each request to it until a status is sent to respond.
@@ -43,17 +47,67 @@ func (r *slowReceiver) mustArrive(t *testing.T) string {
 	}
 }
 
-// mustEndpoints makes endpoints of new merchants, 16 each. The paths of their URLs are numbers.
+// mustEndpoints makes endpoints, each of a new merchant. The paths of their URLs are numbers.
 func (b *bundle) mustEndpoints(t *testing.T, url string, endpoints int) (tenants []payment.Tenant) {
 	t.Helper()
 	for n := range endpoints {
-		if n%16 == 0 {
-			b.Tenant = payment.Tenant{Merchant: b.IDs.Next()}
-			tenants = append(tenants, b.Tenant)
-		}
+		b.Tenant = payment.Tenant{Merchant: b.IDs.Next()}
+		tenants = append(tenants, b.Tenant)
 		b.MustEndpoint(t, fmt.Sprintf("%s/%d", url, n))
 	}
 	return tenants
+}
+
+// mustReplace deletes the endpoints of a tenant and makes 16 others. The paths of their URLs begin
+// with the generation.
+func (b *bundle) mustReplace(t *testing.T, tenant payment.Tenant, url string, generation int) {
+	t.Helper()
+	b.Tenant = tenant
+	old, err := b.DB.Endpoints(t.Context(), tenant, store.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range old.Rows {
+		if _, err := b.Engine.DeleteEndpoint(t.Context(), engine.Request{Tenant: tenant}, e.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 16 {
+		b.MustEndpoint(t, fmt.Sprintf("%s/%d-%d", url, generation, n))
+	}
+}
+
+// holdingReceiver responds with 200 to the first request of each path and holds the others.
+type holdingReceiver struct {
+	*receiver
+	mu    sync.Mutex
+	paths map[string]int // requests so far
+	held  int
+}
+
+func newHoldingReceiver(t *testing.T) *holdingReceiver {
+	t.Helper()
+	r := &holdingReceiver{paths: map[string]int{}}
+	r.receiver = newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
+		r.mu.Lock()
+		r.paths[q.URL.Path]++
+		hold := r.paths[q.URL.Path] > 1
+		if hold {
+			r.held++
+		}
+		r.mu.Unlock()
+		if hold {
+			<-q.Context().Done()
+		}
+	})
+	return r
+}
+
+// count returns how many requests it has held so far.
+func (r *holdingReceiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held
 }
 
 // mustPayEach makes payments of each tenant.
@@ -66,15 +120,26 @@ func (b *bundle) mustPayEach(t *testing.T, tenants []payment.Tenant, payments in
 	}
 }
 
+// mustEvents writes events of a tenant of any mode.
+func (b *bundle) mustEvents(t *testing.T, tenant payment.Tenant, events int) {
+	t.Helper()
+	for range events {
+		e := store.Event{ID: b.IDs.Next(), Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: 1, Data: []byte("{}")}
+		if err := b.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertEvent(&e) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // mustFail makes all endpoints failing ones.
 func (b *bundle) mustFail(t *testing.T) {
 	t.Helper()
 	b.MustExec(t, "UPDATE webhook_endpoints SET failing_since = ?", coretest.Birth.UnixMilli())
 }
 
-// TestUnresponsiveEndpointsTakeTurns: more failing endpoints than may be attempted at once hold each
-// request and have more deliveries. When an attempt ends, a new endpoint of another merchant is
-// attempted next, then the failing endpoint that was not attempted yet.
+// TestUnresponsiveEndpointsTakeTurns: failing endpoints of more merchants than may be attempted at
+// once hold each request and have more deliveries. A new endpoint of another merchant is attempted at
+// once. When an attempt ends, the failing endpoint that was not attempted yet is attempted next.
 func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -88,11 +153,30 @@ func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 		attempted[r.mustArrive(t)] = true
 	}
 	b.mustPayEach(t, b.mustEndpoints(t, fresh.URL, 1), 1)
-	r.respond <- http.StatusInternalServerError
 	fresh.wait(t, 1)
+	r.respond <- http.StatusInternalServerError
 	if got := r.mustArrive(t); len(attempted) != most || attempted[got] {
 		t.Errorf("the attempt after those of %d endpoints: got one of %s, want another endpoint", len(attempted), got)
 	}
+}
+
+// TestFreshEndpointsDelayNoFailingOne: new endpoints of more merchants than may be attempted at once
+// hold each request. A failing endpoint of another merchant, which would take its delivery, is
+// attempted.
+func TestFreshEndpointsDelayNoFailingOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, failing := newSlowReceiver(t), newReceiver(t, nil)
+	const most = 128
+	other := b.mustEndpoints(t, failing.URL, 1)
+	b.mustFail(t)
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most+1), 1)
+	run(t, b.deliverer(patient))
+	for range most {
+		r.mustArrive(t)
+	}
+	b.mustPayEach(t, other, 1)
+	failing.wait(t, 1)
 }
 
 // TestResponsiveEndpointsDelayNoFailingOne: all attempts that may be made at once at endpoints that
@@ -101,7 +185,7 @@ func TestResponsiveEndpointsDelayNoFailingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r, failing := newSlowReceiver(t), newReceiver(t, nil)
-	const endpoints, each = 64, 4
+	const endpoints, each, left = 64, 4, 3
 	tenants := b.mustEndpoints(t, r.URL, endpoints)
 	b.mustPayEach(t, tenants, 1)
 	run(t, b.deliverer(patient))
@@ -113,11 +197,163 @@ func TestResponsiveEndpointsDelayNoFailingOne(t *testing.T) {
 		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == endpoints
 	})
 	b.mustPayEach(t, tenants, each+1)
-	for range endpoints * each {
+	for range endpoints*each - left {
 		r.mustArrive(t)
 	}
 	last := b.mustEndpoints(t, failing.URL, 1)
 	b.mustFail(t)
 	b.mustPayEach(t, last, 1)
 	failing.wait(t, 1)
+}
+
+// TestTheLongestWaitHasTheNextTurn: all attempts that may be made at once at new endpoints are under
+// way, and an endpoint of another merchant waits. Then an older endpoint begins to wait, and a newer
+// one of a merchant that had its turn before. When an attempt ends, the endpoint that waited for
+// longest is attempted.
+func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, responsive := newSlowReceiver(t), newReceiver(t, nil)
+	const most = 128
+	witness := b.mustEndpoints(t, responsive.URL, 1)
+	older := b.mustEndpoints(t, r.URL+"/older", 1)
+	longest := b.mustEndpoints(t, r.URL+"/longest", 1)
+	run(t, b.deliverer(patient))
+	b.mustPayEach(t, witness, 1)
+	until(t, "the witness has taken a delivery", func() bool {
+		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == 1
+	})
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most), 1)
+	for range most {
+		r.mustArrive(t)
+	}
+	b.mustPayEach(t, longest, 1)
+	b.mustPayEach(t, witness, 1)
+	responsive.wait(t, 2) // so the endpoint that waits for longest was among the due ones of a round
+	b.mustPayEach(t, older, 1)
+	b.Tenant = witness[0]
+	b.MustEndpoint(t, r.URL+"/newer")
+	b.MustPay(t)
+	r.respond <- http.StatusGone
+	if got := r.mustArrive(t); got != "/longest/0" {
+		t.Errorf("the next attempt: got %s, want /longest/0", got)
+	}
+}
+
+// TestOneMerchantLeavesAttemptsToOthers: a merchant has endpoints that take one delivery and hold all
+// further requests. Again and again it deletes them and makes new ones. It gets half of all attempts
+// at such endpoints, and an endpoint of another merchant is attempted at once.
+func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, other := newHoldingReceiver(t), newReceiver(t, nil)
+	const half, endpoints, each = 128, 16, 4
+	others := b.mustEndpoints(t, other.URL, 1)
+	holds := payment.Tenant{Merchant: b.IDs.Next()}
+	run(t, b.deliverer(patient))
+	b.mustPayEach(t, others, 1)
+	other.wait(t, 1)
+	for generation := range 4 {
+		b.mustReplace(t, holds, r.URL, generation)
+		b.mustPayEach(t, []payment.Tenant{holds}, 1)
+		until(t, "all new endpoints have taken a delivery", func() bool {
+			const took = "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'"
+			return b.Number(t, took) == int64(1+endpoints*(generation+1))
+		})
+		b.mustPayEach(t, []payment.Tenant{holds}, each+1)
+		until(t, "their further requests are held", func() bool {
+			return r.count() >= min(half, endpoints*each*(generation+1))
+		})
+	}
+	b.mustPayEach(t, others, 1)
+	other.wait(t, 2)
+	if got := r.count(); got != half {
+		t.Errorf("attempts at the endpoints of one merchant: got %d, want %d", got, half)
+	}
+}
+
+// TestOneMerchantsNewEndpointsLeaveAttemptsToOthers is TestOneMerchantLeavesAttemptsToOthers of
+// endpoints that hold their first request too, in test and live mode.
+func TestOneMerchantsNewEndpointsLeaveAttemptsToOthers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, other := newSlowReceiver(t), newReceiver(t, nil)
+	const half = 64
+	others := b.mustEndpoints(t, other.URL, 1)
+	holds := payment.Tenant{Merchant: b.IDs.Next()}
+	run(t, b.deliverer(patient))
+	b.mustReplace(t, holds, r.URL, 0)
+	b.mustPayEach(t, []payment.Tenant{holds}, 4)
+	for range half {
+		r.mustArrive(t)
+	}
+	b.mustReplace(t, holds, r.URL, 1)
+	b.mustPayEach(t, []payment.Tenant{holds}, 4)
+	b.mustReplace(t, payment.Tenant{Merchant: holds.Merchant, Live: true}, r.URL, 2)
+	b.mustEvents(t, b.Tenant, 4)
+	b.mustPayEach(t, others, 1)
+	other.wait(t, 1)
+	if got := half + len(r.arrived); got != half {
+		t.Errorf("attempts at the endpoints of one merchant: got %d, want %d", got, half)
+	}
+}
+
+// TestEndpointsOfAMerchantTakeTurns: a merchant has new endpoints in test and live mode that hold each
+// request, and as many attempts at them as it may have. The next two attempts after one of these has
+// ended are at different endpoints.
+func TestEndpointsOfAMerchantTakeTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newSlowReceiver(t)
+	const half = 64
+	merchant := payment.Tenant{Merchant: b.IDs.Next()}
+	live := payment.Tenant{Merchant: merchant.Merchant, Live: true}
+	b.mustReplace(t, merchant, r.URL, 0)
+	b.mustReplace(t, live, r.URL, 1)
+	b.mustPayEach(t, []payment.Tenant{merchant}, 4)
+	b.mustEvents(t, live, 4)
+	run(t, b.deliverer(patient))
+	for range half {
+		r.mustArrive(t)
+	}
+	var next [2]string
+	for i := range next {
+		r.respond <- http.StatusGone
+		next[i] = r.mustArrive(t)
+	}
+	if next[0] == next[1] {
+		t.Errorf("the next attempts: got both at %s, want another endpoint", next[0])
+	}
+}
+
+// TestMerchantsTakeTurns: failing endpoints of other merchants leave one attempt. A merchant whose
+// failing endpoint responds at once and has many deliveries, and one with one delivery, get it in turn.
+func TestMerchantsTakeTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	arrived := make(chan string, 100)
+	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasPrefix(q.URL.Path, "/holds") {
+			<-q.Context().Done()
+			return
+		}
+		arrived <- q.URL.Path
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	const most, many = 128, 10
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/holds", most-1), 1)
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/many", 1), many)
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/one", 1), 1)
+	b.mustFail(t)
+	run(t, b.deliverer(patient))
+	for _, want := range []string{"/many/0", "/one/0", "/many/0"} {
+		select {
+		case got := <-arrived:
+			if got != want {
+				t.Errorf("the next attempt: got %s, want %s", got, want)
+			}
+		case <-time.After(patience):
+			t.Fatalf("no attempt at %s", want)
+		}
+	}
 }
