@@ -102,12 +102,14 @@ func (e *Engine) sealByNewKey(
 }
 
 // DestroyCodeKeys destroys the keys of security codes whose tokens have all expired. It also
-// destroys keys of an hour that no core's clock can have reached: the clock was ahead when they
-// were made, and they would outlive the hour by as much. Their tokens are refused from then on.
+// destroys keys of an hour that no core's clock can have reached by store.DB.LatestToken: the clock
+// was ahead when they were made, and they would outlive the hour by as much. Their tokens are refused
+// from then on.
 func (e *Engine) DestroyCodeKeys(ctx context.Context) error {
 	hour := payment.CodeHour(e.Clock.Now())
 	if k := e.codeKeys.newest.Load(); k != nil && k.Hour != hour {
 		e.codeKeys.forget() // this process has a copy of the key, which must not outlive the stored one
 	}
-	return e.Store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, hour+1)
+	latest := payment.CodeHour(e.Store.LatestToken())
+	return e.Store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, max(hour, latest)+1)
 }

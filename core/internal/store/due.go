@@ -30,9 +30,14 @@ type dueRange struct {
 // dueRanges returns the ranges of a queue that are due at a time: the rows up to that time, and those
 // that are due too far ahead.
 func dueRanges(at time.Time, longest time.Duration) [2]dueRange {
+	return dueRangesFrom(at, at, longest)
+}
+
+// dueRangesFrom is dueRanges where too far ahead counts from a time latest.
+func dueRangesFrom(at, latest time.Time, longest time.Duration) [2]dueRange {
 	return [2]dueRange{
 		{through: toMillis(at)},
-		{after: Due{At: tooFarAhead(at, longest), ID: math.MaxInt64}, through: math.MaxInt64},
+		{after: Due{At: tooFarAhead(latest, longest), ID: math.MaxInt64}, through: math.MaxInt64},
 	}
 }
 

@@ -78,10 +78,11 @@ const (
 // WipeTokens removes the secrets of the tokens that have expired, and returns the number of tokens. A
 // token that expired only by a clock that was set ahead expires by the confirmed time too, so that it
 // stays expired after the clock is set right. So does a token that a clock ahead wrote, with or
-// without its secrets: DeleteTokens then removes it as soon as others.
+// without its secrets: DeleteTokens then removes it as soon as others. A token that is later than
+// LatestToken allows was written by such a clock.
 func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
 	pass := db.BeginPass(PassExpiry)
-	for i, due := range dueRanges(db.clock.Now(), payment.TokenLifetime) {
+	for i, due := range dueRangesFrom(db.clock.Now(), db.LatestToken(), payment.TokenLifetime) {
 		rows := []string{sealedTokens, allTokens}[i]
 		n, err := Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, pass, func(last Due) ([]Due, error) {
 			after := due.next(last)

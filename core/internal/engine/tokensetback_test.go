@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// TestTokensOutliveAClockSetBack: a clock that is set back by mistake for less than an hour removes
+// neither the card number nor the security code of a token. A payment by the token has both.
+func TestTokensOutliveAClockSetBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before func(*testing.T, *coretest.Service) // what happened to the clock earlier
+		back   time.Duration
+		held   time.Duration
+	}{
+		"for one sweep":  {back: 3 * time.Hour, held: time.Minute},
+		"for most of it": {back: 3 * time.Hour, held: 57 * time.Minute},
+		"by two hours":   {back: 2*time.Hour + time.Second, held: time.Minute},
+		"by 30 days":     {back: 30 * 24 * time.Hour, held: time.Minute},
+		"after a correction by four hours": {before: func(t *testing.T, s *coretest.Service) {
+			s.Clock.Step(-4 * time.Hour)
+			mustSweep(t, s)
+			s.Clock.Advance(2 * time.Hour)
+			mustSweep(t, s)
+		}, back: 3 * time.Hour, held: 57 * time.Minute},
+		"after a correction in part": {before: func(t *testing.T, s *coretest.Service) {
+			s.Clock.Step(-6 * time.Hour)
+			mustSweep(t, s)
+			s.Clock.Step(4 * time.Hour)
+			mustSweep(t, s)
+			s.Clock.Advance(10 * time.Minute)
+		}, back: 3 * time.Hour, held: 57 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			s.DB.ClockAhead()
+			if c.before != nil {
+				c.before(t, s)
+			}
+			token := MustToken(t, s, cvc)
+			s.Clock.Advance(time.Minute)
+			s.Clock.Step(-c.back)
+			mustSweep(t, s)
+			s.Clock.Advance(c.held)
+			mustSweep(t, s)
+			s.Clock.Step(c.back)
+			found, err := s.Engine.Stored(t.Context(), s.Tenant, token)
+			if err != nil || found.Secrets.Number.IsZero() || found.Secrets.CVC.IsZero() {
+				t.Fatalf("the token: got %v, %v, want its number and security code", found.Secrets, err)
+			}
+			if a, err := payWith(t.Context(), s, "k", token, found); err != nil || a.Status != 201 {
+				t.Errorf("the payment by the token: got %d, %v, want 201", a.Status, err)
+			}
+		})
+	}
+}
+
+// TestTokensOfAClockSetBackAreWiped: a clock that is set back for more than an hour keeps no card
+// number and no key of a security code for longer, and no token of the new time loses its number.
+func TestTokensOfAClockSetBackAreWiped(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	s.DB.ClockAhead()
+	MustToken(t, s, cvc)
+	s.Clock.Step(-30 * 24 * time.Hour)
+	mustSweep(t, s)
+	wantNumber(t, s, "tokens with a number at first", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
+	s.Clock.Advance(payment.TokenLifetime)
+	mustSweep(t, s)
+	wantNumber(t, s, "tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 0)
+	wantNumber(t, s, "security codes", "SELECT COUNT(*) FROM security_codes", 0)
+	later := fmt.Sprintf("SELECT COUNT(*) FROM code_keys WHERE hour > %d", payment.CodeHour(s.Clock.Now())+1)
+	wantNumber(t, s, "keys of a later hour", later, 0)
+	MustToken(t, s, cvc)
+	mustSweep(t, s)
+	wantNumber(t, s, "new tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
+}
