@@ -138,6 +138,7 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 			pass(store.LeastKeepPersonal)
 			wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
 			pass(24 * time.Hour)
+			pass(24 * time.Hour) // a deletion a year ahead was corrected two passes ago
 			wantNumber(t, s, "deleted customers that wait", "SELECT COUNT(*) FROM customer_erasures", 0)
 		})
 	}

@@ -90,14 +90,14 @@ func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int6
 
 // postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased, or
 // after customerPause. It ends the erasure of a customer without transactions. A payment that was under
-// way when the customer was deleted can add one for a day.
+// way when the customer was deleted can add one for a day, in which no step of the clock counts.
 func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	left, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
 		0, math.MaxInt64, 1)
 	if err != nil {
 		return err
 	}
-	if len(left) == 0 && e.now.Sub(c.deleted) > clockStep {
+	if len(left) == 0 && e.db.keysEnded(e.now).Sub(c.deleted) > clockStep {
 		if n, err := tx.changed(`DELETE FROM customer_erasures WHERE customer_id = ? AND events_due_at = 0`, c.id); err != nil || n > 0 {
 			return err
 		}
@@ -111,9 +111,10 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	if latest := e.now.Add(customerPause); due.After(latest) {
 		due = latest
 	}
-	// A deletion in the future was written by a clock that was ahead.
+	// A deletion in the future was written by a clock that was ahead. The present is that of the latest
+	// clock that may be right: an earlier time would end the deletion before its day.
 	return tx.exec(`UPDATE customer_erasures SET due_at = ?1, deleted_at = MIN(deleted_at, ?2) WHERE customer_id = ?3`,
-		toMillis(due), toMillis(e.now), c.id)
+		toMillis(due), e.db.ahead(0), c.id)
 }
 
 // afterErasure prepares a step on a transaction whose personal data was erased: the step records no
