@@ -35,8 +35,10 @@ func TestADeletionLastsADay(t *testing.T) {
 			if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
 				t.Fatalf("delete: %d, %v", a.Status, err)
 			}
+			deleted := s.Number(t, "SELECT deleted_at FROM customer_erasures")
 			s.Clock.Step(c.after)
 			pass(time.Minute)
+			wantNumber(t, s, "the time of the deletion", "SELECT deleted_at FROM customer_erasures", deleted)
 			if c.after < 0 { // a mistake, which is corrected
 				s.Clock.Step(-c.after)
 			}
