@@ -23,12 +23,14 @@ func TestTokensOutliveAClockSetBack(t *testing.T) {
 		"by two hours":   {back: 2*time.Hour + time.Second, held: time.Minute},
 		"by 30 days":     {back: 30 * 24 * time.Hour, held: time.Minute},
 		"after a correction by four hours": {before: func(t *testing.T, s *coretest.Service) {
+			t.Helper()
 			s.Clock.Step(-4 * time.Hour)
 			mustSweep(t, s)
 			s.Clock.Advance(2 * time.Hour)
 			mustSweep(t, s)
 		}, back: 3 * time.Hour, held: 57 * time.Minute},
 		"after a correction in part": {before: func(t *testing.T, s *coretest.Service) {
+			t.Helper()
 			s.Clock.Step(-6 * time.Hour)
 			mustSweep(t, s)
 			s.Clock.Step(4 * time.Hour)

@@ -19,7 +19,8 @@ const setBackTolerance = time.Minute
 
 // latest returns the latest time by which a token that can still be used was made: that of the clock,
 // or the highest confirmed time while the clock is behind it, because the clock may be wrong now.
-// After an hour the clock counts: all tokens made before it was set back have expired.
+// After an hour the clock counts: all tokens made before it was set back have expired. Those of a
+// clock that was ahead by up to three hours are wiped when the clock reaches their own end.
 func (c *tokenClock) latest(now, highest time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
