@@ -83,3 +83,29 @@ func TestTokensOfAClockSetBackAreWiped(t *testing.T) {
 	mustSweep(t, s)
 	wantNumber(t, s, "new tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
 }
+
+// TestCodeKeysOfAClockThatWasAhead: a clock a day ahead made a key of security codes, and was set back
+// while core was stopped. The key is destroyed an hour after the start. That of an hour that the clock
+// has reached by then stays.
+func TestCodeKeysOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	first := coretest.Open(t)
+	hour := payment.CodeHour(first.Clock.Now())
+	first.Clock.Advance(time.Hour)
+	MustToken(t, first, cvc)
+	first.Clock.Advance(23 * time.Hour)
+	MustToken(t, first, cvc)
+	if err := first.DB.KeepConfirmed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := first.Revive(t, first.Snapshot(t))
+	s.Clock.Step(-24 * time.Hour)
+	s.DB.ClockAhead()
+	mustSweep(t, s)
+	wantNumber(t, s, "keys at first", "SELECT COUNT(*) FROM code_keys", 2)
+	s.Clock.Advance(payment.TokenLifetime)
+	mustSweep(t, s)
+	wantNumber(t, s, "keys", "SELECT COUNT(*) FROM code_keys", 1)
+	wantNumber(t, s, "keys of the hour", fmt.Sprintf("SELECT COUNT(*) FROM code_keys WHERE hour = %d", hour+1), 1)
+	wantNumber(t, s, "codes", "SELECT COUNT(*) FROM security_codes", 1)
+}
