@@ -54,9 +54,8 @@ func (db *DB) confirmed(at time.Time) time.Time {
 
 // KeepConfirmed writes the state of the clock's guard for the next process that opens the store, if
 // the highest confirmed time has changed by a minute, or a step of the clock was found, believed or
-// taken back.
-// Call it often, so that the store has such a step when the process dies, but never twice at the
-// same time.
+// taken back. Call it often, so that the store has such a step when the process dies, but never twice
+// at the same time.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
 	s, kept := db.guard.State(), db.kept
 	moved := max(s.Highest.Sub(kept.Highest).Abs(), (s.Behind - kept.Behind).Abs())
@@ -64,9 +63,11 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
+		return tx.exec(`INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until)
+			VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
 			ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, step = ?3, lag = ?4, lag_until = ?5, low_until = ?6`,
-			toMillis(s.Highest), s.Behind.Milliseconds(), s.Step.Milliseconds(), s.Lag.Milliseconds(), toMillis(s.LagUntil), toMillis(s.LowUntil))
+			toMillis(s.Highest), s.Behind.Milliseconds(), s.Step.Milliseconds(), s.Lag.Milliseconds(),
+			toMillis(s.LagUntil), toMillis(s.LowUntil))
 	})
 	if err != nil {
 		return fmt.Errorf("write the confirmed time: %w", err)
@@ -90,8 +91,9 @@ func (db *DB) resume(ctx context.Context) error {
 		return fmt.Errorf("read the confirmed time: %w", err)
 	}
 	db.kept = clock.GuardState{
-		Highest: fromMillis(at), Behind: time.Duration(behind) * time.Millisecond, Step: time.Duration(step) * time.Millisecond,
-		Lag: time.Duration(lag) * time.Millisecond, LagUntil: fromMillis(lagUntil), LowUntil: fromMillis(lowUntil),
+		Highest: fromMillis(at), Behind: time.Duration(behind) * time.Millisecond,
+		Step: time.Duration(step) * time.Millisecond,
+		Lag:  time.Duration(lag) * time.Millisecond, LagUntil: fromMillis(lagUntil), LowUntil: fromMillis(lowUntil),
 	}
 	db.guard.Resume(db.kept)
 	return nil

@@ -40,7 +40,7 @@ type DB struct {
 	clock   clock.Clock
 	guard   *clock.Guard     // of clock
 	kept    clock.GuardState // the guard's state as it is stored, zero for none
-	tokens  tokenClock
+	tokens  tokenClock       // how the clock compares with the highest confirmed time, for tokens
 	engine  Engine
 	health  health
 	targets *targetCache            // nil where others change endpoints too

@@ -24,7 +24,7 @@
 //
 // In a group the merchants have their turn one after the other, for one attempt at a time. A merchant
 // whose deliveries become due, and one that had its turn, is the last one in the line. Test and live
-// mode are in line together. An endpoint that is deleted and made again gains nothing, and neither
+// mode are in line together. An endpoint that is deleted and made again gains no turn, and neither
 // does one whose URL is changed. The endpoints of a merchant have their turn in the same way, a few
 // attempts at each, and one at a failing endpoint.
 //
@@ -36,6 +36,10 @@
 // committed. So on a slow store a healthy endpoint waits for three such commits at most before its
 // group is next. The queue of an endpoint is a range of an index, and the next is found by one step
 // over it.
+//
+// Two limits are left. A merchant that holds all that it may by endpoints in test mode delays its own
+// live mode. Deliveries to deleted endpoints are read in each round until the next purge, so a
+// merchant that makes and deletes very many endpoints makes the rounds of all merchants slower.
 //
 // After a restart all endpoints that do not fail are without a result. The failing ones are stored as
 // such, so that they delay no other then either.

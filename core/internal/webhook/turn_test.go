@@ -120,6 +120,14 @@ func (b *bundle) mustPayEach(t *testing.T, tenants []payment.Tenant, payments in
 	}
 }
 
+// awaitSuccesses waits until that many deliveries have succeeded.
+func (b *bundle) awaitSuccesses(t *testing.T, deliveries int64) {
+	t.Helper()
+	until(t, fmt.Sprintf("%d deliveries have succeeded", deliveries), func() bool {
+		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == deliveries
+	})
+}
+
 // mustEvents writes events of a tenant of any mode.
 func (b *bundle) mustEvents(t *testing.T, tenant payment.Tenant, events int) {
 	t.Helper()
@@ -179,8 +187,8 @@ func TestFreshEndpointsDelayNoFailingOne(t *testing.T) {
 	failing.wait(t, 1)
 }
 
-// TestResponsiveEndpointsDelayNoFailingOne: all attempts that may be made at once at endpoints that
-// took their last delivery are under way, and more are due. A failing endpoint is attempted.
+// TestResponsiveEndpointsDelayNoFailingOne: at endpoints that took their last delivery, all attempts
+// are under way that their merchants may hold, and more are due. A failing endpoint is attempted.
 func TestResponsiveEndpointsDelayNoFailingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -193,9 +201,7 @@ func TestResponsiveEndpointsDelayNoFailingOne(t *testing.T) {
 		r.mustArrive(t)
 		r.respond <- http.StatusOK
 	}
-	until(t, "all have taken a delivery", func() bool {
-		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == endpoints
-	})
+	b.awaitSuccesses(t, endpoints)
 	b.mustPayEach(t, tenants, each+1)
 	for range endpoints*each - left {
 		r.mustArrive(t)
@@ -220,9 +226,7 @@ func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	longest := b.mustEndpoints(t, r.URL+"/longest", 1)
 	run(t, b.deliverer(patient))
 	b.mustPayEach(t, witness, 1)
-	until(t, "the witness has taken a delivery", func() bool {
-		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == 1
-	})
+	b.awaitSuccesses(t, 1)
 	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most), 1)
 	for range most {
 		r.mustArrive(t)
@@ -256,10 +260,7 @@ func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 	for generation := range 4 {
 		b.mustReplace(t, holds, r.URL, generation)
 		b.mustPayEach(t, []payment.Tenant{holds}, 1)
-		until(t, "all new endpoints have taken a delivery", func() bool {
-			const took = "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'"
-			return b.Number(t, took) == int64(1+endpoints*(generation+1))
-		})
+		b.awaitSuccesses(t, int64(1+endpoints*(generation+1)))
 		b.mustPayEach(t, []payment.Tenant{holds}, each+1)
 		until(t, "their further requests are held", func() bool {
 			return r.count() >= min(half, endpoints*each*(generation+1))
