@@ -34,10 +34,11 @@ func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 // confirmEvery is how long a step of the clock stays unstored at most.
 const confirmEvery = time.Second
 
-// keepConfirming stores the state of the clock's guard when it has changed, and once more at the
-// end. After a failure it pauses for settleEvery.
+// keepConfirming stores the state of the clock's guard when it has changed, and once more after the
+// end of ctx. After a failure it pauses for settleEvery.
 func keepConfirming(ctx context.Context, eng *engine.Engine, cfg Config) {
 	for {
+		last := ctx.Err() != nil // before the state is read: the clock may step during a write
 		pause := confirmEvery
 		if eng.Peers.Leads() {
 			if err := eng.Store.KeepConfirmed(context.WithoutCancel(ctx)); err != nil {
@@ -45,7 +46,7 @@ func keepConfirming(ctx context.Context, eng *engine.Engine, cfg Config) {
 				pause = settleEvery
 			}
 		}
-		if ctx.Err() != nil {
+		if last {
 			return
 		}
 		select {

@@ -1,0 +1,4 @@
+package core
+
+// KeepConfirming is keepConfirming.
+var KeepConfirming = keepConfirming
