@@ -171,6 +171,21 @@ func TestAStopStoresAStep(t *testing.T) {
 	b.wantDate(t, "restarted", b.clock.Now().Add(-48*time.Hour))
 }
 
+// TestAStopStoresAStepPostgreSQL: a core stores a step before it hands on the lead. A key of before
+// the step is still in use when the step is believed.
+func TestAStopStoresAStepPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
+	b.confirms(t, "id", 1)
+	first := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
+	b.clock.Step(48 * time.Hour)
+	b.stop(t)
+	b.start(t)
+	b.wantKey(t, "restarted", first, true)
+	b.clock.Advance(time.Hour)
+	b.wantKey(t, "an hour later", first, true)
+}
+
 // TestATimeAheadIsForgottenAcrossRestarts: the clock was ten years ahead until core believed it. A
 // week after it was set right core forgets that time, also if it is restarted within each week.
 func TestATimeAheadIsForgottenAcrossRestarts(t *testing.T) {
