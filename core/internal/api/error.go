@@ -93,6 +93,10 @@ const (
 	codeNotProcessed          = "not_processed"
 )
 
+// tooManyEndpoints is the message of codeTooManyEndpoints.
+const tooManyEndpoints = "There are 16 webhook endpoints already, or the deliveries of deleted ones are still being " +
+	"removed. Delete an endpoint, or retry in a minute."
+
 // codes is THE table from code to type and status.
 var codes = map[string]entry{
 	codeInvalidAPIKey:     {v1.ErrorTypeAuthenticationError, 401, "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."},
@@ -127,7 +131,7 @@ var codes = map[string]entry{
 	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "There is no such customer."},
 	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods already."},
 	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be a webhook endpoint's."},
-	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, "There are 16 webhook endpoints already. Delete one first."},
+	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, tooManyEndpoints},
 	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Enable it first."},
 	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, "There is no such query parameter here."},
 	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not an id of this list, or both cursors were given."},

@@ -9,12 +9,18 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// maxEndpoints bounds what one event costs its commit.
-const maxEndpoints = 16
+const (
+	// maxEndpoints bounds the deliveries that one event costs its commit.
+	maxEndpoints = 16
+	// maxStored bounds the endpoints that are stored for a tenant, the deleted ones with deliveries
+	// left included. Each costs each look for due deliveries a step.
+	maxStored = 2 * maxEndpoints
+)
 
 // Why a request on webhook endpoints was refused without an answer to store.
 var (
-	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may.
+	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may, or so many deleted ones
+	// whose deliveries are not yet removed.
 	ErrTooManyEndpoints = errors.New("engine: too many webhook endpoints")
 	// ErrEndpointNotFound: a request names a webhook endpoint that is not there.
 	ErrEndpointNotFound = errors.New("engine: webhook endpoint not found")
@@ -27,11 +33,11 @@ var (
 func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint, show func(*store.Endpoint) Answer) (Answer, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		n, err := tx.CountEndpoints(r.Tenant)
+		n, deleted, err := tx.CountEndpoints(r.Tenant)
 		if err != nil {
 			return nil, err
 		}
-		if n >= maxEndpoints {
+		if n >= maxEndpoints || n+deleted >= maxStored {
 			return nil, ErrTooManyEndpoints
 		}
 		w.Tenant, w.Status, w.Generation, w.Version = r.Tenant, store.EndpointEnabled, 1, 1
@@ -65,11 +71,10 @@ func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, 
 	})
 }
 
-// DeleteEndpoint ends an endpoint and all that waits for it.
+// DeleteEndpoint deletes an endpoint of the request's tenant. Its pending deliveries end.
 func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) (Answer, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
-		w.Status, w.Reason = store.EndpointDeleted, ""
-		err := tx.UpdateEndpoint(w)
+		err := tx.DeleteEndpoint(w)
 		return e.Present.EndpointDeleted(w), err
 	})
 }

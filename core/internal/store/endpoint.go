@@ -21,7 +21,7 @@ type EndpointStatus string
 const (
 	EndpointEnabled  EndpointStatus = "enabled"
 	EndpointDisabled EndpointStatus = "disabled"
-	EndpointDeleted  EndpointStatus = "deleted" // until its deliveries are purged; nobody sees it any more
+	EndpointDeleted  EndpointStatus = "deleted" // until its deliveries are removed; no response shows it
 )
 
 // EndpointReason says why an endpoint is disabled.
@@ -81,20 +81,58 @@ func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
 		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
 }
 
-// CountEndpoints is how many endpoints the tenant has. Until the command has ended nobody else changes them.
-func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n int, err error) {
+// DeleteEndpoint deletes e, as UpdateEndpoint changes it, and removes up to purgeBatch of its
+// deliveries, the pending ones first. If deliveries remain, or the store refuses to remove one, the
+// endpoint stays as deleted until PurgeEndpoints has removed them.
+func (tx *Tx) DeleteEndpoint(e *Endpoint) error {
+	e.Status, e.Reason = EndpointDeleted, ""
+	if err := tx.UpdateEndpoint(e); err != nil {
+		return err
+	}
+	_ = tx.whole(func() error { return tx.removeDeliveries(e.ID) }) // PurgeEndpoints reports the refused row
+	return nil
+}
+
+// removeDeliveries removes up to purgeBatch deliveries to a deleted endpoint, the pending ones first,
+// and the endpoint if it has none left.
+func (tx *Tx) removeDeliveries(endpoint int64) error {
+	left := int64(purgeBatch)
+	for _, of := range []string{
+		`INDEXED BY webhook_deliveries_due WHERE endpoint_id = ? AND status = 'pending'`,
+		`INDEXED BY webhook_deliveries_by_endpoint WHERE endpoint_id = ?`,
+	} {
+		// Without the rows that another command has locked: that command locks the endpoint next.
+		n, err := tx.changed(`WITH gone AS MATERIALIZED (
+				SELECT id FROM webhook_deliveries `+of+` LIMIT ?`+tx.s.Dialect().Skip+`)
+			DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM gone)`, endpoint, left)
+		if err != nil {
+			return err
+		}
+		left -= n
+	}
+	return tx.exec(`DELETE FROM webhook_endpoints WHERE id = ? AND `+emptyEndpoint, endpoint)
+}
+
+// emptyEndpoint limits endpoints to the deleted ones without deliveries.
+const emptyEndpoint = `status = 'deleted'
+	AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
+
+// CountEndpoints returns how many endpoints the tenant has, and how many deleted ones have deliveries
+// left. No other command changes them before this one ends.
+func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) {
 	if err := tx.s.Lock(endpointsOf(tenant), false); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	row, err := tx.row(`SELECT COUNT(*) FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,
-		tenant.Merchant, tenant.Live)
+	row, err := tx.row(`SELECT COUNT(CASE WHEN status <> 'deleted' THEN 1 END),
+			COUNT(CASE WHEN status = 'deleted' THEN 1 END)
+		FROM webhook_endpoints WHERE merchant_id = ? AND live = ?`, tenant.Merchant, tenant.Live)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if err := row.Scan(&n); err != nil {
-		return 0, fmt.Errorf("count webhook endpoints: %w", err)
+	if err := row.Scan(&n, &deleted); err != nil {
+		return 0, 0, fmt.Errorf("count webhook endpoints: %w", err)
 	}
-	return n, nil
+	return n, deleted, nil
 }
 
 const oneEndpoint = `SELECT ` + endpointColumns + ` FROM webhook_endpoints WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`
@@ -126,25 +164,38 @@ func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p Page) (Lis
 // PurgeEndpoints removes the deliveries of deleted endpoints, and the deleted endpoints that have none
 // left. It returns the number of deliveries.
 func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
-	const deleted = `endpoint_id IN (SELECT id FROM webhook_endpoints WHERE status = 'deleted')`
-	pass := db.BeginPass(PassPurge)
-	purged, err = Rows[int64]{Kind: "webhook_deliveries", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
-		return collect(ctx, db, `SELECT id FROM webhook_deliveries WHERE `+deleted+` AND id > ? ORDER BY id LIMIT ?`, scanNumber, after, purgeBatch)
-	}, func(tx *Tx, part []int64) (int64, error) {
-		first, last := span(part)
-		return tx.changed(`DELETE FROM webhook_deliveries WHERE id >= ? AND id <= ? AND `+deleted, first, last)
-	})
+	deleted, err := collect(ctx, db, `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`, scanNumber)
 	if err != nil {
-		return purged, err
+		return 0, err
 	}
-	const empty = `status = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
+	pass := db.BeginPass(PassPurge)
+	for _, endpoint := range deleted {
+		n, err := db.purgeDeliveriesTo(ctx, pass, endpoint)
+		purged += n
+		if err != nil {
+			return purged, err
+		}
+	}
 	_, err = Rows[int64]{Kind: "webhook_endpoints", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
-		return collect(ctx, db, `SELECT id FROM webhook_endpoints WHERE `+empty+` AND id > ? ORDER BY id LIMIT ?`, scanNumber, after, purgeBatch)
+		return collect(ctx, db, `SELECT id FROM webhook_endpoints WHERE `+emptyEndpoint+` AND id > ? ORDER BY id LIMIT ?`,
+			scanNumber, after, purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {
 		first, last := span(part)
-		return tx.changed(`DELETE FROM webhook_endpoints WHERE id >= ? AND id <= ? AND `+empty, first, last)
+		return tx.changed(`DELETE FROM webhook_endpoints WHERE id >= ? AND id <= ? AND `+emptyEndpoint, first, last)
 	})
 	return purged, err
+}
+
+// purgeDeliveriesTo removes the deliveries to a deleted endpoint, and returns how many.
+func (db *DB) purgeDeliveriesTo(ctx context.Context, pass *Pass, endpoint int64) (int64, error) {
+	return Rows[int64]{Kind: "webhook_deliveries", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
+		return collect(ctx, db, `SELECT id FROM webhook_deliveries WHERE endpoint_id = ? AND id > ? ORDER BY id LIMIT ?`,
+			scanNumber, endpoint, after, purgeBatch)
+	}, func(tx *Tx, part []int64) (int64, error) {
+		first, last := span(part)
+		return tx.changed(`DELETE FROM webhook_deliveries WHERE endpoint_id = ? AND id >= ? AND id <= ?`,
+			endpoint, first, last)
+	})
 }
 
 func scanEndpoint(row Scanner) (*Endpoint, error) {

@@ -108,8 +108,17 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]target, error) {
 	return found, nil
 }
 
-// EndpointsFor returns the tenant's enabled endpoints that want events of a type.
+// EndpointsFor returns the tenant's enabled endpoints that want events of a type. No other command
+// changes them before this one ends.
 func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) {
+	if err := tx.s.Lock(endpointsOf(tenant), true); err != nil {
+		return nil, err
+	}
+	return tx.wanting(tenant, kind)
+}
+
+// wanting is EndpointsFor in a command that shares the lock of the tenant's endpoints already.
+func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 	targets, err := tx.targets(tenant)
 	if err != nil {
 		return nil, err
@@ -125,7 +134,7 @@ func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) 
 
 // deliver writes a delivery of e to each endpoint that wants it.
 func (tx *Tx) deliver(e *Event) error {
-	endpoints, err := tx.EndpointsFor(e.Tenant, e.Type)
+	endpoints, err := tx.wanting(e.Tenant, e.Type)
 	if err != nil {
 		return err
 	}

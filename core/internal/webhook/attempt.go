@@ -111,7 +111,7 @@ func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l sto
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
 	a := d.traced(ctx, e, l, body)
-	d.learn(e.ID, a.Error == "")
+	d.learn(e, a.Error == "")
 	if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -29,7 +30,9 @@ const (
 	grace = 3 * time.Second
 	// purgeEvery is how often old deliveries are looked for.
 	purgeEvery = 10 * time.Minute
-	purgeBatch = 500
+	// purgeDeletedEvery is how often the deliveries that a deletion left are removed, in polls.
+	purgeDeletedEvery = 10
+	purgeBatch        = 500
 	// aheadTolerance is how far the clocks of cores may differ. A row from later than that was written
 	// by a clock that was wrong.
 	aheadTolerance = time.Minute
@@ -37,6 +40,9 @@ const (
 	hastenEvery = time.Minute
 	// provenFor is how long an endpoint counts as responsive after it took a delivery.
 	provenFor = 24 * time.Hour
+	// mostTook is of how many endpoints of a tenant it is remembered that they took a delivery: as many
+	// as can be stored. With more of them, deleted ones included, the earliest is forgotten.
+	mostTook = 32
 )
 
 // Config is what a Deliverer is made of. The first seven fields are required.
@@ -71,9 +77,10 @@ type Deliverer struct {
 	// The groups of endpoints, in the order in which a round leases their deliveries.
 	proven, fresh, failing *group
 
-	mu    sync.Mutex          // guards the attempts under way of the groups and the next fields
-	under map[int64]int       // attempts under way, by endpoint
-	took  map[int64]time.Time // endpoints that took the last delivery attempted here, and when
+	mu    sync.Mutex    // guards the attempts under way of the groups and the next fields
+	under map[int64]int // attempts under way, by endpoint
+	// took has the endpoints that took the last delivery attempted here, and when.
+	took map[payment.Tenant]map[int64]time.Time
 }
 
 // New returns a Deliverer that does nothing yet.
@@ -86,7 +93,7 @@ func New(c Config) *Deliverer {
 	return &Deliverer{
 		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},
 		proven: newGroup(mostProven, mostEach), fresh: newGroup(mostFresh, mostEach), failing: newGroup(mostFailing, 1),
-		under: map[int64]int{}, took: map[int64]time.Time{},
+		under: map[int64]int{}, took: map[payment.Tenant]map[int64]time.Time{},
 	}
 }
 
@@ -193,7 +200,7 @@ func (d *Deliverer) groupOf(e *store.Endpoint) *group {
 	switch {
 	case !e.FailingSince.IsZero():
 		return d.failing
-	case d.took[e.ID].IsZero():
+	case d.took[e.Tenant][e.ID].IsZero():
 		return d.fresh
 	}
 	return d.proven
@@ -238,40 +245,72 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 }
 
 // learn remembers whether an endpoint took its delivery.
-func (d *Deliverer) learn(endpoint int64, took bool) {
+func (d *Deliverer) learn(e *store.Endpoint, took bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if took {
-		d.took[endpoint] = d.Clock.Now()
-	} else {
-		delete(d.took, endpoint)
+	of := d.took[e.Tenant]
+	if !took {
+		delete(of, e.ID)
+		return
+	}
+	if of == nil {
+		of = map[int64]time.Time{}
+		d.took[e.Tenant] = of
+	}
+	of[e.ID] = d.Clock.Now()
+	if len(of) > mostTook {
+		delete(of, earliest(of))
 	}
 }
 
-// forget drops the endpoints that took their last delivery too long ago. Most of them are deleted.
+// earliest returns the endpoint that took its last delivery before all others.
+func earliest(took map[int64]time.Time) (first int64) {
+	for e, at := range took {
+		if first == 0 || at.Before(took[first]) || at.Equal(took[first]) && e < first {
+			first = e
+		}
+	}
+	return first
+}
+
+// forget drops the endpoints that took their last delivery too long ago.
 func (d *Deliverer) forget(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.took, func(_ int64, took time.Time) bool { return now.Sub(took) > provenFor })
+	maps.DeleteFunc(d.took, func(_ payment.Tenant, of map[int64]time.Time) bool {
+		maps.DeleteFunc(of, func(_ int64, took time.Time) bool { return now.Sub(took) > provenFor })
+		return len(of) == 0
+	})
 }
 
 // keepPurging removes what is too old to be looked at, in small commits between which payments go on.
+// It removes what deletions left more often.
 func (d *Deliverer) keepPurging(ctx context.Context) {
-	tick := time.NewTicker(purgeEvery)
-	defer tick.Stop()
-	for {
+	old, deleted := time.NewTicker(purgeEvery), time.NewTicker(purgeDeletedEvery*d.Poll)
+	defer old.Stop()
+	defer deleted.Stop()
+	for purge := d.Purge; ; {
 		d.forget(d.Clock.Now())
 		if d.Leads == nil || d.Leads() {
-			if err := d.Purge(ctx); err != nil && ctx.Err() == nil {
+			if err := purge(ctx); err != nil && ctx.Err() == nil {
 				d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-old.C:
+			purge = d.Purge
+		case <-deleted.C:
+			purge = d.purgeDeleted
 		}
 	}
+}
+
+// purgeDeleted removes the deliveries that deletions left.
+func (d *Deliverer) purgeDeleted(ctx context.Context) error {
+	_, err := d.Store.PurgeEndpoints(ctx)
+	return err
 }
 
 // Purge removes the deliveries that are older than 30 days, or some days more where they go as a whole, and those of deleted endpoints.

@@ -24,22 +24,27 @@
 //
 // In a group the merchants have their turn one after the other, for one attempt at a time. A merchant
 // whose deliveries become due, and one that had its turn, is the last one in the line. Test and live
-// mode are in line together. An endpoint that is deleted and made again gains no turn, and neither
-// does one whose URL is changed. The endpoints of a merchant have their turn in the same way, a few
-// attempts at each, and one at a failing endpoint.
+// mode of a merchant have its turns one after the other, and so have the endpoints of a mode: a few
+// attempts at each, and one at a failing endpoint. An endpoint that is deleted and made again gains
+// no turn, and neither does one whose URL is changed.
 //
-// A merchant holds at most as many attempts of a group as are left: alone half of them, beside another
-// merchant a third. So a merchant that holds none is attempted at once, while fewer merchants than the
-// bound hold attempts. Attempts at deleted endpoints count until they end.
+// A merchant holds at most as many attempts of a group as are left of the bound, and a mode at most as
+// many as are then left of its merchant's share. So one mode alone holds a third of the bound, and two
+// modes alone two fifths. While a merchant holds none, it is attempted at once, unless there are as
+// many merchants as attempts. A mode that holds none may wait while other merchants hold the attempts
+// that its merchant's other mode left: up to the time of an attempt. It is attempted before that mode
+// is. Attempts at deleted endpoints count until they end.
+//
+// The deletion of an endpoint removes its deliveries, up to a bound and the pending ones first. A purge
+// removes the rest some seconds later. A tenant cannot make an endpoint while too many of its deleted
+// ones have deliveries left. So each tenant has a bounded number of queues, and deletions in a loop
+// do not lengthen the look for due deliveries.
 //
 // A round leases the deliveries of each group in one commit, and begins their attempts when it has
 // committed. So on a slow store a healthy endpoint waits for three such commits at most before its
 // group is next. The queue of an endpoint is a range of an index, and the next is found by one step
-// over it.
-//
-// Two limits are left. A merchant that holds all that it may by endpoints in test mode delays its own
-// live mode. Deliveries to deleted endpoints are read in each round until the next purge, so a
-// merchant that makes and deletes very many endpoints makes the rounds of all merchants slower.
+// over it. A round steps over all endpoints with pending deliveries, the disabled ones included: it
+// takes longer the more of them there are.
 //
 // After a restart all endpoints that do not fail are without a result. The failing ones are stored as
 // such, so that they delay no other then either.

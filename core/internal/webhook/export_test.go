@@ -23,9 +23,12 @@ func (s Secrets) Sign(e *store.Endpoint, message string, at int64, body []byte) 
 func (d *Deliverer) Proxied() bool { return d.client.Transport.(*http.Transport).Proxy != nil }
 
 // Proven counts the endpoints that count as responsive at a time.
-func (d *Deliverer) Proven(now time.Time) int {
+func (d *Deliverer) Proven(now time.Time) (n int) {
 	d.forget(now)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.took)
+	for _, of := range d.took {
+		n += len(of)
+	}
+	return n
 }

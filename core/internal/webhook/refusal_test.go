@@ -87,7 +87,8 @@ func TestMissingEventStopsNoDelivery(t *testing.T) {
 	})
 }
 
-// TestRefusedDeliveryStopsNoPurge: of the deliveries of a deleted endpoint.
+// TestRefusedDeliveryStopsNoPurge: the store refuses to remove one of three deliveries. Their endpoint
+// is deleted, and a purge removes the others.
 func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -95,11 +96,11 @@ func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
 	for range 3 {
 		b.MustPay(t)
 	}
+	first := b.Number(t, "SELECT MIN(id) FROM webhook_deliveries")
+	end := b.MustRefuse(t, "DELETE", "webhook_deliveries", fmt.Sprintf("OLD.id = %d", first))
 	if _, err := b.Engine.DeleteEndpoint(t.Context(), b.Request(""), e.ID); err != nil {
 		t.Fatal(err)
 	}
-	first := b.Number(t, "SELECT MIN(id) FROM webhook_deliveries")
-	end := b.MustRefuse(t, "DELETE", "webhook_deliveries", fmt.Sprintf("OLD.id = %d", first))
 	for _, left := range []int64{1, 0} {
 		if err := b.deliverer().Purge(t.Context()); err != nil {
 			t.Error(err)

@@ -15,60 +15,69 @@ const (
 	mostEach    = 4   // at one endpoint; one at a failing endpoint
 )
 
+// holder holds attempts of a group: a merchant, one mode of a merchant, or an endpoint.
+type holder struct {
+	merchant int64
+	mode     string // "" for both
+	endpoint int64  // 0 for all
+}
+
+// holders returns the merchant, the mode and the endpoint that hold the attempts at an endpoint.
+func holders(e *store.Endpoint) [3]holder {
+	merchant, mode := e.Tenant.Merchant, "test"
+	if e.Tenant.Live {
+		mode = "live"
+	}
+	return [3]holder{{merchant: merchant}, {merchant: merchant, mode: mode}, {merchant, mode, e.ID}}
+}
+
 // group is endpoints of one kind: they have a bound of attempts in common, and their merchants have
 // their turn one after the other. Endpoints of different groups do not delay each other.
 type group struct {
-	most     int           // attempts that may be under way at once
-	mostEach int           // of these, at one endpoint
-	under    int           // attempts under way
-	held     map[int64]int // of these, by merchant; those at deleted endpoints included
+	most     int            // attempts that may be under way at once
+	mostEach int            // of these, at one endpoint
+	under    int            // attempts under way
+	held     map[holder]int // of these, by holder; those at deleted endpoints included
 
-	merchants, endpoints turns // only Run reads and writes these
+	// Only Run reads and writes these.
+	last  int64            // the highest number of a turn so far
+	turns map[holder]int64 // of those with due deliveries; the lowest number has the next turn
 }
 
 func newGroup(most, mostEach int) *group {
-	return &group{
-		most: most, mostEach: mostEach, held: map[int64]int{},
-		merchants: turns{of: map[int64]int64{}}, endpoints: turns{of: map[int64]int64{}},
-	}
+	return &group{most: most, mostEach: mostEach, held: map[holder]int{}, turns: map[holder]int64{}}
 }
 
-// may reports whether one more attempt at an endpoint of a merchant may begin. A merchant holds at most
-// as many attempts as are left: one merchant alone holds half of them, each of two a third. So an
-// attempt is left for a merchant that holds none, unless there are as many merchants as attempts.
-func (g *group) may(merchant int64) bool { return g.held[merchant] < g.most-g.under }
-
-// turns is the order in which merchants, or the endpoints of a merchant, have their turn. Its memory is
-// bounded by the number of endpoints with due deliveries.
-type turns struct {
-	last int64           // the highest number given so far
-	of   map[int64]int64 // by id of those with due deliveries; the lowest number has the next turn
+// may reports whether one more attempt at an endpoint may begin. A merchant holds at most as many
+// attempts as are left of the bound, and a mode at most as many as are then left of the merchant's
+// share. So an attempt is left for the merchants that hold none, and for the other mode.
+func (g *group) may(e *store.Endpoint) bool {
+	of := holders(e)
+	return g.most-g.under-g.held[of[0]]-g.held[of[1]] > 0
 }
 
-// keep gives the last turns to the ids that are new among those with due deliveries, and removes the
-// ids that are no longer among them.
-func (t *turns) keep(due []int64) {
-	before := t.of
-	t.of = make(map[int64]int64, len(due))
-	for _, id := range due {
-		if _, waited := before[id]; !waited {
-			t.last++
-			before[id] = t.last
+// keep gives the last turns to the holders that are new among those with due deliveries, and removes
+// the holders that are no longer among them.
+func (g *group) keep(due []*store.Endpoint) {
+	before := g.turns
+	g.turns = make(map[holder]int64, len(due))
+	for _, e := range due {
+		for _, h := range holders(e) {
+			if _, waited := before[h]; !waited {
+				g.last++
+				before[h] = g.last
+			}
+			g.turns[h] = before[h]
 		}
-		t.of[id] = before[id]
 	}
 }
 
-// end gives the last turn to an id after its turn.
-func (t *turns) end(id int64) {
-	t.last++
-	t.of[id] = t.last
-}
-
-// endTurn gives an endpoint, and its merchant, the last turn.
+// endTurn gives an endpoint, its mode and its merchant the last turn.
 func (g *group) endTurn(e *store.Endpoint) {
-	g.merchants.end(e.Tenant.Merchant)
-	g.endpoints.end(e.ID)
+	g.last++
+	for _, h := range holders(e) {
+		g.turns[h] = g.last
+	}
 }
 
 // take is a right to begin attempts at one endpoint.
@@ -78,77 +87,84 @@ type take struct {
 	attempts int // that can still begin
 }
 
-// queue is the due endpoints of one merchant that can still get an attempt, by their turns.
+// queue is the due endpoints of a holder that can still get an attempt, by their turns.
 type queue struct {
-	merchant int64
-	takes    []*take
+	of    holder
+	parts []*queue // of a group by merchant, of a merchant by mode, of a mode by endpoint
+	take  *take    // of an endpoint
 }
 
-// sort returns the due endpoints by merchant, the merchants by their turns.
-func (g *group) sort(due []*store.Endpoint) []*queue {
-	var merchants, endpoints []int64
-	for _, e := range due {
-		merchants, endpoints = append(merchants, e.Tenant.Merchant), append(endpoints, e.ID)
-	}
-	g.merchants.keep(merchants)
-	g.endpoints.keep(endpoints)
+// queue returns the due endpoints by their turns.
+func (g *group) queue(due []*store.Endpoint) *queue {
+	g.keep(due)
 	slices.SortFunc(due, func(a, b *store.Endpoint) int {
-		return cmp.Or(
-			cmp.Compare(g.merchants.of[a.Tenant.Merchant], g.merchants.of[b.Tenant.Merchant]),
-			cmp.Compare(g.endpoints.of[a.ID], g.endpoints.of[b.ID]))
-	})
-	var queues []*queue
-	for i, e := range due {
-		if i == 0 || e.Tenant.Merchant != due[i-1].Tenant.Merchant {
-			queues = append(queues, &queue{merchant: e.Tenant.Merchant})
+		x, y := holders(a), holders(b)
+		for i := range x {
+			if c := cmp.Compare(g.turns[x[i]], g.turns[y[i]]); c != 0 {
+				return c
+			}
 		}
-		q := queues[len(queues)-1]
-		q.takes = append(q.takes, &take{group: g, endpoint: e})
+		return 0
+	})
+	all := &queue{}
+	for _, e := range due {
+		q := all
+		for _, h := range holders(e) {
+			if last := len(q.parts) - 1; last < 0 || q.parts[last].of != h {
+				q.parts = append(q.parts, &queue{of: h})
+			}
+			q = q.parts[len(q.parts)-1]
+		}
+		q.take = &take{group: g, endpoint: e}
 	}
-	return queues
+	return all
 }
 
 // reserve returns the attempts that may begin now at due endpoints of a group, in the order of their
-// turns. They count as under way. Each merchant gets one attempt after the other, each time at its
-// next endpoint.
+// turns. They count as under way. Each merchant gets one attempt after the other, each time in its
+// next mode, at the next endpoint of that mode.
 func (d *Deliverer) reserve(g *group, due []*store.Endpoint) (takes []*take) {
-	queues := g.sort(due)
+	all := g.queue(due)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(queues) > 0 {
-		q := queues[0]
-		queues = queues[1:]
-		t := d.reserveOne(q)
-		if t == nil {
-			continue
-		}
+	for t := d.reserveOne(all); t != nil; t = d.reserveOne(all) {
 		if t.attempts == 1 {
 			takes = append(takes, t)
 		}
-		queues = append(queues, q)
 	}
 	return takes
 }
 
-// reserveOne reserves an attempt at the next endpoint of a merchant. It returns nil if the merchant or
-// all of its endpoints have as many as they may.
+// reserveOne reserves an attempt at the next endpoint of a queue. It returns nil if all of them have
+// as many as they may.
 func (d *Deliverer) reserveOne(q *queue) *take {
-	for len(q.takes) > 0 {
-		t := q.takes[0]
-		q.takes = q.takes[1:]
-		if !t.group.may(q.merchant) {
-			return nil
-		}
-		if d.under[t.endpoint.ID] < t.group.mostEach {
-			q.takes = append(q.takes, t)
-			t.attempts++
-			d.under[t.endpoint.ID]++
-			t.group.under++
-			t.group.held[q.merchant]++
+	if q.take != nil {
+		return d.reserveAt(q.take)
+	}
+	for len(q.parts) > 0 {
+		next := q.parts[0]
+		q.parts = q.parts[1:]
+		if t := d.reserveOne(next); t != nil {
+			q.parts = append(q.parts, next)
 			return t
 		}
 	}
 	return nil
+}
+
+// reserveAt reserves an attempt at an endpoint. It returns nil if the endpoint has as many as it may.
+func (d *Deliverer) reserveAt(t *take) *take {
+	g, e := t.group, t.endpoint
+	if d.under[e.ID] >= g.mostEach || !g.may(e) {
+		return nil
+	}
+	t.attempts++
+	d.under[e.ID]++
+	g.under++
+	for _, h := range holders(e) {
+		g.held[h]++
+	}
+	return t
 }
 
 // leave ends one attempt of a take, or drops it if it has not begun. With wake the next round begins
@@ -156,7 +172,9 @@ func (d *Deliverer) reserveOne(q *queue) *take {
 func (d *Deliverer) leave(t *take, wake bool) {
 	d.mu.Lock()
 	t.group.under--
-	release(t.group.held, t.endpoint.Tenant.Merchant)
+	for _, h := range holders(t.endpoint) {
+		release(t.group.held, h)
+	}
 	release(d.under, t.endpoint.ID)
 	d.mu.Unlock()
 	if !wake {
@@ -168,9 +186,9 @@ func (d *Deliverer) leave(t *take, wake bool) {
 	}
 }
 
-// release takes one attempt from those under way by id.
-func release(under map[int64]int, id int64) {
-	if under[id]--; under[id] == 0 {
-		delete(under, id)
+// release takes one attempt from those under way by holder.
+func release[H comparable](under map[H]int, of H) {
+	if under[of]--; under[of] == 0 {
+		delete(under, of)
 	}
 }
