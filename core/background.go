@@ -34,17 +34,19 @@ func keepSettling(ctx context.Context, eng *engine.Engine, cfg Config) {
 // confirmEvery is how long a step of the clock stays unstored at most.
 const confirmEvery = time.Second
 
-// keepConfirming stores the state of the clock's guard when it has changed, and once more after the
-// end of ctx. After a failure it pauses for settleEvery.
+// keepConfirming stores the state of the clock's guard when it has changed, or its step alone while
+// another core leads, or none does. It does so once more after the end of ctx. After a failure it
+// pauses for settleEvery.
 func keepConfirming(ctx context.Context, eng *engine.Engine, cfg Config) {
 	for {
 		last := ctx.Err() != nil // before the state is read: the clock may step during a write
-		pause := confirmEvery
+		pause, keep := confirmEvery, eng.Store.KeepStep
 		if eng.Peers.Leads() {
-			if err := eng.Store.KeepConfirmed(context.WithoutCancel(ctx)); err != nil {
-				cfg.Log.ErrorContext(ctx, "confirmed time not stored", slog.Any("error", err))
-				pause = settleEvery
-			}
+			keep = eng.Store.KeepConfirmed
+		}
+		if err := keep(context.WithoutCancel(ctx)); err != nil {
+			cfg.Log.ErrorContext(ctx, "confirmed time not stored", slog.Any("error", err))
+			pause = settleEvery
 		}
 		if last {
 			return

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,7 +10,11 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // hookedClock calls a function once, after the next reading of its time.
@@ -49,6 +54,94 @@ func TestAStopDuringAWriteStoresAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := time.Duration(step) * time.Millisecond; (48*time.Hour - got).Abs() > time.Minute {
+		t.Errorf("the step: got %s, want 48h", got)
+	}
+}
+
+// offClock is the system's clock, wrong by a time.
+type offClock struct{ by atomic.Int64 }
+
+func (c *offClock) Now() time.Time { return clock.System().Now().Add(time.Duration(c.by.Load())) }
+
+// TestAStepStoredByACoreThatDoesNotLeadPostgreSQL: the clocks of core and of its server were two days
+// behind. From the moment at which core's is set right, core does not lead, because it has not
+// compared the clocks again, or because the server's is still behind. It stores the step.
+func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
+	t.Parallel()
+	const behind = 48 * time.Hour
+	for name, c := range map[string]struct{ server, stops bool }{
+		"one machine, stopped at once":  {server: true, stops: true},
+		"two machines, stopped at once": {stops: true},
+		"two machines, it runs on":      {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := pgtest.Steered(t)
+			url := server.URL(nil)
+			if err := postgres.Migrate(t.Context(), secret.New(url)); err != nil {
+				t.Fatal(err)
+			}
+			server.SetClock(t, -behind)
+			now, d := new(offClock), coretest.OnServer(url)
+			now.by.Store(int64(-behind))
+			inspect := d.MustInspect(t)
+			opened, err := core.Open(t.Context(), core.Config{
+				Data: t.TempDir(), Clock: now, Database: d.Open, VaultKEK: testKEK(), Log: slog.New(slog.DiscardHandler),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			closed := func() bool { return opened.Close() == nil } // again, to the same effect, at the end
+			defer closed()
+			stored := func(where string) func() bool {
+				return func() bool {
+					var n int64
+					err := inspect.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM confirmed_clock WHERE "+where).Scan(&n)
+					return err == nil && n == 1
+				}
+			}
+			until(t, "the confirmed time is stored", stored("at > 0"))
+			if c.server {
+				server.SetClock(t, 0)
+			}
+			now.by.Store(0)
+			if c.stops && !closed() {
+				t.Fatal("core does not close")
+			}
+			until(t, "the step is stored", stored("step BETWEEN 172740000 AND 172860000"))
+		})
+	}
+}
+
+// TestTheLargestStepIsKeptPostgreSQL: the clocks of two cores step by different times while neither
+// leads. The store keeps the larger step.
+func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
+	t.Parallel()
+	d := coretest.OnServer(pgtest.Schema(t))
+	c := [2]*clock.Fake{clock.NewFake(coretest.Birth), clock.NewFake(coretest.Birth)}
+	var db [2]*store.DB
+	for i := range db {
+		opened, err := d.Open(t.Context(), c[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = opened.Close() }() // it has written all that the test reads
+		db[i] = opened
+	}
+	if err := db[0].KeepConfirmed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, by := range []time.Duration{48 * time.Hour, 25 * time.Hour} {
+		c[i].Step(by)
+		if err := db[i].KeepStep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var step int64
+	if err := d.MustInspect(t).QueryRowContext(t.Context(), "SELECT step FROM confirmed_clock").Scan(&step); err != nil {
+		t.Fatal(err)
+	}
+	if got := time.Duration(step) * time.Millisecond; got != 48*time.Hour {
 		t.Errorf("the step: got %s, want 48h", got)
 	}
 }

@@ -270,19 +270,15 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(background, reconcileEvery) })
 	c.ended.Go(func() { keepPurging(background, c.db, c.peers, series, cfg) })
-	leading, cease := context.WithCancel(context.WithoutCancel(ctx))
-	c.ended.Go(func() {
-		defer cease() // after the last state of the guard, which only the core that leads stores
-		keepConfirming(background, eng, cfg)
-	})
 	if c.peers != nil {
-		c.ended.Go(func() { c.peers.Run(leading) })
+		c.ended.Go(func() { c.peers.Run(background) })
 	}
 	c.ended.Go(func() { keepErasing(background, eng, c.peers, series, cfg) })
 	c.ended.Go(func() { keepRoots(background, c.roots, cfg) })
 	c.ended.Go(func() { keepUsage(background, keys, cfg) })
 	c.ended.Go(func() { keepSweeping(background, eng, cfg) })
 	c.ended.Go(func() { keepSettling(background, eng, cfg) })
+	c.ended.Go(func() { keepConfirming(background, eng, cfg) })
 	c.ended.Go(func() { keepBroadcasting(background, eng, cfg) })
 	c.ended.Go(func() { keepAudit(background, c.Admin, eng, cfg) })
 	c.ended.Go(func() { hooks.Run(background) })

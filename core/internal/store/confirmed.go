@@ -55,7 +55,7 @@ func (db *DB) confirmed(at time.Time) time.Time {
 // KeepConfirmed writes the state of the clock's guard for the next process that opens the store, if
 // the highest confirmed time has changed by a minute, or a step of the clock was found, believed or
 // taken back. Call it often, so that the store has such a step when the process dies, but never twice
-// at the same time.
+// at the same time. In a process that does not lead, call KeepStep.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
 	s, kept := db.guard.State(), db.kept
 	moved := max(s.Highest.Sub(kept.Highest).Abs(), (s.Behind - kept.Behind).Abs())
@@ -73,6 +73,23 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 		return fmt.Errorf("write the confirmed time: %w", err)
 	}
 	db.kept = s
+	return nil
+}
+
+// KeepStep raises the step in the store to that of this process's clock. It is for a process that
+// does not lead, because its clock stepped and the server's did not, or because another process does.
+func (db *DB) KeepStep(ctx context.Context) error {
+	step := db.guard.Stepped()
+	if step <= db.kept.Step {
+		return nil
+	}
+	err := db.Update(ctx, func(tx *Tx) error {
+		return tx.exec(`UPDATE confirmed_clock SET step = ?1 WHERE step < ?1`, step.Milliseconds())
+	})
+	if err != nil {
+		return fmt.Errorf("write a step of the clock: %w", err)
+	}
+	db.kept.Step = step
 	return nil
 }
 
