@@ -50,7 +50,7 @@ func newGroup(most, mostEach int) *group {
 
 // may reports whether one more attempt at an endpoint may begin. A merchant holds at most as many
 // attempts as are left of the bound, and a mode at most as many as are then left of the merchant's
-// share. So an attempt is left for the merchants that hold none, and for the other mode.
+// share. So one merchant leaves attempts to the others, and one mode to the other.
 func (g *group) may(e *store.Endpoint) bool {
 	of := holders(e)
 	return g.most-g.under-g.held[of[0]]-g.held[of[1]] > 0
