@@ -28,13 +28,13 @@
 // attempts at each, and one at a failing endpoint. An endpoint that is deleted and made again gains
 // no turn, and neither does one whose URL is changed.
 //
-// A merchant holds at most as many attempts of a group as are left of the bound, and a mode at most as
-// many as are then left of its merchant's share. So one mode alone holds a third of the bound, and two
-// modes alone two fifths. Each further merchant takes a part of what is left: ten to fifteen merchants whose
-// endpoints do not respond hold a whole group. Another merchant of the group then waits until an
-// attempt ends, and has the next turn. A mode that holds none may wait while other merchants hold the
-// attempts that its merchant's other mode left: up to the time of an attempt. It is attempted before
-// that mode is. Attempts at deleted endpoints count until they end.
+// A merchant holds at most as many attempts of a group as are left of the bound, and a mode at most
+// as many as are then left of its merchant's share. So one mode alone holds a third of the bound,
+// and two modes alone two fifths. Each further merchant takes a part of what is left: ten to
+// fifteen merchants whose endpoints do not respond hold a whole group. Another merchant of the
+// group then waits until an attempt ends, and has the next turn. A mode that holds none may wait
+// while other merchants hold the attempts that its merchant's other mode left: up to the time of an
+// attempt. It is attempted before that mode is. Attempts at deleted endpoints count until they end.
 //
 // The deletion of an endpoint removes its deliveries, up to a bound and the pending ones first. A purge
 // removes the rest some seconds later. A tenant cannot make an endpoint while too many of its deleted
