@@ -19,9 +19,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// network forwards to a PostgreSQL server, and each message takes a time on its way.
+// network forwards to a PostgreSQL server, and each message takes a time on its way. None does before
+// the store is open: a busy machine needs the time of a connection for itself.
 type network struct {
 	delay    time.Duration
+	open     atomic.Bool
 	messages atomic.Int64 // until the network forwards none any more, if it is above 0
 	broken   chan struct{}
 }
@@ -73,11 +75,15 @@ func (n *network) forward(t *testing.T, from io.ReadCloser, to io.WriteCloser) {
 		if n.messages.Add(-1) == 0 {
 			close(n.broken)
 		}
+		delay := n.delay
+		if !n.open.Load() {
+			delay = 0
+		}
 		select {
 		case <-n.broken:
 			<-t.Context().Done()
 			return
-		case <-time.After(n.delay):
+		case <-time.After(delay):
 		}
 		if _, err := to.Write(b[:length]); err != nil {
 			return
@@ -100,6 +106,7 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.open.Store(true)
 	t.Cleanup(func() { _ = db.Close() }) // its network may be broken
 	config := s.Engine.Config
 	config.Store, config.Present = db, api.Presenter{}
