@@ -1,4 +1,5 @@
-// Package v1 is the public v1 contract: the OpenAPI document, and the types and the client generated from it.
+// Package v1 is the public v1 contract: the OpenAPI document, and the types and a client generated
+// from it. The client has the operations listed in oapi-codegen.yaml only.
 //
 // The document is the source; run `make generate` after a change. A test shows that the generated file is current.
 package v1

@@ -1,13 +1,14 @@
 package sdktest
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -29,57 +30,39 @@ func (s *System) ask(t *testing.T, method, path string) (status int, body string
 	return s.do(t, method, path, "")
 }
 
-func (s *System) do(t *testing.T, method, path, sent string) (status int, body string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.V1+path, strings.NewReader(sent))
+func (s *System) do(tb testing.TB, method, path, sent string) (status int, body string) {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), method, s.V1+path, strings.NewReader(sent))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r.Header = http.Header{"Authorization": {"Bearer " + s.Key}, "Content-Type": {"application/json"}}
 	got, err := s.HTTP.Do(r)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		tb.Fatalf("%s %s: %v", method, path, err)
 	}
 	defer got.Body.Close() //nolint:errcheck // it was read
 	text, err := io.ReadAll(got.Body)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		tb.Fatalf("%s %s: %v", method, path, err)
 	}
 	return got.StatusCode, string(text)
 }
 
-func (s *System) transactions(t *testing.T) []v1.Transaction {
-	t.Helper()
-	c, err := v1.NewClientWithResponses(s.V1, v1.WithHTTPClient(s.HTTP), v1.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+s.Key)
-		return nil
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Transactions(t, c)
-}
-
-// Transactions returns all there are, newest first.
-func Transactions(tb testing.TB, c *v1.ClientWithResponses) []v1.Transaction {
+// Transactions returns all transactions that the key reads, newest first.
+func (s *System) Transactions(tb testing.TB) []v1.Transaction {
 	tb.Helper()
 	var all []v1.Transaction
-	limit := 100
-	params := &v1.ListTransactionsParams{Limit: &limit}
-	for {
-		page, err := c.ListTransactionsWithResponse(tb.Context(), params)
-		if err != nil {
-			tb.Fatal(err)
+	for path := "/v1/transactions?limit=100"; ; path = "/v1/transactions?limit=100&starting_after=" + all[len(all)-1].ID {
+		status, body := s.do(tb, http.MethodGet, path, "")
+		var page v1.TransactionList
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			tb.Fatalf("list transactions: HTTP %d, %s (%v)", status, body, err)
 		}
-		if page.JSON200 == nil {
-			tb.Fatalf("list: %s: %s", page.Status(), page.Body)
-		}
-		all = append(all, page.JSON200.Data...)
-		if !page.JSON200.HasMore {
+		all = append(all, page.Data...)
+		if !page.HasMore {
 			return all
 		}
-		last := all[len(all)-1].ID
-		params.StartingAfter = &last
 	}
 }
 

@@ -159,7 +159,7 @@ func transaction(t *testing.T, number string) string {
 func (w *walker) checkBooks(t *testing.T) {
 	t.Helper()
 	byID := map[string]v1.Transaction{}
-	for _, x := range w.s.transactions(t) {
+	for _, x := range w.s.Transactions(t) {
 		byID[x.ID] = x
 	}
 	for step, want := range w.script.Books {
