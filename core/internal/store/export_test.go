@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing/synctest"
 	"time"
@@ -86,27 +84,29 @@ func parameters(text string) int {
 	return most
 }
 
-// counting counts the runs of a prepared statement.
+// counting counts the statements without rows of a session.
 type counting struct {
-	driver.StmtExecContext
+	Session
 	n *int
 }
 
-func (c counting) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+func (c counting) Exec(text string, args ...any) (int64, error) {
 	*c.n++
-	return c.StmtExecContext.ExecContext(ctx, args)
+	return c.Session.Exec(text, args...)
 }
 
-// CountStatements counts into n the statements without rows that the command runs from now on, of those that were prepared before, until the
-// returned function is called.
-func (tx *Tx) CountStatements(n *int) (done func()) {
-	stmts := tx.s.(*writer).direct.stmts
-	was := maps.Clone(stmts)
-	for text, s := range was {
-		stmts[text] = counting{s, n}
-	}
-	return func() { maps.Copy(stmts, was) }
+func (c counting) Insert(text string, args ...any) error {
+	*c.n++
+	return c.Session.Insert(text, args...)
 }
+
+func (c counting) InsertNumbered(text string, args ...any) (int64, error) {
+	*c.n++
+	return c.Session.InsertNumbered(text, args...)
+}
+
+// CountStatements counts into n the statements without rows that the command runs from now on.
+func (tx *Tx) CountStatements(n *int) { tx.s = counting{tx.s, n} }
 
 // ProbeFor sets how long a probe of PingWriter may take: a busy machine says nothing about the writer.
 func (db *DB) ProbeFor(d time.Duration) { db.health.patience.Store(int64(d)) }

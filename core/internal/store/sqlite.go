@@ -41,11 +41,28 @@ func dsn(path, vfs string, readOnly bool) string {
 	return sqlitewal.Source(path, q)
 }
 
-// openSQLite opens the writing connection and the read pool of a file, on a VFS as dsn has it. conn
-// is the writing connection without database/sql around it.
-func openSQLite(ctx context.Context, path, vfs string) (write, read *sql.DB, conn driver.Conn, err error) {
+// connector prepares each connection before its first use.
+type connector struct {
+	sqlitewal.Connector
+	prepare func(context.Context, driver.Conn) error
+}
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepare(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// openSQLite opens the writing connection and the read pool of a file, on a VFS as dsn has it.
+func openSQLite(ctx context.Context, path, vfs string) (write, read *sql.DB, err error) {
 	if err := makePrivate(path); err != nil {
-		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	connect := func(readOnly bool, prepare func(context.Context, driver.Conn) error) *sql.DB {
 		return sql.OpenDB(connector{sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn(path, vfs, readOnly)}, prepare})
@@ -53,15 +70,12 @@ func openSQLite(ctx context.Context, path, vfs string) (write, read *sql.DB, con
 	read = connect(true, func(ctx context.Context, c driver.Conn) error { return AttachCodes(ctx, c, path) }) // at the first read
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	write = connect(false, func(ctx context.Context, c driver.Conn) error {
-		conn = c
-		return makeCodes(ctx, c, path)
-	})
+	write = connect(false, func(ctx context.Context, c driver.Conn) error { return makeCodes(ctx, c, path) })
 	write.SetMaxOpenConns(1)
 	if err := write.PingContext(ctx); err != nil {
-		return nil, nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), read.Close(), write.Close())
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), read.Close(), write.Close())
 	}
-	return write, read, conn, nil
+	return write, read, nil
 }
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all, and its log and shared memory take the file's

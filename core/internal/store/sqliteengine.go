@@ -48,7 +48,7 @@ func open(ctx context.Context, path, vfs string, c clock.Clock) (*DB, error) {
 }
 
 func openEngine(ctx context.Context, path, vfs string, db *DB) (*sqliteEngine, error) {
-	write, read, direct, err := openSQLite(ctx, path, vfs)
+	write, read, err := openSQLite(ctx, path, vfs)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func openEngine(ctx context.Context, path, vfs string, db *DB) (*sqliteEngine, e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())
 	}
-	e.lead <- newWriter(conn, newDirect(direct), db)
+	e.lead <- newWriter(conn, db)
 	return e, nil
 }
 

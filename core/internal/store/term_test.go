@@ -15,8 +15,7 @@ func TestTermsCostAPlainPaymentNothing(t *testing.T) {
 		t.Helper()
 		n := 0
 		err := b.db.Update(t.Context(), func(tx *store.Tx) error {
-			done := tx.CountStatements(&n)
-			defer done()
+			tx.CountStatements(&n)
 			txn := &payment.Transaction{
 				ID: id, Tenant: tenant, Amount: 100, Currency: "usd", PaymentMethod: "card", Details: []byte("{}"), CreatedAt: tx.Now, UpdatedAt: tx.Now,
 			}
@@ -30,7 +29,7 @@ func TestTermsCostAPlainPaymentNothing(t *testing.T) {
 		}
 		return n
 	}
-	intent(1, store.Terms{Customer: "c", Reference: "r"}) // prepares all there is
+	intent(1, store.Terms{Customer: "c", Reference: "r"})
 	for i, c := range []struct {
 		terms            store.Terms
 		statements, rows int

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -16,8 +15,7 @@ type writer struct {
 	db *DB
 	// observe is told of every group commit; nil for nobody.
 	observe func(Group)
-	direct  *direct              // what returns no rows
-	conn    *sql.Conn            // what does, on the same connection
+	conn    *sql.Conn
 	stmts   map[string]statement // on conn
 	group   []*Command
 	errs    []error
@@ -31,13 +29,13 @@ type writer struct {
 	wrote    bool // this group has written something
 }
 
-func newWriter(conn *sql.Conn, d *direct, db *DB) *writer {
-	return &writer{db: db, direct: d, conn: conn, stmts: map[string]statement{}}
+func newWriter(conn *sql.Conn, db *DB) *writer {
+	return &writer{db: db, conn: conn, stmts: map[string]statement{}}
 }
 
 // close lets go of the connection and all that was prepared on it.
 func (w *writer) close() error {
-	errs := []error{w.direct.close()}
+	var errs []error
 	for _, s := range w.stmts {
 		errs = append(errs, s.prepared.Close())
 	}
@@ -185,7 +183,7 @@ func (w *writer) run(c *Command) error {
 	return err
 }
 
-// stmt returns the prepared statement of a text that returns rows. The texts are constants, so the map stays small.
+// stmt returns the prepared statement of a text. The texts are constants, so the map stays small.
 func (w *writer) stmt(text string) (statement, error) {
 	if s, ok := w.stmts[text]; ok {
 		return s, nil
@@ -204,10 +202,17 @@ func (w *writer) exec(text string, args ...any) error {
 	return err
 }
 
-func (w *writer) result(text string, args ...any) (driver.Result, error) {
-	r, err := w.direct.exec(text, args...)
+func (w *writer) result(text string, args ...any) (sql.Result, error) {
+	s, err := w.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.prepared.ExecContext(context.Background(), args...)
 	if IsUnavailable(err) {
 		w.doubt = err
 	}
-	return r, err
+	if err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
+	}
+	return r, nil
 }
