@@ -10,23 +10,39 @@ import (
 
 // WriteFile replaces the file at path by data, readable by its owner only unless perm says more. When it returns nil the
 // content is on the disk, not only in its cache. Two writers of one path must not run at once.
-func WriteFile(path string, data []byte, perm os.FileMode) (err error) {
+func WriteFile(path string, data []byte, perm os.FileMode) error {
+	return write(path, data, perm, os.Rename)
+}
+
+// CreateFile is WriteFile for a path without a file. If there is one, errors.Is(err, fs.ErrExist)
+// holds and the file stays. Of writers that run at once, one succeeds.
+func CreateFile(path string, data []byte, perm os.FileMode) error {
+	return write(path, data, perm, os.Link)
+}
+
+// write fills a temporary file beside path, and puts it in place.
+func write(path string, data []byte, perm os.FileMode, put func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600 from birth
 	if err != nil {
 		return fmt.Errorf("create beside %s: %w", path, cause(err))
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // best effort: a leftover is hidden and never read
-		}
-	}()
+	// Best effort: a leftover is hidden and never read. A rename has moved it already.
+	defer func() { _ = os.Remove(f.Name()) }()
 	if err := fill(f, data, perm); err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := put(f.Name(), path); err != nil {
 		return fmt.Errorf("put %s in place: %w", path, cause(err))
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
+}
+
+// Remove removes the file at path. When it returns nil, the file does not return after a crash.
+func Remove(path string) error {
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove %s: %w", path, cause(err))
+	}
+	return SyncFolder(filepath.Dir(path))
 }
 
 // cause is an error without the name of the temporary file, which is another one each time: whoever tries again, and says once what is wrong, would say
@@ -57,8 +73,8 @@ func fill(f *os.File, data []byte, perm os.FileMode) error {
 	return err
 }
 
-// syncFolder makes the rename itself durable.
-func syncFolder(dir string) error {
+// SyncFolder writes to the disk which files the folder has: those created, renamed and removed.
+func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", dir, err)

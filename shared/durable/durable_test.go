@@ -73,3 +73,42 @@ func TestSameError(t *testing.T) {
 		t.Errorf("got %v, and then %v", first, second)
 	}
 }
+
+func TestCreateFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := durable.CreateFile(path, []byte("first"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := durable.CreateFile(path, []byte("second"), 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("again: got error %v, want ErrExist", err)
+	}
+	data, err := os.ReadFile(path)
+	if got, want := string(data), "first"; err != nil || got != want {
+		t.Errorf("content = %q, %v, want %q", got, err, want)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := info.Mode().Perm(), fs.FileMode(0o640); got != want {
+		t.Errorf("mode = %v, want %v", got, want)
+	}
+	mustHave(t, filepath.Dir(path), 1)
+	if err := durable.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	mustHave(t, filepath.Dir(path), 0)
+	if err := durable.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("remove again: got error %v, want ErrNotExist", err)
+	}
+}
+
+// mustHave counts the files in a folder, hidden ones included.
+func mustHave(t *testing.T, folder string, want int) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if got := len(entries); err != nil || got != want {
+		t.Errorf("entries = %d, %v, want %d: %v", got, err, want, entries)
+	}
+}
