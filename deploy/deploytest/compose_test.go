@@ -1,6 +1,7 @@
 package deploytest_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,6 +106,8 @@ func checkVolumesOf(t *testing.T, s types.ServiceConfig) {
 		if v.Type != "bind" || strings.Contains(v.Source, "/certificates") || strings.HasSuffix(v.Source, "/authorities") {
 			continue // those are not the repository's
 		}
-		mustRead(t, strings.TrimPrefix(v.Source, root+"/"))
+		if _, err := os.Stat(v.Source); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
 	}
 }

@@ -70,7 +70,7 @@ Environment:
 
 Signals:
   SIGTERM, SIGINT  give notice, stop listening, finish the requests under way, exit; a second one: exit
-  SIGHUP           read the credentials file and its secrets again
+  SIGHUP           read the credentials files and their secrets again
 
 Exit codes:
   0  stopped as asked
@@ -88,7 +88,7 @@ func (m *Main) ParseFlags(args []string) error {
 	fs.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve plain HTTP on; port 0 picks one")
 	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
 	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
-	fs.StringVar(&c.Credentials, "credentials", c.Credentials, "`file` that maps legacy logins to API keys (default none)")
+	fs.StringVar(&c.Credentials, "credentials", c.Credentials, "`file` that maps legacy logins to API keys, with the folder FILE.d beside it (default none)")
 	fs.BoolVar(&c.DropInPaths, "drop-in-paths", c.DropInPaths, "also serve the legacy providers' own paths")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err

@@ -13,8 +13,9 @@ import (
 )
 
 //nolint:gosec // it speaks of credentials and holds none
-const credentialsUsage = `compat-proxy credentials edits the file that maps legacy logins to API keys. A proxy that serves from the file takes a change up
-within a second; nothing needs a restart.
+const credentialsUsage = `compat-proxy credentials maps legacy logins to API keys. It writes one file for each login into the folder FILE.d
+beside the credentials file, and leaves the credentials file to the person who edits it. A proxy that serves from
+that file uses a change within a second; nothing needs a restart.
 
 Usage:
   compat-proxy credentials issue  --name NAME (--api-key-env VAR | --api-key-file PATH) [flags]
@@ -24,9 +25,9 @@ Usage:
         takes up a login that a client already has, so that the client changes nothing but where it points
   compat-proxy credentials list   [--provider NAME]
   compat-proxy credentials revoke --name NAME [--provider NAME]
-        the client is refused from then on; its API key goes on to exist
+        removes the file of the login: the client is refused from then on; its API key goes on to exist
   compat-proxy credentials check
-        reads the file as the proxy would, and says what is wrong
+        reads all files as the proxy would, and says what is wrong
 
 The same for clients of provider-b, whose name is their merchant id:
   compat-proxy credentials issue  --provider provider-b --name MERCHANT [--secret-file PATH] [--p12 PATH] (--api-key-env VAR | --api-key-file PATH)
@@ -35,7 +36,7 @@ The same for clients of provider-b, whose name is their merchant id:
                                   [--key-id ID (--secret-env VAR | --secret-file PATH)] [--certificate-file PATH]
         takes up a key, a certificate or both that a client already has
 
-No secret is written into the file: of a transaction key only a hash, of an API key and a shared secret only where they stand.
+No secret is written into these files: of a transaction key only a hash, of an API key and a shared secret only where they stand.
 
 Examples:
   compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
@@ -45,7 +46,7 @@ Examples:
 
 Exit codes:
   0  done
-  1  not done; the file is as it was
+  1  not done; the files are as they were
   2  wrong flags
 
 Flags:
@@ -97,7 +98,7 @@ func (m *Main) Credentials(args []string) error {
 		if err := credentials.Check(f.file); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintln(m.Stdout, "the file is good")
+		_, _ = fmt.Fprintln(m.Stdout, "the files are good")
 		return nil
 	case "":
 		return m.misused("say which: issue, map, list, revoke or check")
@@ -107,7 +108,7 @@ func (m *Main) Credentials(args []string) error {
 
 func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name+" credentials", out, credentialsUsage)
-	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it is made if there is none")
+	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it and its folder are created if they are missing")
 	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters; of provider-b its merchant id")
 	fs.StringVar(&f.provider, "provider", "provider-a", "whose clients' logins: provider-a or provider-b, the `dialect`")
 	f.b.set(fs)
@@ -156,11 +157,11 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	return nil
 }
 
-// warn tells that a proxy would not take the file up, as it reads all of it or keeps the last good one. A secret that only the proxy's own
-// machine has is the harmless case.
+// warn prints a warning if a proxy would refuse the files, for it uses all of them or none. A secret
+// that only the proxy's machine has is the harmless case.
 func (m *Main) warn(file string) {
 	if err := credentials.Check(file); err != nil {
-		_, _ = fmt.Fprintf(m.Stderr, "note: a proxy that ran here would refuse the file and keep the last good one: %v\n", err)
+		_, _ = fmt.Fprintf(m.Stderr, "warning: a proxy that ran here would refuse these files and keep the last good ones: %v\n", err)
 	}
 }
 

@@ -123,7 +123,8 @@ func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 	return nil
 }
 
-// newCertificate makes a certificate in a P12, with the one that requests are encrypted to if the credentials file has such.
+// newCertificate makes a certificate in a P12, with the one that requests are encrypted to if the
+// credentials have one.
 func newCertificate(file, merchant string) (credentials.CertificateB, error) {
 	encryption, err := credentials.EncryptionCertificate(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Entry is a provider-a login to write into a credentials file. Its secrets do not go there: of the transaction key only the hash does, and the API key
-// stays in the environment variable or file that is named.
+// Entry is a provider-a login to write into a file. The file has no secret: of the transaction key
+// only the hash, of the API key only the environment variable or file that holds it.
 type Entry struct {
 	Name            string
 	TransactionKey  secret.String
@@ -69,14 +69,14 @@ func (e Entry) check() error {
 	return nil
 }
 
-// yaml is the entry as an item of a list.
-func (e Entry) yaml() (string, error) {
+// yaml returns the text of a file with the entry.
+func (e Entry) yaml() ([]byte, error) {
 	if err := e.check(); err != nil {
-		return "", err
+		return nil, err
 	}
-	key, err := place(e.APIKeyEnv, e.APIKeyFile)
+	key, err := reference(e.APIKeyEnv, e.APIKeyFile)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	sum := sha256.Sum256([]byte(e.TransactionKey.Reveal()))
 	item := yaml.MapSlice{
@@ -96,7 +96,7 @@ func (e Entry) yaml() (string, error) {
 			item = append(item, yaml.MapItem{Key: v.key, Value: v.value})
 		}
 	}
-	return itemText(item)
+	return fileText(ListA, item)
 }
 
 func (e Entry) list() List { return ListA }

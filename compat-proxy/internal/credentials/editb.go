@@ -3,7 +3,6 @@ package credentials
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -13,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// EntryB is a provider-b login to write into a credentials file. Its secrets do not go there: only where they stand does. Certificates are
-// public, and go there whole.
+// EntryB is a provider-b login to write into a file. The file has no secret, only the environment
+// variable or file that holds it. Certificates are public, so the file has them whole.
 type EntryB struct {
 	MerchantID  string
 	KeyID       string // with one of the next two; empty for none
@@ -59,30 +58,30 @@ func (e EntryB) check() error {
 	return nil
 }
 
-// yaml is the entry as an item of a list.
-func (e EntryB) yaml() (string, error) {
+// yaml returns the text of a file with the entry.
+func (e EntryB) yaml() ([]byte, error) {
 	if err := e.check(); err != nil {
-		return "", err
+		return nil, err
 	}
 	item := yaml.MapSlice{{Key: "merchant_id", Value: e.MerchantID}}
 	if e.KeyID != "" {
-		at, err := place(e.SecretEnv, e.SecretFile)
+		at, err := reference(e.SecretEnv, e.SecretFile)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		item = append(item, yaml.MapItem{Key: "keys", Value: []yaml.MapSlice{{{Key: "id", Value: e.KeyID}, {Key: "shared_secret", Value: at}}}})
 	}
 	if e.Certificate != "" {
-		item = append(item, yaml.MapItem{Key: "certificates", Value: []quoted{quoted(e.Certificate)}},
-			yaml.MapItem{Key: "response_keys", Value: []map[string]quoted{{"certificate": quoted(e.Certificate)}}})
+		item = append(item, yaml.MapItem{Key: "certificates", Value: []string{e.Certificate}},
+			yaml.MapItem{Key: "response_keys", Value: []map[string]string{{"certificate": e.Certificate}}})
 	}
 	if len(e.Portfolio) > 0 {
 		item = append(item, yaml.MapItem{Key: "portfolio", Value: e.Portfolio})
 	}
 	if len(e.Portfolio) == 0 || e.APIKeyEnv != "" || e.APIKeyFile != "" {
-		at, err := place(e.APIKeyEnv, e.APIKeyFile)
+		at, err := reference(e.APIKeyEnv, e.APIKeyFile)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		item = append(item, yaml.MapItem{Key: "api_key", Value: at})
 	}
@@ -101,28 +100,23 @@ func (e EntryB) yaml() (string, error) {
 			item = append(item, yaml.MapItem{Key: v.key, Value: v.value})
 		}
 	}
-	return itemText(item)
+	return fileText(ListB, item)
 }
-
-// quoted is a text that is written on one line, however many it has: items with texts of several cannot be put between others.
-type quoted string
-
-// MarshalYAML implements yaml.BytesMarshaler.
-func (q quoted) MarshalYAML() ([]byte, error) { return []byte(strconv.Quote(string(q))), nil }
 
 func (e EntryB) list() List { return ListB }
 
 func (e EntryB) key() string { return e.MerchantID }
 
-// EncryptionCertificate is the first certificate that clients encrypt requests to, PEM; "" when the file has none.
+// EncryptionCertificate returns the first certificate that clients encrypt requests to, PEM, of the
+// credentials file at path and the files beside it. Returns "" without one.
 func EncryptionCertificate(path string) (string, error) {
-	f, err := load(path)
-	if err != nil || len(f.ProviderBEncryption) == 0 {
+	s, err := loadAll(path)
+	if err != nil || len(s.encryption) == 0 {
 		return "", err
 	}
-	text, err := f.ProviderBEncryption[0].Certificate.Resolve()
+	text, err := s.encryption[0].is.Certificate.Resolve()
 	if err != nil {
-		return "", fmt.Errorf("credentials: provider_b_encryption[0].certificate %w", err)
+		return "", fmt.Errorf("credentials: %s.certificate %w", s.encryption[0].at, err)
 	}
 	return text.Reveal(), nil
 }

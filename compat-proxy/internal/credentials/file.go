@@ -20,7 +20,7 @@ const (
 	maxTransactionKey = 16
 )
 
-// file is the shape of the credentials file.
+// file is the shape of the credentials file, and of each login file beside it.
 type file struct {
 	ProviderA []entryA `yaml:"provider_a"`
 	ProviderB []entryB `yaml:"provider_b"`
@@ -54,37 +54,21 @@ var (
 	errTwice    = errors.New("names a login that an earlier entry has")
 )
 
-// table is a file that was found good.
+// table has the logins of files without a fault.
 type table struct {
 	a map[string]login
 	b tableB
 }
 
-// load is what the file at path has, unchecked.
-func load(path string) (f file, err error) {
-	if err := config.Load(path, &f); err != nil {
-		return file{}, fmt.Errorf("credentials: %w", err)
-	}
-	return f, nil
-}
-
-// decode is load for a text; path stands for it in errors.
-func decode(path string, text []byte) (f file, err error) {
-	if err := config.Decode(path, text, &f); err != nil {
-		return file{}, fmt.Errorf("credentials: %w", err)
-	}
-	return f, nil
-}
-
-// read loads and checks the file at path.
-func read(path string) (*table, error) {
-	f, err := load(path)
+// read loads and checks the files at paths. Its errors begin with the file and the key at fault.
+func read(paths []string) (*table, error) {
+	s, err := load(paths)
 	if err != nil {
 		return nil, err
 	}
 	t := &table{}
-	if t.a, err = f.buildA(); err == nil {
-		t.b, err = f.buildB()
+	if t.a, err = s.buildA(); err == nil {
+		t.b, err = s.buildB()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
@@ -93,17 +77,17 @@ func read(path string) (*table, error) {
 }
 
 // buildA checks the entries of provider-a and resolves their secrets. Its errors begin with the key at fault.
-func (f file) buildA() (map[string]login, error) {
-	logins := make(map[string]login, len(f.ProviderA))
-	for i, e := range f.ProviderA {
-		l, err := e.login()
+func (s set) buildA() (map[string]login, error) {
+	logins := make(map[string]login, len(s.a))
+	for _, e := range s.a {
+		l, err := e.is.login()
 		if err != nil {
-			return nil, fmt.Errorf("provider_a[%d].%w", i, err)
+			return nil, fmt.Errorf("%s.%w", e.at, err)
 		}
-		if _, twice := logins[e.Name]; twice {
-			return nil, fmt.Errorf("provider_a[%d].name %w", i, errTwice)
+		if _, twice := logins[e.is.Name]; twice {
+			return nil, fmt.Errorf("%s.name %w", e.at, errTwice)
 		}
-		logins[e.Name] = l
+		logins[e.is.Name] = l
 	}
 	return logins, nil
 }

@@ -64,7 +64,7 @@ const MaxSignatureAge = 11*time.Hour + 30*time.Minute
 var (
 	errNoKeys      = errors.New("or certificates is required")
 	errSecret      = errors.New("is not base64 of at least 16 bytes")
-	errKeyTwice    = errors.New("is the id of a key that stands earlier in the file")
+	errKeyTwice    = errors.New("is the id of a key that stands earlier")
 	errNoMember    = errors.New("is the merchant_id of no entry with an api_key")
 	errReview      = errors.New("is neither on nor off")
 	errAge         = errors.New("is not between 0s and 11h30m; any_date takes every date")
@@ -73,35 +73,35 @@ var (
 )
 
 // buildB checks all entries and resolves their secrets. Its errors begin with the key at fault.
-func (f file) buildB() (tableB, error) {
+func (s set) buildB() (tableB, error) {
 	t := tableB{keys: map[string]KeyB{}, leaves: map[[sha256.Size]byte]KeyB{}, openers: map[string]*rsa.PrivateKey{}}
-	logins := make(map[string]*LoginB, len(f.ProviderB))
-	for i, e := range f.ProviderB {
-		l, err := e.login(&t)
+	logins := make(map[string]*LoginB, len(s.b))
+	for _, e := range s.b {
+		l, err := e.is.login(&t)
 		if err != nil {
-			return tableB{}, fmt.Errorf("provider_b[%d].%w", i, err)
+			return tableB{}, fmt.Errorf("%s.%w", e.at, err)
 		}
 		if logins[l.ID] != nil {
-			return tableB{}, fmt.Errorf("provider_b[%d].merchant_id %w", i, errTwice)
+			return tableB{}, fmt.Errorf("%s.merchant_id %w", e.at, errTwice)
 		}
 		logins[l.ID] = l
 	}
-	for i, e := range f.ProviderB {
-		for j, member := range e.Portfolio {
+	for _, e := range s.b {
+		for j, member := range e.is.Portfolio {
 			of, known := logins[member]
 			granted, own := Grant{}, false
 			if known {
 				granted, own = of.grants[member]
 			}
 			if !own {
-				return tableB{}, fmt.Errorf("provider_b[%d].portfolio[%d] %w", i, j, errNoMember)
+				return tableB{}, fmt.Errorf("%s.portfolio[%d] %w", e.at, j, errNoMember)
 			}
-			logins[e.MerchantID].grants[member] = granted
+			logins[e.is.MerchantID].grants[member] = granted
 		}
 	}
-	for i, e := range f.ProviderBEncryption {
-		if err := e.add(t.openers); err != nil {
-			return tableB{}, fmt.Errorf("provider_b_encryption[%d].%w", i, err)
+	for _, e := range s.encryption {
+		if err := e.is.add(t.openers); err != nil {
+			return tableB{}, fmt.Errorf("%s.%w", e.at, err)
 		}
 	}
 	return t, nil

@@ -1,115 +1,195 @@
 package credentials
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
-// List is one of the lists of logins that a credentials file has.
+// List is one of the two lists of logins.
 type List struct {
-	member string // of the file
+	member, prefix string // of a file, and of the names of login files
 }
 
 // The lists.
 var (
-	ListA = List{"provider_a"}
-	ListB = List{"provider_b"}
+	ListA = List{"provider_a", "provider-a-"}
+	ListB = List{"provider_b", "provider-b-"}
 )
 
-// Login is what can be written into a list: an Entry, or an EntryB.
+// Login is an Entry or an EntryB.
 type Login interface {
 	list() List
 	key() string
-	yaml() (string, error)
+	yaml() ([]byte, error)
 }
 
-// The faults of an edit.
+// The faults of a change.
 var (
-	ErrExists   = errors.New("credentials: the file has a login of that name")
-	ErrNoLogin  = errors.New("credentials: the file has no login of that name")
-	errOneLine  = errors.New("is written on one line; give each login a line of its own that begins with \"- \"")
-	errOneKey   = errors.New("credentials: name one of an environment variable and a file for each secret")
-	errNotAList = errors.New("is not a list")
+	ErrExists      = errors.New("credentials: there is a login of that name")
+	ErrNoLogin     = errors.New("credentials: there is no login of that name")
+	ErrHandWritten = errors.New("credentials: the login is not in a file of its own; change it by hand in")
+	errOneKey      = errors.New("credentials: name one of an environment variable and a file for each secret")
 )
 
-// Names are the logins of a list in the file's order.
+// Names returns the names of the logins of a list: those of the credentials file at path in its order,
+// then those of the files beside it.
 func Names(path string, l List) ([]string, error) {
-	f, err := load(path)
-	return l.names(f), err
+	s, err := loadAll(path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range s.logins(l) {
+		names = append(names, e.is)
+	}
+	return names, nil
 }
 
-func (l List) names(f file) []string {
-	var names []string
+// Check reads the credentials file at path and the files beside it as the proxy would, secrets included.
+func Check(path string) error {
+	paths, _, err := files(path)
+	if err != nil {
+		return err
+	}
+	_, err = read(paths)
+	return err
+}
+
+// Add writes a login into a file of its own, in the folder of the credentials file at path. It creates
+// the credentials file and the folder if they are missing. Returns ErrExists if there is a login of
+// that name, unless replace is set. Returns ErrHandWritten if the login to replace shares its file.
+func Add(path string, e Login, replace bool) error {
+	text, err := e.yaml()
+	if err != nil {
+		return err
+	}
+	err = findOwn(path, e.list(), e.key())
+	found := err == nil || errors.Is(err, ErrHandWritten)
+	missing := errors.Is(err, ErrNoLogin) || errors.Is(err, fs.ErrNotExist)
+	switch {
+	case found && !replace:
+		return ErrExists
+	case err != nil && !missing:
+		return err
+	}
+	mode, err := prepare(path)
+	if err != nil {
+		return err
+	}
+	own, put := e.list().file(path, e.key()), durable.WriteFile
+	if missing {
+		put = durable.CreateFile // of two that run at once, one fails
+	}
+	if err := put(own, text, mode); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w, or another login in %s", ErrExists, own)
+	} else if err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	return nil
+}
+
+// Remove removes the file of a login. Returns ErrNoLogin if there is no login of that name, and
+// ErrHandWritten if its file has other entries.
+func Remove(path string, l List, name string) error {
+	if err := findOwn(path, l, name); err != nil {
+		return err
+	}
+	if err := durable.Remove(l.file(path, name)); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	return nil
+}
+
+// file returns the path of the file that Add writes a login to.
+func (l List) file(path, name string) string {
+	return filepath.Join(folder(path), l.prefix+url.PathEscape(name)+".yaml")
+}
+
+// findOwn returns nil if the login has a file of its own, ErrNoLogin if there is no login of that name,
+// and ErrHandWritten if it is in the credentials file or its file has other entries.
+func findOwn(path string, l List, name string) error {
+	s, err := loadAll(path)
+	if err != nil {
+		return err
+	}
+	own := l.file(path, name)
+	for _, e := range s.logins(l) {
+		switch {
+		case e.is != name:
+		case e.path == own && within(s.a, own)+within(s.b, own)+within(s.encryption, own) == 1:
+			return nil
+		default:
+			return fmt.Errorf("%w %s", ErrHandWritten, e.path)
+		}
+	}
+	return ErrNoLogin
+}
+
+// within returns the number of entries in the file at path.
+func within[E any](entries []located[E], path string) int {
+	n := 0
+	for _, e := range entries {
+		if e.path == path {
+			n++
+		}
+	}
+	return n
+}
+
+// logins returns the names of the logins of a list, with their files.
+func (s set) logins(l List) []located[string] {
+	var names []located[string]
 	if l == ListB {
-		for _, e := range f.ProviderB {
-			names = append(names, e.MerchantID)
+		for _, e := range s.b {
+			names = append(names, located[string]{e.path, e.at, e.is.MerchantID})
 		}
 		return names
 	}
-	for _, e := range f.ProviderA {
-		names = append(names, e.Name)
+	for _, e := range s.a {
+		names = append(names, located[string]{e.path, e.at, e.is.Name})
 	}
 	return names
 }
 
-func (l List) namesIn(path string, text []byte) ([]string, error) {
-	f, err := decode(path, text)
-	return l.names(f), err
-}
-
-// Add writes a login into the file, which is made if there is none; what else is in it stays, comments included. ErrExists when the file has
-// the name, unless replace is set: then that entry is left out.
-func Add(path string, e Login, replace bool) error {
-	entry, err := e.yaml()
+// prepare creates the credentials file and its folder if they are missing. It returns the mode for
+// login files, that of the credentials file: the proxy, which may be another user, must read both.
+func prepare(path string) (fs.FileMode, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return 0, fmt.Errorf("credentials: %w", err)
 	}
-	l, name := e.list(), e.key()
-	return l.edit(path, func(text []byte) ([]byte, error) {
-		names, err := l.namesIn(path, text)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(names, name) {
-			if !replace {
-				return nil, ErrExists
-			}
-			if text, err = l.without(text, name); err != nil {
-				return nil, err
-			}
-		}
-		return l.with(text, entry)
-	}, func(names []string) bool { return slices.Contains(names, name) })
+	info, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
+		return 0, fmt.Errorf("credentials: %w", err)
+	}
+	mode := info.Mode().Perm()
+	enter := mode | 0o700 | (mode&0o044)>>2
+	err = os.Mkdir(folder(path), 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return mode, nil
+	}
+	if err == nil {
+		err = os.Chmod(folder(path), enter) // whatever the umask
+	}
+	if err == nil {
+		err = durable.SyncFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("credentials: %w", err)
+	}
+	return mode, nil
 }
 
-// Remove takes a login out of the file. ErrNoLogin when it has none of that name.
-func Remove(path string, l List, name string) error {
-	return l.edit(path, func(text []byte) ([]byte, error) {
-		names, err := l.namesIn(path, text)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(names, name) {
-			return nil, ErrNoLogin
-		}
-		return l.without(text, name)
-	}, func(names []string) bool { return !slices.Contains(names, name) })
-}
-
-// place says where a secret stands, which is in one of two places.
-func place(env, file string) (map[string]string, error) {
+// reference returns the YAML value of a secret in an environment variable or a file.
+func reference(env, file string) (map[string]string, error) {
 	switch {
 	case (env == "") == (file == ""):
 		return nil, errOneKey
@@ -119,133 +199,11 @@ func place(env, file string) (map[string]string, error) {
 	return map[string]string{"env": env}, nil
 }
 
-// itemText is an item of a list.
-func itemText(item yaml.MapSlice) (string, error) {
-	out, err := yaml.Marshal([]yaml.MapSlice{item})
+// fileText returns the text of a file with one entry.
+func fileText(l List, entry yaml.MapSlice) ([]byte, error) {
+	out, err := yaml.Marshal(yaml.MapSlice{{Key: l.member, Value: []yaml.MapSlice{entry}}})
 	if err != nil {
-		return "", fmt.Errorf("credentials: write entry: %w", err)
+		return nil, fmt.Errorf("credentials: write entry: %w", err)
 	}
-	return string(out), nil
-}
-
-// none is a list that has no login, with its comment. The brackets are on a line of their own where its only login was taken out.
-func (l List) none() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^` + l.member + `:(?:[ \t]*\n?[ \t]+\[[ \t]*\])?([ \t]*(?:#.*)?)$`)
-}
-
-// Check reads a credentials file as the proxy would, its secrets included.
-func Check(path string) error {
-	_, err := read(path)
-	return err
-}
-
-// with is the text with an item at the end of the list.
-func (l List) with(text []byte, item string) ([]byte, error) {
-	list, file, err := l.parse(text)
-	switch {
-	case err != nil:
-		return nil, err
-	case list == nil || len(list.Values) == 0:
-		at := l.none().FindSubmatchIndex(text)
-		if at == nil {
-			return append(bytes.TrimRight(text, "\n"), "\n"+l.member+":\n"+indent(item)...), nil
-		}
-		return slices.Concat(text[:at[0]], []byte(l.member+":"), text[at[2]:at[3]], []byte("\n"+indent(item)), bytes.TrimPrefix(text[at[1]:], []byte("\n"))), nil
-	case list.IsFlowStyle:
-		return nil, fmt.Errorf("credentials: %s %w", l.member, errOneLine)
-	}
-	at, err := yaml.PathString("$." + l.member)
-	if err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
-	}
-	if err := at.MergeFromReader(file, strings.NewReader(item)); err != nil {
-		return nil, fmt.Errorf("credentials: add entry: %w", err)
-	}
-	return []byte(file.String()), nil
-}
-
-// without is the text without the item of that name.
-func (l List) without(text []byte, name string) ([]byte, error) {
-	list, file, err := l.parse(text)
-	switch {
-	case err != nil:
-		return nil, err
-	case list == nil:
-		return nil, ErrNoLogin
-	}
-	for i, v := range list.Values {
-		var item struct {
-			A string `yaml:"name"`
-			B string `yaml:"merchant_id"`
-		}
-		if err := yaml.NodeToValue(v, &item); err != nil || cmp.Or(item.A, item.B) != name {
-			continue
-		}
-		list.Values = slices.Delete(list.Values, i, i+1)
-		if i < len(list.ValueHeadComments) {
-			list.ValueHeadComments = slices.Delete(list.ValueHeadComments, i, i+1)
-		}
-		if i < len(list.Entries) {
-			list.Entries = slices.Delete(list.Entries, i, i+1)
-		}
-		list.IsFlowStyle = list.IsFlowStyle || len(list.Values) == 0
-		return []byte(file.String()), nil
-	}
-	return nil, ErrNoLogin
-}
-
-// parse finds the list of logins in a text; nil when it has none.
-func (l List) parse(text []byte) (*ast.SequenceNode, *ast.File, error) {
-	file, err := parser.ParseBytes(text, parser.ParseComments)
-	if err != nil {
-		return nil, nil, errors.New("credentials: not valid yaml") // the library's words quote the file
-	}
-	at, err := yaml.PathString("$." + l.member)
-	if err != nil {
-		return nil, nil, fmt.Errorf("credentials: %w", err)
-	}
-	node, err := at.FilterFile(file)
-	if err != nil {
-		return nil, file, nil //nolint:nilerr // no such key
-	}
-	if node.Type() == ast.NullType {
-		return nil, file, nil
-	}
-	list, ok := node.(*ast.SequenceNode)
-	if !ok {
-		return nil, nil, fmt.Errorf("credentials: %s %w", l.member, errNotAList)
-	}
-	return list, file, nil
-}
-
-func indent(item string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n"
-}
-
-// edit changes a file whole or not at all. What it writes must be what the proxy can read, else the file stays as it was.
-func (l List) edit(path string, change func([]byte) ([]byte, error), done func(names []string) bool) error {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("credentials: %w", err)
-	}
-	text, err = change(text)
-	if err != nil {
-		return err
-	}
-	if names, err := l.namesIn(path, text); err != nil || !done(names) {
-		return errors.Join(errors.New("credentials: this file cannot be edited by program, it was left as it is"), err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("credentials: %w", err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // the rename has taken it away already
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("credentials: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("credentials: %w", err)
-	}
-	return nil
+	return append([]byte("# Written by compat-proxy credentials.\n"), out...), nil
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// checkEvery is how often at most the file is looked at for a change.
+// checkEvery is the least time between two looks at the files for a change.
 const checkEvery = time.Second
 
 // Grant is what a login stands for.
@@ -49,19 +46,14 @@ type Store struct {
 	loaded func(error)
 	table  atomic.Pointer[table]
 
-	mu      sync.Mutex  // held while the file is looked at
-	checked time.Time   // guarded by mu
-	seen    fingerprint // guarded by mu: the file last read, well or badly
+	mu      sync.Mutex // held while the files are looked at
+	checked time.Time  // guarded by mu
+	seen    string     // guarded by mu: the fingerprint of the files last read, good or bad
 }
 
-// fingerprint tells one state of the file from another.
-type fingerprint struct {
-	modified time.Time
-	size     int64
-}
-
-// Open reads the file at path; an empty path means no logins. The error names the key at fault. loaded is told of every later attempt to
-// read it, with nil for one that put it in force; nil means nobody is told.
+// Open reads the credentials file at path and the login files beside it. An empty path means no logins.
+// The error names the file and the key at fault. loaded is called after every later attempt to read
+// them, with nil if it succeeded; loaded may be nil.
 func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*Store, error) {
 	s := &Store{path: path, clock: c, log: log, loaded: func(error) {}}
 	s.table.Store(&table{})
@@ -92,23 +84,25 @@ func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secre
 // LenientOrder reports whether a login is one whose elements may come in any order. It proves nothing of who asks.
 func (s *Store) LenientOrder(name string) bool { return s.table.Load().a[name].granted.LenientOrder }
 
-// Reload reads the file now, whether it changed or not: secrets it names may have. An error leaves the logins as they were.
+// Reload reads the files now, changed or not: secrets that they name may have changed. An error leaves
+// the logins as they were.
 func (s *Store) Reload() error {
 	if s.path == "" {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info, err := os.Stat(s.path)
+	paths, state, err := files(s.path)
 	if err != nil {
 		s.loaded(err)
-		return fmt.Errorf("credentials: %w", err)
+		return err
 	}
 	s.checked = s.clock.Now()
-	return s.load(info)
+	return s.load(paths, state)
 }
 
-// refresh reads the file when it changed, looking at most once a second; while one request looks, others use what there is.
+// refresh reads the files if they changed, looking at most once a second. While one request looks,
+// others use the logins in force.
 func (s *Store) refresh(ctx context.Context) {
 	if s.path == "" || !s.mu.TryLock() {
 		return
@@ -119,34 +113,34 @@ func (s *Store) refresh(ctx context.Context) {
 		return
 	}
 	s.checked = now
-	info, err := os.Stat(s.path)
+	paths, state, err := files(s.path)
 	if err != nil {
 		s.loaded(err)
-		s.complain(ctx, fmt.Errorf("credentials: %w", err), fingerprint{})
+		s.complain(ctx, err, "")
 		return
 	}
-	if state(info) == s.seen {
+	if state == s.seen {
 		return
 	}
-	if err := s.load(info); err != nil {
+	if err := s.load(paths, state); err != nil {
 		s.complain(ctx, err, s.seen)
 		return
 	}
 	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", s.table.Load().count()))
 }
 
-// complain logs err once for each state of the file. The caller holds mu.
-func (s *Store) complain(ctx context.Context, err error, seen fingerprint) {
-	if seen != s.seen || seen != (fingerprint{}) {
-		s.log.ErrorContext(ctx, "credentials: kept the last good file", slog.Any("error", err))
+// complain logs err once for each state of the files. The caller holds mu.
+func (s *Store) complain(ctx context.Context, err error, seen string) {
+	if seen != s.seen || seen != "" {
+		s.log.ErrorContext(ctx, "credentials: kept the last good logins", slog.Any("error", err))
 	}
 	s.seen = seen
 }
 
-// load puts the file in force if it is good. The caller holds mu.
-func (s *Store) load(info fs.FileInfo) error {
-	s.seen = state(info)
-	t, err := read(s.path)
+// load puts the logins of the files into force if all files are good. The caller holds mu.
+func (s *Store) load(paths []string, state string) error {
+	s.seen = state
+	t, err := read(paths)
 	s.loaded(err)
 	if err != nil {
 		return err
@@ -162,10 +156,6 @@ func (t *table) count() int {
 		logins[k.Login] = true
 	}
 	return len(t.a) + len(logins)
-}
-
-func state(info fs.FileInfo) fingerprint {
-	return fingerprint{modified: info.ModTime(), size: info.Size()}
 }
 
 func hash(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }

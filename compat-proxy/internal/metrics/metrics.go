@@ -36,7 +36,8 @@ func New() *Metrics {
 			Buckets: metrics.Latencies(),
 		}, []string{"route", "status", "attempt"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_compat_credentials_reloads_total", Help: "Attempts to read the credentials file again: ok, or failed, which keeps the last good one.",
+			Name: "causeway_compat_credentials_reloads_total",
+			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last good logins.",
 		}, []string{"outcome"}),
 	}
 	m.secret = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -78,7 +79,7 @@ func (m *Metrics) Call(c command.Call) {
 	m.calls.WithLabelValues(c.Route, status, strconv.Itoa(c.Attempt)).Observe(c.Took.Seconds())
 }
 
-// CredentialsRead counts an attempt to read the credentials file again.
+// CredentialsRead counts an attempt to read the credentials files again.
 func (m *Metrics) CredentialsRead(err error) {
 	outcome := "ok"
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -23,22 +24,25 @@ type LoginsB struct {
 	own, portfolio map[string]LoginB
 }
 
-// IssueB issues them into a file that has the merchant's own.
+// IssueB issues them beside a file.
 func IssueB(t *testing.T, logins Issuer, own LoginB, apiKey string) LoginsB {
 	t.Helper()
 	text, err := os.ReadFile(logins.File)
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Logins that no proxy reads, with the same certificate to encrypt to. It is the last part of the file.
+	const encryption = "provider_b_encryption:"
+	_, rest, _ := strings.Cut(string(text), encryption)
 	elsewhere, key := Issuer{logins.Program, filepath.Join(t.TempDir(), "elsewhere.yaml")}, filepath.Join(t.TempDir(), "api-key")
-	for path, content := range map[string]string{elsewhere.File: string(text), key: apiKey + "\n"} {
+	for path, content := range map[string]string{elsewhere.File: encryption + rest, key: apiKey + "\n"} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	naming := own
 	naming.named = true
-	wrong := elsewhere.IssueB(t, own.Merchant, "--replace", "--api-key-file", key)
+	wrong := elsewhere.IssueB(t, own.Merchant, "--api-key-file", key)
 	out := LoginsB{portfolio: map[string]LoginB{}, own: map[string]LoginB{
 		"own": own, "named": naming, "wrong": wrong.under(own),
 		"stranger": elsewhere.IssueB(t, "stranger", "--api-key-file", key),

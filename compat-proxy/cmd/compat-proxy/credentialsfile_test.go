@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+)
+
+// TestCredentials_atOnce issues logins at the same time: none of them removes another.
+func TestCredentials_atOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	mustWrite(t, file, "provider_a: []\n")
+	var want []string
+	var all sync.WaitGroup
+	for i := range 16 {
+		name := fmt.Sprintf("shop%02d", i)
+		want = append(want, name)
+		all.Go(func() {
+			if _, complaint, err := run(t, file, "issue", "--name", name, "--api-key-env", "KEY"); err != nil {
+				t.Errorf("issue %s: %v, %s", name, err, complaint)
+			}
+		})
+	}
+	all.Wait()
+	names, _, err := run(t, file, "list")
+	if got := strings.Fields(names); err != nil || !slices.Equal(got, want) {
+		t.Errorf("list: got %v, %v, want %v", got, err, want)
+	}
+}
+
+// TestCredentials_mode issues a login beside a file that other users may read. The proxy is one of them.
+func TestCredentials_mode(t *testing.T) {
+	t.Parallel()
+	for _, want := range []fs.FileMode{0o600, 0o640, 0o644} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "c.yaml")
+		mustWrite(t, file, "provider_a: []\n")
+		if err := os.Chmod(file, want); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, _, err := run(t, file, "issue", "--name", "shop", "--api-key-env", "KEY", "--replace"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || path == dir {
+				return err
+			}
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			want := want
+			if e.IsDir() { // readers may enter it
+				want |= 0o100 | (want&0o044)>>2
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("mode of %s: got %o, want %o", path, got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCredentials_badFile revokes a login beside one that a proxy refuses: it keeps the last good logins.
+func TestCredentials_badFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	mustWrite(t, file, "provider_a:\n  - {name: bad, transaction_key: b, api_key: pk_test_c}\n")
+	for _, args := range [][]string{{"issue", "--name", "a", "--api-key-env", "KEY"}, {"revoke", "--name", "a"}} {
+		_, complaint, err := run(t, file, args...)
+		if err != nil || !strings.Contains(complaint, "keep the last good ones") {
+			t.Errorf("%v: got %q and error %v, want a warning", args, complaint, err)
+		}
+	}
+}
+
+// TestCredentials_unreadable issues a login beside a file that no proxy reads. It cannot be known
+// whether the name is free.
+func TestCredentials_unreadable(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"unknown key": "provider_a:\n  - {name: a, transaction_key: b, api_key: sk_test_c, colour: red}\n",
+		"no yaml":     "provider_a: [\n",
+		"no list":     "provider_a: 7\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "c.yaml")
+			mustWrite(t, file, text)
+			if _, _, err := run(t, file, "issue", "--name", "shop", "--api-key-env", "KEY"); err == nil {
+				t.Error("got no error, want one")
+			} else if strings.Contains(err.Error(), "sk_test_c") {
+				t.Errorf("the error repeats a secret: %v", err)
+			}
+			mustBeMissing(t, file+".d")
+			if got := mustRead(t, file); got != text {
+				t.Errorf("the file: got %q, want it as it was", got)
+			}
+		})
+	}
+}
+
+// TestCredentials_handWritten changes logins that share a file: the commands leave it to its author.
+func TestCredentials_handWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "c.yaml")
+	shared := filepath.Join(file+".d", "provider-a-two.yaml")
+	if err := os.Mkdir(file+".d", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const login = "  - {name: %s, transaction_key: b, api_key: sk_test_c}\n"
+	texts := map[string]string{
+		file:   "provider_a:\n" + fmt.Sprintf(login, "one"),
+		shared: "provider_a:\n" + fmt.Sprintf(login, "two") + fmt.Sprintf(login, "three"),
+	}
+	for path, text := range texts {
+		mustWrite(t, path, text)
+	}
+	for name, path := range map[string]string{"one": file, "two": shared, "three": shared} {
+		for _, args := range [][]string{{"revoke"}, {"issue", "--replace", "--api-key-env", "KEY"}} {
+			_, _, err := run(t, file, append(args, "--name", name)...)
+			if !errors.Is(err, credentials.ErrHandWritten) || !strings.HasSuffix(err.Error(), path) {
+				t.Errorf("%v of %s: got error %v, want ErrHandWritten in %s", args, name, err, path)
+			}
+		}
+		if _, _, err := run(t, file, "issue", "--api-key-env", "KEY", "--name", name); !errors.Is(err, credentials.ErrExists) {
+			t.Errorf("issue of %s: got error %v, want ErrExists", name, err)
+		}
+	}
+	for path, text := range texts {
+		if got := mustRead(t, path); got != text {
+			t.Errorf("%s: got %q, want it as it was", path, got)
+		}
+	}
+}
+
+// TestCredentials_names issues logins whose names are no file names.
+func TestCredentials_names(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, keyFile := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "api-key")
+	mustWrite(t, keyFile, "sk_test_new\n")
+	for _, name := range []string{"..", "a/../../b", "ä b", "%2e", ".hidden"} {
+		out, _, err := run(t, file, "issue", "--name", name, "--api-key-file", keyFile)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := opened(t, file, name, keyLine.FindStringSubmatch(out)[1]); got != "sk_test_new" {
+			t.Errorf("%s: got %q, want its API key", name, got)
+		}
+		if _, _, err := run(t, file, "revoke", "--name", name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("got %v, %v, want the two files and the folder", entries, err)
+	}
+}
+
+// TestCredentials_oneName issues one login several times at once: one command succeeds.
+func TestCredentials_oneName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, keyFile := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "api-key")
+	mustWrite(t, keyFile, "sk_test_new\n")
+	var mu sync.Mutex
+	var keys []string
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			out, _, err := run(t, file, "issue", "--name", "shop", "--api-key-file", keyFile)
+			if errors.Is(err, credentials.ErrExists) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			keys = append(keys, keyLine.FindStringSubmatch(out)[1])
+		})
+	}
+	all.Wait()
+	if len(keys) != 1 || opened(t, file, "shop", keys[0]) != "sk_test_new" {
+		t.Errorf("issued %d keys, want one that works", len(keys))
+	}
+}

@@ -1,0 +1,92 @@
+package credentials
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/config"
+)
+
+// set has the entries of several files.
+type set struct {
+	a          []located[entryA]
+	b          []located[entryB]
+	encryption []located[encryptionB]
+}
+
+// located is an entry with its file and its position, such as "logins.yaml: provider_a[0]".
+type located[E any] struct {
+	path, at string
+	is       E
+}
+
+// folder returns the path of the folder with login files that belongs to the credentials file at path.
+func folder(path string) string { return path + ".d" }
+
+// files returns the credentials file at path, then the login files of its folder in the order of their
+// names, and a fingerprint that changes when one of them does.
+func files(path string) (paths []string, state string, err error) {
+	entries, err := os.ReadDir(folder(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", fmt.Errorf("credentials: %w", err)
+	}
+	candidates := []string{path}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".yaml") && !strings.HasPrefix(name, ".") {
+			candidates = append(candidates, filepath.Join(folder(path), name))
+		}
+	}
+	var all strings.Builder
+	for i, p := range candidates {
+		info, err := os.Stat(p)
+		if i > 0 && errors.Is(err, fs.ErrNotExist) {
+			continue // revoked since the folder was read
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("credentials: %w", err)
+		}
+		paths = append(paths, p)
+		_, _ = fmt.Fprintf(&all, "%q %d %d\n", p, info.ModTime().UnixNano(), info.Size())
+	}
+	return paths, all.String(), nil
+}
+
+// load reads the files at paths, unchecked. Of them, the first must exist.
+func load(paths []string) (set, error) {
+	var s set
+	for i, path := range paths {
+		var f file
+		err := config.Load(path, &f)
+		if i > 0 && errors.Is(err, fs.ErrNotExist) {
+			continue // revoked since files found it
+		}
+		if err != nil {
+			return set{}, fmt.Errorf("credentials: %w", err)
+		}
+		s.a = append(s.a, locate(path, ListA.member, f.ProviderA)...)
+		s.b = append(s.b, locate(path, ListB.member, f.ProviderB)...)
+		s.encryption = append(s.encryption, locate(path, "provider_b_encryption", f.ProviderBEncryption)...)
+	}
+	return s, nil
+}
+
+// loadAll reads the credentials file at path and the login files beside it, unchecked.
+func loadAll(path string) (set, error) {
+	paths, _, err := files(path)
+	if err != nil {
+		return set{}, err
+	}
+	return load(paths)
+}
+
+func locate[E any](path, list string, entries []E) []located[E] {
+	all := make([]located[E], len(entries))
+	for i, e := range entries {
+		all[i] = located[E]{path, fmt.Sprintf("%s: %s[%d]", path, list, i), e}
+	}
+	return all
+}
