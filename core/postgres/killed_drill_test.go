@@ -20,7 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
-// TestServerKilledAtOnce is the drill of deploy/postgres: a server is killed with all of its processes at once under load, and each payment that was answered
+// TestServerKilledAtOnce is the drill of deploy/on/postgres: a server is killed with all of its processes at once under load, and each payment that was answered
 // is looked for. None is lost. That the count sees a loss is shown by a log whose end is gone: the
 // server is refused with settings that would lose it. It takes root, as the server is in a PID
 // namespace of its own, whose end the kernel makes. CAUSEWAY_DRILL_ROUNDS is how often (5).

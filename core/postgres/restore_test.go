@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
-// TestRestoreToAMomentPostgreSQL is the drill of deploy/postgres: a base backup under payments, an archive of the log, the server and its data gone, and back
+// TestRestoreToAMomentPostgreSQL is the drill of deploy/on/postgres: a base backup under payments, an archive of the log, the server and its data gone, and back
 // to a moment. What was paid before that is there and captured, what was paid after it is not, and payments are taken.
 func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func TestBesideAnApplication(t *testing.T) {
 	key := there.must(t, "core keys create --data /var/lib/causeway/core --merchant "+there.must(t, "core merchants create Shop --data /var/lib/causeway/core"))
 
 	for _, name := range []string{"compat-proxy.yaml", "envoy.yaml"} {
-		text := string(mustRead(t, "deploy/kubernetes/compat-sidecar/config/"+name))
+		text := string(mustRead(t, "deploy/on/kubernetes/compat-sidecar/config/"+name))
 		text = strings.Replace(text, "v1: https://api.example.com", "v1: http://"+there.address+":8082", 1) // no name is known here
 		write(t, pod.path("/etc/causeway/"+name), []byte(pod.here(text)))
 	}
@@ -47,7 +47,7 @@ func TestSettingsAreSound(t *testing.T) {
 		write(t, m.path("/run/causeway/certificates/.made"), nil)
 		m.authority.Issue(t, certtest.Hosts("api.example.com", "trust.example.com", "payments.example.com")).Write(t, m.path("/run/causeway/certificates"), "tls")
 		for _, name := range []string{"edge.yaml", "envoy.yaml"} {
-			write(t, m.path("/etc/causeway/"+name), []byte(m.here(string(mustRead(t, "deploy/"+folder+"/"+name)))))
+			write(t, m.path("/etc/causeway/"+name), []byte(m.here(string(mustRead(t, "deploy/on/"+folder+"/"+name)))))
 		}
 		m.must(t, "edge check --config /etc/causeway/edge.yaml")
 		validate := exec.CommandContext(t.Context(), envoytest.Install(t), "--mode", "validate", "-c", m.path("/etc/causeway/envoy.yaml"), "--log-level", "error")

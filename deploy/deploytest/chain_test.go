@@ -59,7 +59,7 @@ func newMachine(t *testing.T) *machine {
 		}
 	}
 	for _, name := range []string{"compat-credentials", "compat-proxy", "edge", "envoy", "mle-filter"} {
-		write(t, m.path("/etc/causeway/"+name+".yaml"), []byte(m.here(string(mustRead(t, "deploy/systemd/config/"+name+".yaml")))))
+		write(t, m.path("/etc/causeway/"+name+".yaml"), []byte(m.here(string(mustRead(t, "deploy/on/systemd/config/"+name+".yaml")))))
 	}
 	for _, name := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret"} {
 		m.secret(t, name, random())
@@ -105,7 +105,7 @@ func (m *machine) here(text string) string {
 func (m *machine) unit(t *testing.T, name string) (words, env []string) {
 	t.Helper()
 	env = []string{"PATH=/usr/bin:/bin"}
-	shipped := string(mustRead(t, "deploy/systemd/causeway-"+name+".service"))
+	shipped := string(mustRead(t, "deploy/on/systemd/causeway-"+name+".service"))
 	if changed, err := os.ReadFile(filepath.Join(root, fmt.Sprintf(m.dropIns, name))); m.dropIns != "" && err == nil {
 		shipped += string(changed)
 	}
@@ -305,7 +305,7 @@ func TestChain(t *testing.T) {
 // TestPlaceholdersStartNothing: an installation whose secrets were left as they came, or some of them, does not start, and says why.
 func TestPlaceholdersStartNothing(t *testing.T) {
 	t.Parallel()
-	secrets := mustBuild(t, filepath.Join(root, "deploy/kubernetes/base")).secrets
+	secrets := mustBuild(t, filepath.Join(root, "deploy/on/kubernetes/base")).secrets
 	of := map[string]string{
 		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "filter-token": "filter token", "mle-kek": "key-encryption key",
 		"deduplication-secret": "deduplication_secret", "hop-secret": "CAUSEWAY_HOP_SECRET",

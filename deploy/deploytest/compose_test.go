@@ -16,7 +16,7 @@ func mustLoad(t *testing.T, files ...string) *types.Project {
 	t.Helper()
 	var paths []string
 	for _, file := range files {
-		paths = append(paths, filepath.Join(root, "deploy/compose", file))
+		paths = append(paths, filepath.Join(root, "deploy/on/compose", file))
 	}
 	options, err := cli.NewProjectOptions(paths,
 		cli.WithEnv([]string{"CAUSEWAY_VERSION=v1.0.0"}), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))

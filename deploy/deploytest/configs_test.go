@@ -79,7 +79,7 @@ func TestConfigs(t *testing.T) {
 				made = substitute(t, machine+"/"+name, made, c)
 			}
 			made = "# Made of configs/" + name + " for " + machine + " by go test ./deploy/deploytest -run TestConfigs -update\n" + made
-			same(t, "deploy/"+machine+"/"+name, []byte(made))
+			same(t, "deploy/on/"+machine+"/"+name, []byte(made))
 		}
 	}
 }
@@ -95,8 +95,8 @@ func TestEnvoyConfigs(t *testing.T) {
 			"static", "--stats", "0.0.0.0:9902", "--certificate", "/run/causeway/certificates/tls.crt", "--key", "/run/causeway/certificates/tls.key",
 		},
 	} {
-		words = append(words, "--config", "deploy/"+machine+"/edge.yaml")
-		same(t, "deploy/"+machine+"/envoy.yaml", []byte(mustRun(t, root, filepath.Join(bin, "edge"), words...)))
+		words = append(words, "--config", "deploy/on/"+machine+"/edge.yaml")
+		same(t, "deploy/on/"+machine+"/envoy.yaml", []byte(mustRun(t, root, filepath.Join(bin, "edge"), words...)))
 	}
 }
 
@@ -106,7 +106,7 @@ func TestNoSteering(t *testing.T) {
 	t.Parallel()
 	files := []string{"configs/envoy-static.yaml", "configs/envoy-bootstrap.yaml", "mle-filter/internal/extproc/testdata/envoy/bootstrap.yaml"}
 	for machine := range machines {
-		files = append(files, "deploy/"+machine+"/envoy.yaml")
+		files = append(files, "deploy/on/"+machine+"/envoy.yaml")
 	}
 	spaces := strings.NewReplacer(" ", "", "\n", "", "-", "", "{", "", "}", "", "[", "", "]", "")
 	for _, file := range files {

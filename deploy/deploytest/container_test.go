@@ -70,10 +70,10 @@ const group = "10700"
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t)
-	build := exec.CommandContext(t.Context(), filepath.Join(root, "deploy/container/build"))
+	build := exec.CommandContext(t.Context(), filepath.Join(root, "deploy/on/container/build"))
 	build.Env = append(os.Environ(), "OPTIONS="+strings.Join(s, " "), "BUILD=--isolation chroot", "VERSION=v0.0.0-test")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("deploy/container/build: %v\n%s", err, out)
+		t.Fatalf("deploy/on/container/build: %v\n%s", err, out)
 	}
 	for program, want := range shapes {
 		t.Run(program, func(t *testing.T) {

@@ -26,7 +26,7 @@ func startDatabase(t *testing.T) *database {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	settings := filepath.Join(folder, "postgresql.conf")
-	write(t, settings, mustRead(t, "deploy/postgres/postgresql.conf"))
+	write(t, settings, mustRead(t, "deploy/on/postgres/postgresql.conf"))
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func startDatabase(t *testing.T) *database {
 	secrets := t.TempDir()
 	write(t, filepath.Join(secrets, "store"), []byte(d.store+"\n"))
 	write(t, filepath.Join(secrets, "mle-store"), []byte(d.keys+"\n"))
-	make := exec.CommandContext(t.Context(), "bash", filepath.Join(root, "deploy/compose/several/databases.sh"))
+	make := exec.CommandContext(t.Context(), "bash", filepath.Join(root, "deploy/on/compose/several/databases.sh"))
 	make.Env = append(os.Environ(), "SECRETS="+secrets, "PGHOST="+s.Folder())
 	if out, err := make.CombinedOutput(); err != nil {
 		t.Fatalf("databases.sh: %v\n%s", err, out)
@@ -71,8 +71,8 @@ func (m *machine) onDatabase(t *testing.T, d *database) {
 	t.Helper()
 	m.secret(t, "store", d.store)
 	m.secret(t, "mle-store", d.keys)
-	write(t, m.path("/etc/causeway/mle-filter.yaml"), []byte(m.here(string(mustRead(t, "deploy/systemd/several/mle-filter.yaml")))))
-	m.dropIns = "deploy/systemd/several/causeway-%s.conf"
+	write(t, m.path("/etc/causeway/mle-filter.yaml"), []byte(m.here(string(mustRead(t, "deploy/on/systemd/several/mle-filter.yaml")))))
+	m.dropIns = "deploy/on/systemd/several/causeway-%s.conf"
 }
 
 // twoCores are two machines that share a server and secrets, the second one with core alone, and a key.
@@ -88,7 +88,7 @@ func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 		}
 		write(t, second.path("/etc/causeway/secrets/"+name), text)
 	}
-	edge := string(mustRead(t, "deploy/systemd/config/edge.yaml"))
+	edge := string(mustRead(t, "deploy/on/systemd/config/edge.yaml"))
 	edge = substitute(t, "edge.yaml", first.here(edge), change{
 		"  core: {address: " + first.address + ":8080,", "  core: {address: '" + first.address + ":8080, " + second.address + ":8080',",
 	})

@@ -93,11 +93,11 @@ func all(p corev1.PodTemplateSpec) []corev1.Container {
 func installation(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "deploy/kubernetes"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "deploy/on/kubernetes"))); err != nil {
 		t.Fatal(err)
 	}
 	if of, ok := map[string]string{"example": "base", "several-example": "several"}[name]; ok {
-		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
+		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/on/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
 	}
 	for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret", "store", "mle-store"} {
 		write(t, filepath.Join(dir, name, "secrets", secret), []byte("of "+secret+"\n"))

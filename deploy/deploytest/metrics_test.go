@@ -56,7 +56,7 @@ func ruleExpressions(t *testing.T) []expression {
 			} `json:"rules"`
 		} `json:"groups"`
 	}
-	if err := yaml.Unmarshal(mustRead(t, "deploy/monitoring/rules.yaml"), &file); err != nil {
+	if err := yaml.Unmarshal(mustRead(t, "deploy/on/monitoring/rules.yaml"), &file); err != nil {
 		t.Fatal(err)
 	}
 	var out []expression
@@ -78,7 +78,7 @@ func chartExpressions(t *testing.T) []expression {
 			} `json:"targets"`
 		} `json:"panels"`
 	}
-	if err := json.Unmarshal(mustRead(t, "deploy/monitoring/dashboard.json"), &file); err != nil {
+	if err := json.Unmarshal(mustRead(t, "deploy/on/monitoring/dashboard.json"), &file); err != nil {
 		t.Fatal(err)
 	}
 	var out []expression
@@ -150,10 +150,10 @@ func TestMetrics(t *testing.T) {
 // configurations; but for that of Kubernetes, whose discovery Debian's build does not have.
 func TestPromtool(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(root, "deploy/monitoring")
+	dir := filepath.Join(root, "deploy/on/monitoring")
 	mustRun(t, dir, "promtool", "check", "rules", "rules.yaml")
 	mustRun(t, dir, "promtool", "test", "rules", "rules.test.yaml")
-	tests := string(mustRead(t, "deploy/monitoring/rules.test.yaml"))
+	tests := string(mustRead(t, "deploy/on/monitoring/rules.test.yaml"))
 	for _, r := range ruleExpressions(t) {
 		if strings.Count(tests, "alertname: "+r.where+"\n") != 2 {
 			t.Errorf("%s is not tested to fire and not to fire", r.where)

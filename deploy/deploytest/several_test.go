@@ -37,12 +37,12 @@ func TestConfigsOfSeveral(t *testing.T) {
 	t.Parallel()
 	for folder, from := range severals {
 		for name, changes := range from.files {
-			made := string(mustRead(t, "deploy/"+from.of+"/"+name))
+			made := string(mustRead(t, "deploy/on/"+from.of+"/"+name))
 			for _, c := range changes {
 				made = substitute(t, folder+"/"+name, made, c)
 			}
 			made = strings.Replace(made, " for "+from.of+" by ", " for "+folder+" by ", 1)
-			same(t, "deploy/"+folder+"/"+name, []byte(made))
+			same(t, "deploy/on/"+folder+"/"+name, []byte(made))
 		}
 	}
 }
@@ -168,8 +168,8 @@ func TestUnitsOfSeveral(t *testing.T) {
 	t.Parallel()
 	machine := t.TempDir()
 	for _, unit := range []string{"causeway-core", "causeway-mle-filter"} {
-		install(t, machine, "deploy/systemd/"+unit+".service")
-		write(t, filepath.Join(machine, "etc/systemd/system", unit+".service.d/store.conf"), mustRead(t, "deploy/systemd/several/"+unit+".conf"))
+		install(t, machine, "deploy/on/systemd/"+unit+".service")
+		write(t, filepath.Join(machine, "etc/systemd/system", unit+".service.d/store.conf"), mustRead(t, "deploy/on/systemd/several/"+unit+".conf"))
 	}
 	for _, unit := range []string{"basic.target", "sysinit.target", "network-online.target", "multi-user.target", "shutdown.target", "system.slice", "causeway.target"} {
 		write(t, filepath.Join(machine, "etc/systemd/system", unit), []byte("[Unit]\nDescription=of the machine\n"))

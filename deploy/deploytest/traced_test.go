@@ -30,7 +30,7 @@ func TestHopSecret(t *testing.T) {
 		}
 	}
 	for _, name := range hops {
-		unit := string(mustRead(t, "deploy/systemd/causeway-"+name+".service"))
+		unit := string(mustRead(t, "deploy/on/systemd/causeway-"+name+".service"))
 		if !strings.Contains(unit, "\nEnvironment="+hopVariable+"=%d/hop-secret\n") {
 			t.Errorf("systemd: %s has no hop secret", name)
 		}

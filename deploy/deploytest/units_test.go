@@ -19,15 +19,15 @@ const exposure = 1.5
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	machine := t.TempDir()
-	names, err := filepath.Glob(filepath.Join(root, "deploy/systemd/causeway*.service"))
+	names, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))
 	if err != nil || len(names) != 6 {
 		t.Fatalf("got %v, %v, want six units", names, err)
 	}
 	for i, path := range names {
 		names[i] = filepath.Base(path)
-		install(t, machine, "deploy/systemd/"+names[i])
+		install(t, machine, "deploy/on/systemd/"+names[i])
 	}
-	install(t, machine, "deploy/systemd/causeway.target")
+	install(t, machine, "deploy/on/systemd/causeway.target")
 	for _, unit := range []string{"basic", "sysinit", "network-online", "multi-user", "shutdown", "time-set", "local-fs", "system.slice"} {
 		if !strings.Contains(unit, ".") {
 			unit += ".target"
@@ -66,9 +66,9 @@ func install(t *testing.T, machine, path string) {
 // TestUnitsGiveSecrets: each secret that a unit's environment names is one that it is given, and the users are those of the images.
 func TestUnitsGiveSecrets(t *testing.T) {
 	t.Parallel()
-	users := string(mustRead(t, "deploy/systemd/causeway.sysusers.conf"))
+	users := string(mustRead(t, "deploy/on/systemd/causeway.sysusers.conf"))
 	for program, unit := range map[string]string{"core": "core", "mle-filter": "mle-filter", "compat-proxy": "compat-proxy", "edge": "edge"} {
-		lines := strings.Split(string(mustRead(t, "deploy/systemd/causeway-"+unit+".service")), "\n")
+		lines := strings.Split(string(mustRead(t, "deploy/on/systemd/causeway-"+unit+".service")), "\n")
 		named, given := 0, 0
 		for _, line := range lines {
 			if _, secret, ok := strings.Cut(line, "_FILE=%d/"); ok {

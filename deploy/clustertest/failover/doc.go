@@ -1,4 +1,4 @@
-// Package failover has tests alone: three nodes of a Patroni cluster, set up by the very files of deploy/patroni, with two cores in front of them and
+// Package failover has tests alone: three nodes of a Patroni cluster, set up by the very files of deploy/on/patroni, with two cores in front of them and
 // clients that pay meanwhile. The primary's node is killed, stopped and cut off; what was acknowledged is held against what is there afterwards.
 //
 // The nodes are processes on one machine. What leaves or reaches a node goes through relays, one for clients, one for the other nodes' PostgreSQL, one for
@@ -10,5 +10,5 @@
 // no answer comes back, other than by the primary's end: core reaches the book by the primary.
 //
 // CAUSEWAY_FAILOVER_ROUNDS=20 makes that many rounds, the faults by turns, and holds the time until payments are taken again against the 35 s that
-// deploy/patroni promises; without it there is one round of each fault, however long it takes.
+// deploy/on/patroni promises; without it there is one round of each fault, however long it takes.
 package failover

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// promised is how soon payments are taken again, as deploy/patroni says.
+// promised is how soon payments are taken again, as deploy/on/patroni says.
 const promised = 35 * time.Second
 
 // fault is something that happens to the primary's node, and how it comes back.

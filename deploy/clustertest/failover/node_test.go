@@ -14,7 +14,7 @@ import (
 )
 
 // reference is the file of which each node has its own.
-var reference = filepath.Join("..", "..", "patroni", "patroni.yaml")
+var reference = filepath.Join("..", "..", "on", "patroni", "patroni.yaml")
 
 // secrets are of the cluster.
 var secrets = map[string]string{

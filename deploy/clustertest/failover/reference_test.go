@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReference: the README of deploy/patroni says of every value of its files what it is, and of none that there is not.
+// TestReference: the README of deploy/on/patroni says of every value of its files what it is, and of none that there is not.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Dir(reference)

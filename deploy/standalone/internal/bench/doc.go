@@ -87,7 +87,7 @@
 //     them share its processors with the server: it shows what cores cost each other, not what another machine would add.
 //
 //   - T1 to T10, when they are asked for: settings of PostgreSQL and of core on it, each against another value of itself, by 32 clients of one core and an
-//     empty store: payments per second, p99, the server's processor time, and the bytes of its log of writes, a payment. deploy/postgres/README.md says
+//     empty store: payments per second, p99, the server's processor time, and the bytes of its log of writes, a payment. deploy/on/postgres/README.md says
 //     what to make of them.
 //
 // P10 runs only when it is asked for (-only P10, which is both): filling takes minutes and gigabytes, and no smaller store stands for it, since what

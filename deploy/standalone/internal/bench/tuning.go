@@ -26,7 +26,7 @@ type tuning struct {
 	variants []variant
 }
 
-// tuned are the questions that deploy/postgres/README.md answers.
+// tuned are the questions that deploy/on/postgres/README.md answers.
 func tuned() []tuning {
 	of := func(setting string, values ...string) (out []variant) {
 		for _, v := range values {
