@@ -31,7 +31,7 @@ func mustIssue(t *testing.T, name string) (*rsa.PrivateKey, []byte) {
 	return key, der
 }
 
-// Somebody else's code reads what is written. Those of clients are in deploy/standalone/sdktest.
+// Somebody else's code reads what is written. Those of clients are in deploy/test/sdk.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	key, own := mustIssue(t, "own")

@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/causeway-pay/causeway/deploy/edge/internal/acme/acmetest"
+	"github.com/causeway-pay/causeway/deploy/edge/acmetest"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 )
 

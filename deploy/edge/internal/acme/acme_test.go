@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/deploy/edge/acmetest"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
-	"github.com/causeway-pay/causeway/deploy/edge/internal/acme/acmetest"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
 )

@@ -1,0 +1,158 @@
+package crash
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// Kind is what a request asks for.
+type Kind string
+
+// The commands of v1 that write.
+const (
+	Create          Kind = "create"
+	Confirm         Kind = "confirm"
+	Capture         Kind = "capture"
+	Void            Kind = "void"
+	Refund          Kind = "refund"
+	Settle          Kind = "settle"
+	Expire          Kind = "expire"
+	SettlementRun   Kind = "settlement run"
+	ClockAdvance    Kind = "clock advance"
+	TokenCreate     Kind = "token"
+	CustomerCreate  Kind = "customer"
+	CustomerUpdate  Kind = "customer update"
+	CustomerDelete  Kind = "customer delete"
+	MethodAttach    Kind = "attach"
+	MethodDetach    Kind = "detach"
+	KeyCreate       Kind = "api key"
+	KeyRoll         Kind = "api key roll"
+	KeyRevoke       Kind = "api key revoke"
+	EndpointCreate  Kind = "endpoint"
+	EndpointUpdate  Kind = "endpoint update"
+	EndpointDelete  Kind = "endpoint delete"
+	SecretRoll      Kind = "secret roll"
+	EventRedelivery Kind = "redelivery"
+)
+
+// Call is one request. Only the story that makes it, and then Recover, change it.
+type Call struct {
+	Kind   Kind
+	Method string
+	Path   string
+	Body   string
+	Marker string // of the object that it makes
+	Key    string // idempotency key, "" for none
+	Auth   string // API key, "" for the merchant's secret key
+	On     string // id of the object that it is about, "" where it makes its own
+
+	Twin  bool // is sent a second time beside the first, as by a client that lost patience
+	Hangs bool // the acquirer does not answer it in time
+
+	door *client // nil for the first
+
+	Answer *Answer // nil until it came
+	Lost   bool    // the process died before it did
+}
+
+// Answer is what v1 said.
+type Answer struct {
+	Status   int
+	Body     string
+	Replayed bool
+}
+
+// again reports whether it may be asked again without asking for a second effect.
+func (c *Call) again() bool { return c.Key != "" || c.Method != http.MethodPost }
+
+// maybe reports whether nobody knows if it had its effect.
+func (c *Call) maybe() bool { return c.Answer == nil || c.Answer.open() }
+
+// token returns the id of the token that the request draws on, "" if it draws on none.
+func (c *Call) token() string {
+	_, rest, found := strings.Cut(c.Body, `"tok_`)
+	if !found {
+		return ""
+	}
+	number, _, _ := strings.Cut(rest, "_") // the secret part of the token's value stands behind it
+	return "tok_" + number
+}
+
+// ok reports whether it was acknowledged.
+func (c *Call) ok() bool { return c.Answer != nil && c.Answer.ok() }
+
+func (a *Answer) ok() bool { return a.Status == http.StatusOK || a.Status == http.StatusCreated }
+
+// open reports whether the answer leaves the outcome to be asked for again.
+func (a *Answer) open() bool {
+	return a.Status == http.StatusGatewayTimeout || a.is("idempotency_key_in_use") || a.lost()
+}
+
+// lost reports whether somebody on the way says that there is no answer to be had from him: the request may have had its effect, or none.
+func (a *Answer) lost() bool {
+	return a.is("answer_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
+}
+
+// busy reports whether the answer asks for patience and nothing else.
+func (a *Answer) busy() bool {
+	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded")
+}
+
+// is reports whether it is the error of that code.
+func (a *Answer) is(code string) bool {
+	return !a.ok() && strings.Contains(a.Body, `"code":"`+code+`"`)
+}
+
+// kept reports whether it is one of those that v1 keeps under the request's key.
+func (a *Answer) kept() bool {
+	if a.ok() || a.Status == http.StatusPaymentRequired {
+		return true
+	}
+	for _, code := range []string{
+		"transaction_not_", "amount_exceeds_", "key_not_rollable",
+	} {
+		if strings.Contains(a.Body, `"code":"`+code) {
+			return true
+		}
+	}
+	return false
+}
+
+// read decodes the answer, or returns the zero value.
+func read[T any](a *Answer) T {
+	var into T
+	if a != nil {
+		_ = json.Unmarshal([]byte(a.Body), &into) // what does not fit is found by whoever looks for it
+	}
+	return into
+}
+
+// id is the id of the object that the answer shows.
+func (a *Answer) id() string {
+	return read[struct {
+		ID string `json:"id"`
+	}](a).ID
+}
+
+// value returns the paying value of the token in the response.
+func (a *Answer) value() string {
+	if v := read[v1.Token](a).Value; v != nil {
+		return v.Reveal()
+	}
+	return ""
+}
+
+// transaction is the transaction that an answer shows: itself, or the error's.
+func (a *Answer) transaction() v1.Transaction {
+	if a.ok() {
+		return read[v1.Transaction](a)
+	}
+	if t := read[v1.ErrorBody](a).Error.Transaction; t != nil {
+		return *t
+	}
+	return v1.Transaction{}
+}

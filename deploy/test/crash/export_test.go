@@ -1,0 +1,34 @@
+package crash
+
+// Held is what the acquirer's journal in folder says it holds or took for a transaction.
+func Held(folder, transaction string) (int64, error) {
+	j, err := readJournal(folder)
+	if err != nil {
+		return 0, err
+	}
+	sum := int64(0)
+	for _, e := range j.held(transaction) {
+		sum += e.amount
+	}
+	return sum, nil
+}
+
+// Moved returns the references of the requests of a kind that moved money by the acquirer's journal in folder and stand.
+func Moved(folder string, kind byte) ([]string, error) {
+	j, err := readJournal(folder)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range j.moved(j.entries, kind) {
+		out = append(out, e.reference)
+	}
+	return out, nil
+}
+
+// OpenReceiver returns the URL of a receiver that refuses nothing, how to trust a secret at a path, and what it complains of.
+func OpenReceiver(tb interface{ Cleanup(f func()) }) (url string, trust func(path, secret string), complaints func() []string) {
+	r := newReceiver(1, 0)
+	tb.Cleanup(r.server.Close)
+	return r.server.URL, r.trust, func() []string { return r.complaints(nil) }
+}

@@ -1,0 +1,174 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// entry is one line of the acquirer's journal: a request that had its answer.
+type entry struct {
+	kind          byte // a, c, v, r or o
+	reference     string
+	authorization string // that it follows
+	approved      bool
+	response      string
+	amount        int64
+	final         bool // a capture that releases the rest of its authorization
+	at            int  // its place in the journal
+}
+
+// journal is what the acquirer knows, by itself.
+type journal struct {
+	entries  []entry
+	twice    []string         // references with more than one line
+	byRef    map[string]entry // by reference
+	released map[string]int   // reference by the place of the last approved release of it
+	byTxn    map[string][]entry
+}
+
+// journal reads what the acquirer remembers of the merchant whose transactions are not among those of others.
+func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
+	if !s.server {
+		return readJournal(s.folder)
+	}
+	lines, err := s.book(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	foreign, err := s.texts(ctx, `SELECT id FROM transactions WHERE merchant_id <> $1`, merchant)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j, err := newJournal([]byte(strings.Join(lines, "\n")))
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range foreign {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			delete(j.byTxn, id.Format(id.Transaction, n))
+		}
+	}
+	return j, nil
+}
+
+// book reads the lines of the simulator's table, which has one for a reference and no order. A void
+// is put where its effect shows: before the request that it names if that took effect all the same,
+// as a late one does, else behind it.
+func (s *shelf) book(ctx context.Context) ([]string, error) {
+	return s.texts(ctx, `SELECT b.line FROM simulator_requests b
+		LEFT JOIN simulator_requests named ON b.line LIKE 'v%' AND split_part(named.line, ' ', 2) = split_part(b.line, ' ', 3)
+		WHERE b.line <> ''
+		ORDER BY CASE WHEN b.line NOT LIKE 'v%' THEN 1 WHEN named.voided = 0 THEN 0 WHEN b.line LIKE 'v void%' THEN 3 ELSE 2 END, b.at`)
+}
+
+// readJournal reads the acquirer's journal, which a start has mended.
+func readJournal(folder string) (*journal, error) {
+	var text []byte
+	for _, name := range []string{"simulator.journal.1", "simulator.journal"} {
+		part, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		text = append(text, part...)
+	}
+	return newJournal(text)
+}
+
+func newJournal(text []byte) (*journal, error) {
+	j := &journal{byRef: map[string]entry{}, released: map[string]int{}, byTxn: map[string][]entry{}}
+	for line := range bytes.Lines(text) {
+		e, ok := parseEntry(string(line))
+		if !ok {
+			return nil, fmt.Errorf("journal: cannot read %q", line)
+		}
+		e.at = len(j.entries)
+		j.entries = append(j.entries, e)
+		if _, again := j.byRef[e.reference]; again {
+			j.twice = append(j.twice, e.reference)
+		}
+		j.byRef[e.reference] = e
+		if e.releases() {
+			j.released[e.authorization] = e.at
+		}
+		j.byTxn[e.transaction()] = append(j.byTxn[e.transaction()], e)
+	}
+	return j, nil
+}
+
+func parseEntry(line string) (entry, bool) {
+	f := strings.Fields(line)
+	if len(f) < 9 || len(f[0]) != 1 { // some lines have more of what the acquirer said
+		return entry{}, false
+	}
+	amount, err := strconv.ParseInt(f[5], 10, 64)
+	e := entry{kind: f[0][0], reference: f[1], approved: f[3] == "00", response: f[3], amount: amount}
+	e.final = e.kind == 'c' && slices.Contains(f[9:], "final")
+	if f[2] != "-" {
+		e.authorization = f[2]
+	}
+	return e, err == nil
+}
+
+// transaction is the v1 id of the transaction that the line belongs to: later attempts to confirm have a number behind it.
+func (e entry) transaction() string {
+	name := e.reference
+	if e.authorization != "" {
+		name = e.authorization
+	}
+	const length = len("txn_") + 13
+	return name[:min(len(name), length)]
+}
+
+// held are the approved authorizations of a transaction that no reversal let go of.
+func (j *journal) held(transaction string) []entry {
+	var out []entry
+	for _, e := range j.byTxn[transaction] {
+		if e.kind != 'a' || !e.approved {
+			continue
+		}
+		if at, gone := j.released[e.reference]; !gone || at < e.at || strings.HasPrefix(j.entries[at].reference, "void_") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// of returns the approved lines of a kind that belong to a transaction and whose reference begins with prefix.
+func (j *journal) of(transaction string, kind byte, prefix string) []entry {
+	var out []entry
+	for _, e := range j.byTxn[transaction] {
+		if e.kind == kind && e.approved && strings.HasPrefix(e.reference, prefix) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// moved returns the captures (c), refunds (r) or unlinked refunds (o) among lines that moved money and
+// were not released since. A release by a refund moves none either: it takes back what it releases.
+func (j *journal) moved(lines []entry, kind byte) []entry {
+	var out []entry
+	for _, e := range lines {
+		at, released := j.released[e.reference]
+		if e.kind == kind && e.approved && !e.releases() && (!released || at < e.at) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// releases reports whether an approved request undid the one that it names. After a settlement a refund
+// does so.
+func (e entry) releases() bool {
+	return e.approved && (e.kind == 'v' || e.kind == 'r' && strings.HasPrefix(e.reference, "late_"))
+}

@@ -1,0 +1,231 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// judge is one look at everything. It collects what is wrong.
+type judge struct {
+	h       *Harness
+	ctx     context.Context //nolint:containedctx // it lives as long as the look
+	shelf   *shelf
+	journal *journal
+	since   int64 // the newest id of before
+	later   bool  // the looked-at objects are of earlier rounds too: time has passed for them
+	hostile bool  // the acquirer misbehaved and clocks jumped: a late request may meet its own reversal, and anything may expire
+
+	calls        []*Call
+	transactions []v1.Transaction
+	refunds      []v1.Refund
+	customers    []v1.Customer
+	keys         []v1.APIKey
+	events       []event
+	captures     map[string][]v1.Capture // by transaction
+
+	byTransaction map[string][]*Call // the requests on it
+	faults        []string
+}
+
+// event is an event with the bytes that v1 shows of it.
+type event struct {
+	v1.Event
+	raw    string
+	object string // its object's id
+}
+
+// Judge looks at what was done since the last look, and returns what is wrong with it. The place of the store is a data folder, or the URL of a
+// server. The process must be idle.
+func (h *Harness) Judge(ctx context.Context, place string) ([]string, error) {
+	return h.judged(ctx, place, h.calls, h.since, false)
+}
+
+// JudgeAll looks at everything there ever was.
+func (h *Harness) JudgeAll(ctx context.Context, place string) ([]string, error) {
+	return h.judged(ctx, place, h.all, h.base, true)
+}
+
+func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since marks, all bool) ([]string, error) {
+	s, err := openShelf(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.db.Close() }() // it was only read
+	j := &judge{h: h, ctx: ctx, shelf: s, calls: calls, later: all, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{}}
+	if n, err := id.Parse(id.Event, since.event); err == nil {
+		j.since = n
+	}
+	left, err := s.quiet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.add(left...)
+	if !all {
+		if err := each(calls, j.replay); err != nil {
+			return nil, err
+		}
+	}
+	if j.journal, err = s.journal(ctx, h.merchant); err != nil {
+		return nil, err
+	}
+	if err := j.look(since); err != nil {
+		return nil, err
+	}
+	h.mark(j)
+	for _, check := range []func() error{
+		j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight, j.keysAreRight, j.eventsAreRight, j.announced,
+		j.deliveredInPart, j.lookUp, j.endpointsAreRight,
+	} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	wrong, err := s.faults(ctx, j.since)
+	j.add(wrong...)
+	j.add(h.hook.complaints(h.erased)...)
+	if !all {
+		j.add(h.twins...)
+	}
+	return j.faults, err
+}
+
+// look reads what v1 shows.
+func (j *judge) look(since marks) (err error) {
+	api, ctx := j.h.api, j.ctx
+	if j.transactions, err = listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction); err != nil {
+		return err
+	}
+	if j.refunds, err = listOf[v1.Refund](ctx, api, "/v1/refunds", since.refund); err != nil {
+		return err
+	}
+	if j.customers, err = listOf[v1.Customer](ctx, api, "/v1/customers", since.customer); err != nil {
+		return err
+	}
+	if j.keys, err = listOf[v1.APIKey](ctx, api, "/v1/api_keys", since.key); err != nil {
+		return err
+	}
+	raw, err := api.list(ctx, "/v1/events", since.event)
+	if err != nil {
+		return err
+	}
+	for _, r := range raw {
+		e := event{Event: read[v1.Event](&Answer{Body: string(r)}), raw: string(r)}
+		e.object = (&Answer{Body: string(e.Data.Object)}).id()
+		j.events = append(j.events, e)
+	}
+	for _, c := range j.calls {
+		switch c.Kind {
+		case Capture, Void, Refund, Settle, Expire, Confirm:
+			j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
+		default:
+		}
+	}
+	return j.lookAtCaptures()
+}
+
+// lookAtCaptures reads the captures of each transaction that has any, or should.
+func (j *judge) lookAtCaptures() error {
+	type found struct {
+		transaction string
+		captures    []v1.Capture
+	}
+	results := make(chan found, len(j.transactions))
+	err := each(j.transactions, func(t v1.Transaction) error {
+		list, err := listOf[v1.Capture](j.ctx, j.h.api, "/v1/transactions/"+t.ID+"/captures", "")
+		results <- found{t.ID, list}
+		return err
+	})
+	close(results)
+	for f := range results {
+		j.captures[f.transaction] = f.captures
+	}
+	return err
+}
+
+// mark remembers where the next look begins.
+func (h *Harness) mark(j *judge) {
+	h.before = h.since
+	if !j.later {
+		h.fig.Events += len(j.events)
+	}
+	if len(j.transactions) > 0 {
+		h.since.transaction = j.transactions[0].ID
+	}
+	if len(j.refunds) > 0 {
+		h.since.refund = j.refunds[0].ID
+	}
+	if len(j.customers) > 0 {
+		h.since.customer = j.customers[0].ID
+	}
+	if len(j.keys) > 0 {
+		h.since.key = j.keys[0].ID
+	}
+	for _, e := range j.events { // where several processes make them they are not in the order of their ids
+		h.since.event = max(h.since.event, e.ID)
+	}
+}
+
+func (j *judge) add(faults ...string) { j.faults = append(j.faults, faults...) }
+
+func (j *judge) failf(format string, args ...any) {
+	j.faults = append(j.faults, fmt.Sprintf(format, args...))
+}
+
+// replay asks once more for what was answered and kept, and wants the same bytes.
+func (j *judge) replay(c *Call) error {
+	if c.Key == "" || c.Answer == nil || !c.Answer.kept() {
+		return nil
+	}
+	again, err := j.h.api.insist(j.ctx, c) // of several processes, by any
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	j.h.mu.Lock()
+	defer j.h.mu.Unlock()
+	j.h.fig.Replays++
+	if again.Status != c.Answer.Status || again.Body != c.Answer.Body || !again.Replayed {
+		j.failf("%s %s, asked again: %d replayed=%v %s; it was answered %d %s (lost: %v)",
+			c.Kind, c.Marker, again.Status, again.Replayed, again.Body, c.Answer.Status, c.Answer.Body, c.Lost)
+	}
+	return nil
+}
+
+// lookUp asks what became of the requests whose answer was lost, as a client does that does not want to send them again. A publishable key may
+// not ask, and its keys are not the merchant's.
+func (j *judge) lookUp() error {
+	for _, c := range j.calls {
+		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Answer == nil || !c.Answer.kept() {
+			continue
+		}
+		a, err := j.h.api.get(j.ctx, "/v1/idempotency_keys/"+c.Key, "")
+		if err != nil {
+			return err
+		}
+		k := read[v1.IdempotencyKeyRecord](a)
+		resource := c.Answer.id()
+		if k.Status != v1.IdempotencyKeyRecordStatusCompleted || k.HTTPStatus == nil || *k.HTTPStatus != c.Answer.Status ||
+			c.ok() && resource != "" && (k.Resource == nil || *k.Resource != resource) {
+			j.failf("%s %s was answered %d %s; its key says %s", c.Kind, c.Marker, c.Answer.Status, c.Answer.Body, a.Body)
+		}
+	}
+	return nil
+}
+
+// once holds the objects that carry a request's marker against its answer: one when it was acknowledged, none when it was refused, and one
+// at most when nobody knows.
+func (j *judge) once(c *Call, ids []string) {
+	switch {
+	case len(ids) > 1:
+		j.failf("%s %s had its effect %d times: %s", c.Kind, c.Marker, len(ids), strings.Join(ids, " "))
+	case c.ok() && len(ids) == 0:
+		j.failf("%s %s was acknowledged and is lost: %s", c.Kind, c.Marker, c.Answer.Body)
+	case c.ok() && ids[0] != c.Answer.id():
+		j.failf("%s %s is %s, it was acknowledged as %s", c.Kind, c.Marker, ids[0], c.Answer.id())
+	case c.Answer != nil && !c.ok() && !c.maybe() && c.Answer.Status != 402 && len(ids) > 0:
+		j.failf("%s %s was refused, and made %s: %s", c.Kind, c.Marker, ids[0], c.Answer.Body)
+	}
+}

@@ -1,0 +1,114 @@
+package crash
+
+import (
+	"strings"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// refusedAsVoided is what the simulator answers to what was voided before it came.
+const refusedAsVoided = "12"
+
+// acquirerAgrees holds the acquirer's own journal against v1: it holds and moved what v1 shows, once, and nothing else.
+func (j *judge) acquirerAgrees() error {
+	if j.later {
+		return nil // the journal forgets what is old; each round was held against it in its time
+	}
+	for _, reference := range j.journal.twice {
+		j.failf("the acquirer did %s twice", reference)
+	}
+	for _, e := range j.journal.entries {
+		if e.response == refusedAsVoided && !j.hostile {
+			j.failf("the acquirer was asked for %s after it had been told to let go of it", e.reference)
+		}
+	}
+	known := map[string]bool{}
+	for _, t := range j.transactions {
+		known[t.ID] = true
+		j.heldAsShown(t)
+		j.stepsAsShown(t)
+	}
+	j.creditsAsShown()
+	j.creditsOnce()
+	for transaction := range j.journal.byTxn {
+		if !strings.HasPrefix(transaction, "txn_") {
+			continue // an unlinked refund
+		}
+		if known[transaction] || transaction <= j.h.before.transaction {
+			continue
+		}
+		for _, e := range j.journal.held(transaction) {
+			if j.hostile && e.amount == 0 {
+				continue // a late verification
+			}
+			j.failf("the acquirer holds %d for %s, which v1 does not know", e.amount, e.reference)
+		}
+		lines := j.journal.byTxn[transaction]
+		for _, e := range append(j.journal.moved(lines, 'c'), j.journal.moved(lines, 'r')...) {
+			j.failf("the acquirer did %s for %s, which v1 does not know", e.reference, transaction)
+		}
+	}
+	return nil
+}
+
+// heldAsShown compares the authorization.
+func (j *judge) heldAsShown(t v1.Transaction) {
+	j.h.fig.Authorities += len(j.journal.byTxn[t.ID])
+	held, voids := j.journal.held(t.ID), j.journal.of(t.ID, 'v', "void_")
+	if j.hostile && t.Amount == 0 {
+		return // a verification holds nothing that would have to be released
+	}
+	want, wantVoids := 1, 0
+	switch t.Status {
+	case v1.TransactionStatusFailed, v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled, v1.TransactionStatusDeclined:
+		want = 0
+	case v1.TransactionStatusVoided:
+		wantVoids = 1
+	default:
+	}
+	if len(held) != want || len(voids) != wantVoids {
+		j.failf("%s is %s; the acquirer has %d authorizations that nobody reversed and %d voids, want %d and %d: %+v",
+			t.ID, t.Status, len(held), len(voids), want, wantVoids, j.journal.byTxn[t.ID])
+	}
+	for _, e := range held {
+		if e.amount != t.AmountAuthorized {
+			j.failf("%s: authorized %d; the acquirer says %d", t.ID, t.AmountAuthorized, e.amount)
+		}
+	}
+}
+
+// stepsAsShown compares captures and refunds.
+func (j *judge) stepsAsShown(t v1.Transaction) {
+	moved := map[string]int64{}
+	for _, kind := range []byte{'c', 'r'} {
+		for _, e := range j.journal.moved(j.journal.byTxn[t.ID], kind) {
+			moved[e.reference] = e.amount
+		}
+	}
+	for _, c := range j.captures[t.ID] {
+		if t.Capture == v1.CaptureModeAutomatic { // at once, with the authorization
+			continue
+		}
+		done := c.Status == v1.CaptureStatusSucceeded || c.Status == v1.CaptureStatusVoided
+		j.sameAmount(c.ID, string(c.Status), c.Amount, done, moved)
+		if e := j.journal.byRef[c.ID]; done && e.final != c.Final {
+			j.failf("%s has final %t; at the acquirer it releases the rest: %t", c.ID, c.Final, e.final)
+		}
+	}
+	for _, r := range j.refunds {
+		if r.Transaction == t.ID {
+			j.sameAmount(r.ID, string(r.Status), r.Amount, r.Status == v1.RefundStatusSucceeded, moved)
+		}
+	}
+	for reference, amount := range moved {
+		j.failf("the acquirer moved %d for %s of %s, which v1 does not show", amount, reference, t.ID)
+	}
+}
+
+func (j *judge) sameAmount(id, status string, amount int64, done bool, moved map[string]int64) {
+	at, there := moved[id]
+	delete(moved, id)
+	if there != done || done && at != amount {
+		j.failf("%s is %s of %d; at the acquirer it is done: %v, of %d", id, status, amount, there, at)
+	}
+}

@@ -1,0 +1,132 @@
+package crash
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// customersAreRight holds customers and what they pay with against the last answers on them.
+func (j *judge) customersAreRight() error {
+	byReference := map[string][]string{}
+	for _, c := range j.customers {
+		if c.Reference == nil {
+			j.failf("%s has no reference: nobody asked for it", c.ID)
+			continue
+		}
+		byReference[*c.Reference] = append(byReference[*c.Reference], c.ID)
+	}
+	last, deleted, attached := map[string]*Call{}, map[string]bool{}, map[string]bool{}
+	for _, c := range j.calls {
+		switch {
+		case c.Kind == CustomerUpdate && c.ok():
+			last[c.On] = c
+		case c.Kind == CustomerDelete && c.Answer != nil:
+			deleted[c.On] = true
+		case c.Kind == MethodAttach:
+			attached[c.On] = true
+		}
+	}
+	return each(j.calls, func(c *Call) error {
+		switch {
+		case c.Kind == MethodAttach:
+			return j.methodIsRight(c, deleted[c.On])
+		case c.Kind != CustomerCreate:
+			return nil
+		}
+		id := ""
+		if c.ok() {
+			id = c.Answer.id()
+		}
+		if deleted[id] {
+			return j.isGone("/v1/customers/" + id)
+		}
+		j.h.mu.Lock()
+		j.once(c, byReference[c.Marker])
+		j.h.mu.Unlock()
+		if id == "" {
+			return nil
+		}
+		l := last[id]
+		if l == nil {
+			l = c
+		}
+		if attached[id] {
+			return j.isLater("/v1/customers/"+id, l)
+		}
+		return j.isAs("/v1/customers/"+id, l)
+	})
+}
+
+// methodIsRight holds a payment method against its answer.
+func (j *judge) methodIsRight(c *Call, customerDeleted bool) error {
+	if customerDeleted {
+		return nil
+	}
+	if c.maybe() {
+		all, err := listOf[v1.PaymentMethod](j.ctx, j.h.api, "/v1/customers/"+c.On+"/payment_methods", "")
+		if err == nil && len(all) > 1 {
+			j.h.mu.Lock()
+			j.failf("%s %s had its effect %d times", c.Kind, c.Marker, len(all))
+			j.h.mu.Unlock()
+		}
+		return err
+	}
+	if !c.ok() {
+		return nil
+	}
+	path := "/v1/customers/" + c.On + "/payment_methods/" + c.Answer.id()
+	for _, other := range j.calls {
+		if other.Kind == MethodDetach && other.On == c.Answer.id() && other.Answer != nil {
+			return j.isGone(path)
+		}
+	}
+	return j.isAs(path, c)
+}
+
+// isAs wants an object to be what the answer to c showed, byte for byte.
+func (j *judge) isAs(path string, c *Call) error {
+	now, err := j.h.api.get(j.ctx, path, "")
+	if err != nil {
+		return err
+	}
+	if now.Status != http.StatusOK || strings.TrimSpace(now.Body) != strings.TrimSpace(c.Answer.Body) {
+		j.h.mu.Lock()
+		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
+		j.h.mu.Unlock()
+	}
+	return nil
+}
+
+// isLater checks that a customer is as the response to c showed it, but for a later version:
+// payment methods were attached or detached since.
+func (j *judge) isLater(path string, c *Call) error {
+	now, err := j.h.api.get(j.ctx, path, "")
+	if err != nil {
+		return err
+	}
+	is, was := read[v1.Customer](now), read[v1.Customer](c.Answer)
+	later := is.Version >= was.Version
+	is.Version, is.UpdatedAt = was.Version, was.UpdatedAt
+	if now.Status != http.StatusOK || !later || !reflect.DeepEqual(is, was) {
+		j.h.mu.Lock()
+		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
+		j.h.mu.Unlock()
+	}
+	return nil
+}
+
+func (j *judge) isGone(path string) error {
+	now, err := j.h.api.get(j.ctx, path, "")
+	if err != nil {
+		return err
+	}
+	if now.Status != http.StatusNotFound {
+		j.h.mu.Lock()
+		j.failf("%s was deleted and is %d %s", path, now.Status, now.Body)
+		j.h.mu.Unlock()
+	}
+	return nil
+}

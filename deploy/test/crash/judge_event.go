@@ -1,0 +1,228 @@
+package crash
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// eventsAreRight wants each object's events to be a sequence without a gap, which ends where the object stands.
+func (j *judge) eventsAreRight() error {
+	sequences, latest := map[string][]int64{}, map[string]event{}
+	for _, e := range j.events {
+		if strings.HasPrefix(e.object, "we_") {
+			continue // its version counts changes that are no events
+		}
+		sequences[e.object] = append(sequences[e.object], e.Sequence)
+		if l, ok := latest[e.object]; !ok || e.Sequence > l.Sequence {
+			latest[e.object] = e
+		}
+	}
+	for object, s := range sequences {
+		slices.Sort(s)
+		if begun := s[0]; begun != 1 && (j.later || !j.old(object)) {
+			j.failf("the events of %s begin with %d", object, begun)
+		}
+		for i := 1; i < len(s); i++ {
+			if s[i] != s[i-1]+1 {
+				j.failf("the events of %s are %v", object, s)
+				break
+			}
+		}
+	}
+	for _, t := range j.transactions {
+		l := latest[t.ID]
+		if l.Sequence != t.Version {
+			j.failf("%s has version %d, its events end with %d", t.ID, t.Version, l.Sequence)
+		}
+		if shown := read[v1.Transaction](&Answer{Body: string(l.Data.Object)}); t.Version > 0 && shown.Status != t.Status {
+			j.failf("%s is %s, its last event shows %s", t.ID, t.Status, shown.Status)
+		}
+	}
+	for _, c := range j.customers {
+		if l := latest[c.ID]; l.Sequence != c.Version {
+			j.failf("%s has version %d, its events end with %d", c.ID, c.Version, l.Sequence)
+		}
+	}
+	for _, r := range j.refunds {
+		if l := latest[r.ID]; l.Sequence != 2 || string(l.Type) != "refund."+string(r.Status) {
+			j.failf("%s is %s, its last event is %d, %s", r.ID, r.Status, l.Sequence, l.Type)
+		}
+	}
+	return nil
+}
+
+// old reports whether an object is of an earlier round.
+func (j *judge) old(object string) bool {
+	_, number, _ := strings.Cut(object, "_")
+	_, mark, _ := strings.Cut(j.h.before.event, "_")
+	return number <= mark
+}
+
+// announced wants what was acknowledged to be in an event, in the same bytes.
+func (j *judge) announced() error {
+	shown := map[string][]string{}
+	events := make([]v1.Event, 0, len(j.events))
+	for _, e := range j.events {
+		shown[e.object] = append(shown[e.object], strings.TrimSpace(string(e.Data.Object)))
+		events = append(events, e.Event)
+	}
+	gone := erased(events)
+	maps.Copy(j.h.erased, gone)
+	for _, c := range j.calls {
+		switch c.Kind {
+		case Create, Confirm, Capture, Void, Refund, Settle, Expire, CustomerCreate, MethodAttach:
+		default:
+			continue
+		}
+		if !c.ok() || c.Auth != "" || c.Answer.transaction().Status == v1.TransactionStatusRequiresConfirmation {
+			continue
+		}
+		told := shown[c.Answer.id()]
+		if gone[c.Answer.id()] {
+			if len(told) == 0 || strings.Contains(strings.Join(told, ""), c.Marker) {
+				j.failf("%s %s is erased, its events are %s", c.Kind, c.Marker, told)
+			}
+			continue
+		}
+		if !slices.Contains(told, strings.TrimSpace(c.Answer.Body)) {
+			j.failf("%s %s was acknowledged, and no event says so: %s", c.Kind, c.Marker, c.Answer.Body)
+		}
+	}
+	return nil
+}
+
+// erased are the objects whose events tell nothing of a person any more: deleted customers, and what they paid with.
+func erased(events []v1.Event) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range events {
+		if e.Type == v1.EventTypeCustomerDeleted {
+			out[read[v1.Customer](&Answer{Body: string(e.Data.Object)}).ID] = true
+		}
+	}
+	for _, e := range events {
+		if !strings.HasPrefix(string(e.Type), "payment_method.") {
+			continue
+		}
+		if m := read[v1.PaymentMethod](&Answer{Body: string(e.Data.Object)}); out[m.Customer] {
+			out[m.ID] = true
+		}
+	}
+	return out
+}
+
+// deliveredInPart wants each event to be on its way to the main endpoint once, and once more for each redelivery; and what a new
+// endpoint was promised to have come to it.
+func (j *judge) deliveredInPart() error {
+	if j.later {
+		return nil
+	}
+	main, err := id.Parse(id.WebhookEndpoint, j.h.main)
+	if err != nil {
+		return err
+	}
+	counts, err := j.shelf.deliveries(j.ctx, main, j.since)
+	if err != nil {
+		return err
+	}
+	sure, most := map[string]int{}, map[string]int{}
+	for _, c := range j.calls {
+		if c.Kind != EventRedelivery {
+			continue
+		}
+		most[c.On]++
+		if c.ok() {
+			sure[c.On]++
+			j.h.fig.Asked++
+		} else if !c.maybe() {
+			most[c.On]--
+		}
+	}
+	for _, e := range j.events {
+		n, err := id.Parse(id.Event, e.ID)
+		if err != nil {
+			return err
+		}
+		if got := counts[n]; got < 1+sure[e.ID] || got > 1+most[e.ID] {
+			j.failf("event %s %s: %d deliveries, want %d to %d", e.Type, e.ID, got, 1+sure[e.ID], 1+most[e.ID])
+		}
+	}
+	return j.promised()
+}
+
+// promised waits for what new endpoints were promised.
+func (j *judge) promised() error {
+	created := map[string]string{} // event by the marker of its customer
+	for _, e := range j.events {
+		if e.Type == v1.EventTypeCustomerCreated {
+			if c := read[v1.Customer](&Answer{Body: string(e.Data.Object)}); c.Reference != nil {
+				created[*c.Reference] = e.ID
+			}
+		}
+	}
+	for _, w := range j.h.wants {
+		event := created[w.object]
+		if event == "" {
+			continue // the kill came before
+		}
+		if !j.h.comes(j.ctx, w.path, event) {
+			j.failf("%s was promised %s, which did not come", w.path, event)
+		}
+	}
+	return nil
+}
+
+// comes waits for an event at a path.
+func (h *Harness) comes(ctx context.Context, path, event string) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, ok := h.hook.receipt(path, event); ok {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// Delivered waits until every event there is has come to the main endpoint, and wants the bytes that v1 shows.
+func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
+	events, err := h.api.list(ctx, "/v1/events", h.base.event)
+	if err != nil {
+		return nil, err
+	}
+	var faults []string
+	all := make([]v1.Event, 0, len(events))
+	for _, raw := range events {
+		all = append(all, read[v1.Event](&Answer{Body: string(raw)}))
+	}
+	gone := erased(all)
+	for i, raw := range events {
+		e := all[i]
+		if !h.comes(ctx, mainPath, e.ID) {
+			return append(faults, fmt.Sprintf("event %s %s never came", e.Type, e.ID)), nil
+		}
+		if gone[read[v1.Customer](&Answer{Body: string(e.Data.Object)}).ID] {
+			continue // what came before the erasure was more than v1 shows now
+		}
+		if got, _ := h.hook.receipt(mainPath, e.ID); got.body != sha256.Sum256(raw) && got.body != sha256.Sum256(append(slices.Clone(raw), '\n')) {
+			faults = append(faults, fmt.Sprintf("event %s %s came as other bytes than v1 shows: %s", e.Type, e.ID, raw))
+		}
+	}
+	if n := h.hook.events(mainPath); n != len(events) {
+		faults = append(faults, fmt.Sprintf("%d events came, v1 has %d", n, len(events)))
+	}
+	return append(faults, h.hook.complaints(gone)...), nil
+}

@@ -1,0 +1,88 @@
+package crash
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// keysAreRight wants each API key to be there once, to work as long as it was not rolled or revoked, and never again.
+func (j *judge) keysAreRight() error {
+	byName := map[string]int{}
+	for _, k := range j.keys {
+		if k.Name != nil {
+			byName[*k.Name]++
+		}
+	}
+	rolled, unsure := map[string]int{}, map[string]int{}
+	for _, c := range j.calls {
+		if c.Kind != KeyRoll {
+			continue
+		}
+		if c.ok() {
+			rolled[c.On]++
+		} else if c.maybe() {
+			unsure[c.On]++
+		}
+	}
+	for _, c := range j.calls {
+		if c.Kind != KeyCreate {
+			continue
+		}
+		n, least, most := byName[c.Marker], 0, 1
+		if c.ok() {
+			id := read[v1.APIKey](c.Answer).ID
+			least = 1 + rolled[id] // the new one has the name of the old
+			most = least + unsure[id]
+		}
+		if n < least || n > most {
+			j.failf("%s %s: %d keys of that name, want %d to %d", c.Kind, c.Marker, n, least, most)
+		}
+	}
+	return j.doorsAreRight()
+}
+
+// doorsAreRight tries each API key.
+func (j *judge) doorsAreRight() error {
+	secrets := make([]string, 0, len(j.h.live))
+	for s := range j.h.live {
+		secrets = append(secrets, s)
+	}
+	return each(secrets, func(s string) error {
+		want := http.StatusUnauthorized
+		if j.h.live[s] {
+			want = http.StatusOK
+		}
+		a, err := j.doorIs(s, want)
+		if err == nil && a.Status != want {
+			j.h.mu.Lock()
+			j.failf("an API key is answered with %d, want %d: %s", a.Status, want, a.Body)
+			j.h.mu.Unlock()
+		}
+		return err
+	})
+}
+
+// felt is how long other processes may take to feel that a key has changed, twice over for a machine that is busy.
+const felt = 2 * time.Second
+
+// doorIs tries an API key, as often as there are processes. One of several may feel a change later.
+func (j *judge) doorIs(key string, want int) (a *Answer, err error) {
+	ctx, cancel := context.WithTimeout(j.ctx, felt)
+	defer cancel()
+	for right := 0; right < j.h.api.many(); right++ {
+		if a, err = j.h.api.get(j.ctx, "/v1/api_keys/current", key); err != nil {
+			return nil, err
+		}
+		if a.Status == want {
+			continue
+		}
+		if j.h.api.many() == 1 || ctx.Err() != nil {
+			return a, nil
+		}
+		right = -1
+	}
+	return a, nil
+}

@@ -1,0 +1,184 @@
+package crash
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// receiver takes webhooks at one path for each endpoint, and outlives the process. It verifies each by the secrets that the harness was
+// told, and refuses some for once, so that a kill also meets deliveries that wait.
+type receiver struct {
+	server *httptest.Server
+
+	mu        sync.Mutex // guards what follows
+	secrets   map[string][]string
+	got       map[string]map[string]receipt // by path, by event
+	refused   map[string]bool
+	refuse    float64 // the share that is refused
+	waiting   map[string][]delivery
+	receipts  int
+	again     int
+	behind    int
+	changed   []change
+	newest    map[string]int64 // by path and object
+	faults    []string
+	randomise *rand.Rand
+}
+
+// receipt is what came for one event.
+type receipt struct {
+	body  [sha256.Size]byte
+	valid []int // for the last one: the generations, from 0, of the secrets that signed it
+	times int
+}
+
+// change is an event that came again as other bytes.
+type change struct {
+	id, path string
+	event    v1.Event
+}
+
+type delivery struct{ id, at, signatures, body string }
+
+func newReceiver(seed uint64, refuse float64) *receiver {
+	r := &receiver{
+		secrets: map[string][]string{}, got: map[string]map[string]receipt{}, refused: map[string]bool{}, waiting: map[string][]delivery{}, newest: map[string]int64{},
+		refuse: refuse, randomise: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // to be repeatable is the point
+	}
+	r.server = httptest.NewServer(r)
+	return r
+}
+
+func (r *receiver) url(path string) string { return r.server.URL + path }
+
+// ServeHTTP implements http.Handler.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	d := delivery{q.Header.Get("Webhook-Id"), q.Header.Get("Webhook-Timestamp"), q.Header.Get("Webhook-Signature"), string(body)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || !r.refused[q.URL.Path+d.id] && r.randomise.Float64() < r.refuse {
+		r.refused[q.URL.Path+d.id] = true
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	r.receipts++
+	if len(r.secrets[q.URL.Path]) == 0 { // its create was not answered yet
+		r.waiting[q.URL.Path] = append(r.waiting[q.URL.Path], d)
+		return
+	}
+	r.take(q.URL.Path, d)
+}
+
+// trust adds an endpoint's newest secret. A replay that shows a known one again changes nothing.
+func (r *receiver) trust(path, secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.secrets[path] {
+		if s == secret {
+			return
+		}
+	}
+	r.secrets[path] = append(r.secrets[path], secret)
+	for _, d := range r.waiting[path] {
+		r.take(path, d)
+	}
+	delete(r.waiting, path)
+}
+
+// take books a delivery; r.mu is held.
+func (r *receiver) take(path string, d delivery) {
+	valid := verify(r.secrets[path], d)
+	if len(valid) == 0 {
+		r.faults = append(r.faults, "webhook "+d.id+" at "+path+": no signature by a known secret: "+d.signatures)
+	}
+	if r.got[path] == nil {
+		r.got[path] = map[string]receipt{}
+	}
+	now := receipt{sha256.Sum256([]byte(d.body)), valid, 1}
+	if was, again := r.got[path][d.id]; again {
+		r.again++
+		now.times = was.times + 1
+		if was.body != now.body {
+			r.changed = append(r.changed, change{d.id, path, read[v1.Event](&Answer{Body: d.body})})
+		}
+	} else {
+		r.order(path, d.body)
+	}
+	r.got[path][d.id] = now
+}
+
+// order counts what comes behind a newer event of its object, which a receiver tells by the sequence; r.mu is held.
+func (r *receiver) order(path, body string) {
+	e := read[v1.Event](&Answer{Body: body})
+	object := path + " " + (&Answer{Body: string(e.Data.Object)}).id()
+	if e.Sequence < r.newest[object] {
+		r.behind++
+	}
+	r.newest[object] = max(r.newest[object], e.Sequence)
+}
+
+// verify returns which of the secrets signed a delivery, by the Standard Webhooks.
+func verify(secrets []string, d delivery) []int {
+	var valid []int
+	for i, s := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "whsec_"))
+		if err != nil {
+			continue
+		}
+		mac := hmac.New(sha256.New, key)
+		_, _ = io.WriteString(mac, d.id+"."+d.at+"."+d.body) // a hash takes all
+		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		for one := range strings.SplitSeq(d.signatures, " ") {
+			if one == want {
+				valid = append(valid, i)
+			}
+		}
+	}
+	return valid
+}
+
+// receipt returns what came for an event at a path.
+func (r *receiver) receipt(path, event string) (receipt, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.got[path][event]
+	return got, ok
+}
+
+// events is how many different events came to a path.
+func (r *receiver) events(path string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.got[path])
+}
+
+// generations is how many secrets of a path are known.
+func (r *receiver) generations(path string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.secrets[path])
+}
+
+// complaints returns and forgets what was wrong with deliveries. What is erased may come again as what is left of it.
+func (r *receiver) complaints(erased map[string]bool) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.faults
+	for _, c := range r.changed {
+		if !erased[(&Answer{Body: string(c.event.Data.Object)}).id()] {
+			out = append(out, "webhook "+c.id+" at "+c.path+" came again as other bytes")
+		}
+	}
+	r.faults, r.changed = nil, nil
+	return out
+}

@@ -1,0 +1,81 @@
+package edge_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/test/sdk"
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+)
+
+// serve starts all that is not running yet: the edge with a certificate from the folder, and an Envoy.
+func (r *room) serve(t *testing.T) *certtest.Issued {
+	t.Helper()
+	r.startCompat(t)
+	issued := r.install(t)
+	r.configure(t, r.folder(), "", r.ip)
+	r.startEdge(t)
+	r.startEnvoy(t)
+	return issued
+}
+
+// system is what real clients see of the room: Envoy, by its address. A walk looks at v1 by the filter's hop, so that what Envoy counts is the
+// clients' alone.
+func (r *room) system() *sdk.System {
+	return &sdk.System{
+		HTTPS: "https://" + r.https(), CA: r.path("ca.pem"), V1: r.url(portFilter), HTTP: http.DefaultClient, Key: r.key, Log: r.compat.log,
+	}
+}
+
+const (
+	extProcStreams = "http.edge.ext_proc.mle.streams_started"
+	compatRequests = "cluster.compat.upstream_rq_total"
+)
+
+// TestClients sends the unmodified clients of both dialects through the days of a merchant, over HTTPS by Envoy: all of provider-a, and
+// one of provider-b, all the way. The external processor sees nothing of it.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	issuer := sdk.Issuer{Program: bin + "/compat-proxy", File: r.path("compat.yaml")}
+	key := r.path("api-key")
+	certtest.Replace(t, key, []byte(r.key+"\n"))
+	shop := sdk.LoginA{Name: "shop", Key: "shopsOwnKey00001"}
+	own := r.path("own-key")
+	certtest.Replace(t, own, []byte(shop.Key+"\n"))
+	issuer.Run(t, "map", "--name", shop.Name, "--transaction-key-file", own, "--api-key-file", key)
+	sdk.MapRefunder(t, issuer, r.key)
+	loginB := issuer.IssueB(t, "shop_b", "--api-key-file", key, "--unlinked-refunds")
+	loginsB := sdk.IssueB(t, issuer, loginB, r.key)
+	r.serve(t)
+	s := r.system()
+	s.A = shop
+
+	// One by one: what Envoy counted is looked at behind them.
+	before := r.stat(t, extProcStreams)
+	for _, c := range []struct {
+		name string
+		open func(*testing.T, *sdk.System, string) sdk.Client
+	}{{"node", sdk.NodeA}, {"python", sdk.PythonA}, {"java", sdk.JavaA}} {
+		t.Run(c.name, func(t *testing.T) { sdk.WalkA(t, s, c.open(t, s, "")) })
+	}
+	ways := sdk.WaysB()
+	for _, c := range []struct {
+		name, way string
+		open      func(*testing.T, *sdk.System, string) sdk.ClientB
+		brief     bool
+	}{{"node", "signature", sdk.NodeB, false}, {"python", "certificate", sdk.PythonB, true}, {"java", "prefix", sdk.JavaB, true}} {
+		t.Run(c.name+"-"+c.way, func(t *testing.T) {
+			way := ways[slices.IndexFunc(ways, func(w sdk.WayB) bool { return w.Name == c.way })]
+			way.Brief = c.brief
+			sdk.WalkB(t, s, c.open(t, s, ""), way, s.HTTPS, loginsB)
+		})
+	}
+	if after := r.stat(t, extProcStreams); after != before {
+		t.Errorf("the external processor was asked %d times for requests of legacy clients", after-before)
+	}
+	if n := r.stat(t, compatRequests); n < 50 {
+		t.Errorf("compat-proxy got %d requests by Envoy: did the clients go elsewhere?", n)
+	}
+}

@@ -1,0 +1,295 @@
+package edge_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/deploy/test/sdk"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+	"github.com/causeway-pay/causeway/shared/tlspolicy/tlspolicytest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+	"github.com/causeway-pay/causeway/shared/v1/mle"
+)
+
+const sale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}%s}`
+
+// TestEdge is one whole edge, at which all is tried that leaves it as it is; in the end something is taken away behind it.
+func TestEdge(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.serve(t)
+	t.Run("V1", func(t *testing.T) { testV1(t, r) })
+	t.Run("ClientAddress", func(t *testing.T) { testClientAddress(t, r) })
+	t.Run("Steering", func(t *testing.T) { testSteering(t, r) })
+	t.Run("Encryption", func(t *testing.T) { testEncryption(t, r) })
+	t.Run("AskedForInVain", func(t *testing.T) { testAskedForInVain(t, r) })
+	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
+	t.Run("Trust", func(t *testing.T) { testTrust(t, r) })
+	t.Run("Policy", func(t *testing.T) { tlspolicytest.Obeys(t, r.https(), "ECDSA", tlspolicy.Policy{}) })
+	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // the last: it ends compat-proxy
+}
+
+// TestAudit has testssl.sh look at an Envoy.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.serve(t)
+	for _, flaw := range tlspolicytest.Flaws(tlspolicytest.Audit(t, r.https())) {
+		t.Error(flaw)
+	}
+}
+
+// testV1 makes a payment, captures it and lists it, and reads the documentation and the health.
+func testV1(t *testing.T, r *room) {
+	t.Helper()
+	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
+	made := r.api(t, client, http.MethodPost, "/v1/transactions", strings.Replace(sale, "%s", `,"capture":"manual"`, 1))
+	var x v1.Transaction
+	if made.status != http.StatusCreated || json.Unmarshal([]byte(made.body), &x) != nil || x.Status != v1.TransactionStatusAuthorized {
+		t.Fatalf("create: got %d %s", made.status, made.body)
+	}
+	captured := r.api(t, client, http.MethodPost, "/v1/transactions/"+x.ID+"/captures", "{}")
+	if captured.status != http.StatusCreated || !strings.Contains(captured.body, `"status":"succeeded"`) {
+		t.Errorf("capture: got %d %s", captured.status, captured.body)
+	}
+	if list := r.api(t, client, http.MethodGet, "/v1/transactions", ""); list.status != http.StatusOK || !strings.Contains(list.body, x.ID) {
+		t.Errorf("list: got %d %s", list.status, list.body)
+	}
+	for path, want := range map[string]string{
+		"/v1/health": `"status":"ok"`, "/docs": "<html", "/docs/style.css": "{", "/docs/script.js": "use strict", "/v1/openapi.json": `"openapi"`,
+	} {
+		if got := ask(t, client, http.MethodGet, "https://"+host+path, ""); got.status != http.StatusOK || !strings.Contains(got.body, want) {
+			t.Errorf("%s: got %d %.300s", path, got.status, got.body)
+		}
+	}
+	if r.stat(t, extProcStreams) == 0 {
+		t.Error("v1 was served, and the external processor saw nothing of it")
+	}
+}
+
+// testClientAddress checks that the address of Envoy's peer is the client address that every
+// program behind it logs, whatever address the client claims.
+func testClientAddress(t *testing.T, r *room) {
+	t.Helper()
+	const address = "127.0.0.77"
+	client := r.client(t, func(tr *http.Transport) {
+		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+			return d.DialContext(ctx, "tcp", r.https())
+		}
+	})
+	claims := []string{
+		"Authorization", "Bearer " + r.key, "Content-Type", "application/json", "X-Forwarded-For", "203.0.113.66",
+		"X-Svc-Int-Client-Address", "203.0.113.66", "X-Real-Ip", "203.0.113.66",
+	}
+	for _, path := range []string{"/v1/transactions", "/v1/mle/keys/current", "/compat/methods"} {
+		if got := ask(t, client, http.MethodGet, "https://"+host+path, "", claims...); got.status != http.StatusOK {
+			t.Errorf("%s: got %d %s", path, got.status, got.body)
+		}
+	}
+	for route, p := range map[string]*program{"GET /v1/transactions": r.core, "/v1/transactions": r.filter, "GET /compat/methods": r.compat} {
+		waitFor(t, p.name+" logs the client address", func() bool {
+			for line := range strings.Lines(p.log.String()) {
+				if strings.Contains(line, route+`"`) && strings.Contains(line, `"client_address":"`+address+`"`) {
+					return true
+				}
+			}
+			return false
+		})
+		if strings.Contains(p.log.String(), "203.0.113.66") {
+			t.Errorf("%s logs the address that the client claims", p.name)
+		}
+	}
+}
+
+// testSteering: what has Envoy send a request again where it is heard makes one payment, from loopback as from anywhere.
+func testSteering(t *testing.T, r *room) {
+	t.Helper()
+	client, sent := r.client(t, nil), strings.Replace(strings.Replace(sale, "%s", "", 1), "1250", "777", 1)
+	got := ask(t, client, http.MethodPost, "https://"+host+"/v1/transactions", sent, "Authorization", "Bearer "+r.key, "Content-Type", "application/json",
+		"X-Envoy-Retry-On", "retriable-status-codes", "X-Envoy-Retriable-Status-Codes", "201", "X-Envoy-Max-Retries", "5")
+	list := r.api(t, client, http.MethodGet, "/v1/transactions?limit=100", "")
+	if n := strings.Count(list.body, `"amount":777,`); got.status != http.StatusCreated || n != 1 {
+		t.Errorf("got %d, and %d payments of %s", got.status, n, list.body)
+	}
+}
+
+// testEncryption runs the programs of mle-filter's README, and the Go client, by Envoy and the external processor.
+func testEncryption(t *testing.T, r *room) {
+	t.Helper()
+	s := r.system()
+	s.V1, s.HTTP = "https://"+host, r.client(t, nil)
+	sdk.WaitForKeys(t, s)
+	before := r.stat(t, extProcStreams)
+	for language, alg := range map[string]string{"node": sdk.Algs[0], "python": sdk.Algs[1]} {
+		t.Run(language, func(t *testing.T) { sdk.RunMLE(t, s, language, alg) })
+	}
+	private := sdk.RegisterKey(t, s)
+	for _, alg := range sdk.Algs {
+		client := &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private, Next: r.client(t, nil).Transport}), Timeout: patience}
+		if got := r.api(t, client, http.MethodPost, "/v1/transactions", strings.Replace(sale, "%s", "", 1)); got.status != http.StatusCreated ||
+			!strings.Contains(got.body, `"status":"captured"`) {
+			t.Errorf("%s: got %d %s", alg, got.status, got.body)
+		}
+	}
+	if asked := r.stat(t, extProcStreams) - before; asked < 4 {
+		t.Errorf("the external processor was asked %d times, want once for each request at least", asked)
+	}
+	metrics := ask(t, http.DefaultClient, http.MethodGet, r.url(adminFilter)+"/metrics", "").body
+	for _, alg := range sdk.Algs {
+		if !strings.Contains(metrics, `causeway_mle_exchanges_total{request="`+alg+`"`) {
+			t.Errorf("mle-filter counted no request by %s", alg)
+		}
+	}
+}
+
+// testAskedForInVain: where no filter looks, who asks for encryption is refused before anything is carried out, and never answered in the clear.
+func testAskedForInVain(t *testing.T, r *room) {
+	t.Helper()
+	client := r.client(t, nil)
+	for _, path := range []string{"/xml/v1/request.api", "/compat/methods", "/compat/rpc", "/pts/v2/payments", "/tss/v2/transactions/1", "/v1/health"} {
+		for name, fields := range map[string][]string{
+			"Answer":  {"X-Svc-Mle-Response", "required"},
+			"Other":   {"X-Svc-Mle-Response", "optional"},
+			"Version": {"X-Svc-Mle", "v1"},
+			"Key":     {"X-Svc-Mle-Response-Kid", "x"},
+			"Type":    {"Content-Type", "application/JOSE"},
+		} {
+			before := r.stat(t, compatRequests)
+			got := ask(t, client, http.MethodPost, "https://"+host+path, "{}", fields...)
+			var body v1.ErrorBody
+			if got.status != http.StatusBadRequest || json.Unmarshal([]byte(got.body), &body) != nil || body.Error.Code != "mle_not_supported" ||
+				body.Error.Type != v1.ErrorTypeMleError || got.header.Get("Request-Id") != body.Error.RequestID {
+				t.Errorf("%s, %s: got %d %v %s", path, name, got.status, got.header, got.body)
+			}
+			if after := r.stat(t, compatRequests); after != before {
+				t.Errorf("%s, %s: compat-proxy got it", path, name)
+			}
+		}
+	}
+	if got := ask(t, client, http.MethodGet, "https://"+host+"/compat/methods", ""); got.status != http.StatusOK {
+		t.Errorf("in the clear: got %d %s", got.status, got.body)
+	}
+}
+
+// testPaths: no spelling of a path brings a request to core that the filter did not see. It has no key: what reaches v1 is 401, by core behind the
+// filter, and what reaches nothing is Envoy's.
+func testPaths(t *testing.T, r *room) {
+	t.Helper()
+	for path, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"/compat/../v1/transactions":         {401, "invalid_api_key"},
+		"/compat/%2e%2e/v1/transactions":     {401, "invalid_api_key"},
+		"//v1/transactions":                  {401, "invalid_api_key"},
+		"/compat%2f..%2fv1/transactions":     {400, "invalid_request"},
+		"/compat/..%2fv1/transactions":       {400, "invalid_request"},
+		"/compat/..%5cv1/transactions":       {400, "invalid_request"},
+		"/V1/transactions":                   {404, "route_not_found"},
+		"/v1%00/transactions":                {400, "invalid_request"},
+		"/compat/%252e%252e/v1/transactions": {404, ""},
+		"/v1/health/../transactions":         {401, "invalid_api_key"},
+		"/v1/mle/../transactions":            {401, "invalid_api_key"},
+		"/admin/v1/events":                   {404, "route_not_found"},
+		"/metrics":                           {404, "route_not_found"},
+	} {
+		seen := r.stat(t, extProcStreams)
+		got := r.raw(t, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\nX-Svc-Int-Proof: mine\r\n\r\n")
+		if got.status != want.status || want.code != "" && !strings.Contains(got.body, `"`+want.code+`"`) {
+			t.Errorf("%s: got %d %s, want %v", path, got.status, got.body, want)
+		}
+		if byFilter := r.stat(t, extProcStreams) > seen; byFilter != (want.status == 401) {
+			t.Errorf("%s: seen by the filter: %v", path, byFilter)
+		}
+	}
+	// Who comes to core around the edge has no proof that the filter saw it.
+	if got := ask(t, http.DefaultClient, http.MethodGet, r.url(portCore)+"/v1/transactions", "", "Authorization", "Bearer "+r.key); got.status < 400 {
+		t.Errorf("around the edge: got %d %s", got.status, got.body)
+	}
+}
+
+// raw sends what a client of Go's would tidy.
+func (r *room) raw(t *testing.T, text string) answer {
+	t.Helper()
+	d := tls.Dialer{Config: &tls.Config{RootCAs: r.roots, ServerName: host, MinVersion: tls.VersionTLS12}}
+	conn, err := d.DialContext(t.Context(), "tcp", r.https())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // it was read
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("%.80q: %v", text, err)
+	}
+	defer got.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatalf("%.80q: %v", text, err)
+	}
+	return answer{got.StatusCode, got.Header, string(body)}
+}
+
+// testTrust: what is told of the certificate is what a handshake shows, on every host; the calendar is the trust host's.
+func testTrust(t *testing.T, r *room) {
+	t.Helper()
+	client := r.client(t, nil)
+	leaf, err := r.leaf(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{host, trustHost} {
+		waitFor(t, "the certificate is told of on "+name, func() bool {
+			got := ask(t, client, http.MethodGet, "https://"+name+"/v1/trust/fingerprints", "")
+			return got.status == http.StatusOK && strings.Contains(got.body, openssl(t, leaf).fingerprint)
+		})
+	}
+	if got := ask(t, client, http.MethodGet, "https://"+trustHost+"/calendar.ics", ""); got.status != http.StatusOK || !strings.HasPrefix(got.body, "BEGIN:VCALENDAR") {
+		t.Errorf("calendar: got %d %s", got.status, got.body)
+	}
+	for _, url := range []string{"https://" + host + "/calendar.ics", "https://" + trustHost + "/v1/transactions"} {
+		if got := ask(t, client, http.MethodGet, url, ""); got.status != http.StatusNotFound {
+			t.Errorf("%s: got %d %s", url, got.status, got.body)
+		}
+	}
+}
+
+// testHSTS wants it on answers of every origin.
+func testHSTS(t *testing.T, r *room) {
+	t.Helper()
+	client := r.client(t, nil)
+	at := "https://" + host
+	big := strings.Repeat("x", 256<<10+1)
+	wantHSTS(t, "Core", ask(t, client, http.MethodGet, at+"/v1/health", ""), 200)
+	wantHSTS(t, "Unauthorized", ask(t, client, http.MethodGet, at+"/v1/transactions", ""), 401)
+	wantHSTS(t, "NoRoute", ask(t, client, http.MethodGet, at+"/none", ""), 404)
+	wantHSTS(t, "CoresOwn404", r.api(t, client, http.MethodGet, "/v1/none", ""), 404)
+	wantHSTS(t, "TooLarge", r.api(t, client, http.MethodPost, "/v1/transactions", big), 413)
+	wantHSTS(t, "Filter", ask(t, client, http.MethodPost, at+"/v1/transactions", "{}", "Authorization", "Bearer "+r.key,
+		"Content-Type", "application/jose"), 415)
+	wantHSTS(t, "Legacy", ask(t, client, http.MethodGet, at+"/compat/methods", ""), 200)
+	r.compat.kill()
+	wantHSTS(t, "Gone", ask(t, client, http.MethodGet, at+"/compat/methods", ""), 503)
+	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if got := ask(t, plain, http.MethodGet, r.url(portHTTP)+"/v1/health", ""); got.header.Get(tlspolicy.HSTSHeader) != "" {
+		t.Errorf("plain HTTP has HSTS: %d %v", got.status, got.header)
+	}
+}
+
+func wantHSTS(t *testing.T, name string, got answer, status int) {
+	t.Helper()
+	if values := got.header.Values(tlspolicy.HSTSHeader); got.status != status || len(values) != 1 || values[0] != tlspolicy.HSTS {
+		t.Errorf("%s: got %d with HSTS %q, want %d: %.300s", name, got.status, values, status, got.body)
+	}
+}

@@ -1,0 +1,134 @@
+package edge_test
+
+import (
+	"crypto/elliptic"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+)
+
+// TestKilled kills the control plane: Envoy keeps serving, and takes what changes once there is another. What is broken is refused before it is
+// pushed, with the reason, and what was served stays.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	first := r.serve(t)
+	r.told(t, first.Leaf)
+	client := r.client(t, nil)
+	serves := func(when string, more ...string) {
+		t.Helper()
+		for _, path := range append([]string{"/v1/transactions", "/compat/methods"}, more...) {
+			if got := r.api(t, client, http.MethodGet, path, ""); got.status != http.StatusOK {
+				t.Errorf("%s: %s: got %d %s", when, path, got.status, got.body)
+			}
+		}
+	}
+	const connected = "control_plane.connected_state"
+	r.edge.kill()
+	waitFor(t, "Envoy notices", func() bool { return r.stat(t, connected) == 0 })
+	serves("without a control plane")
+	second := r.install(t) // while nobody looks
+	r.startEdge(t)
+	waitFor(t, "Envoy has it again", func() bool { return r.stat(t, connected) == 1 })
+	r.shows(t, second.Leaf)
+	serves("with another")
+	r.configure(t, r.folder(), later, r.ip)
+	waitFor(t, "the new route is taken", func() bool {
+		before := r.stat(t, compatRequests)
+		ask(t, client, http.MethodGet, "https://"+host+"/later/methods", "")
+		return r.stat(t, compatRequests) > before
+	})
+	r.edge.kill()
+	serves("killed again")
+	r.startEdge(t)
+	r.edge.logs(t, "certificate is live") // Envoy has asked for all, and has it
+	r.refusesConfigurations(t)
+	r.refusesCertificates(t, second)
+	serves("after all that was refused")
+}
+
+// later is a configuration with a route more.
+const later = `routes:
+  - {path: /later/**, upstream: compat, mle: off}
+  - {path: /compat/**, upstream: compat, mle: off}
+  - {path: /v1/trusted, upstream: core}
+  - {path: /v1/**, upstream: core}
+`
+
+// pushes counts what Envoy took, or was sent and refused.
+func (r *room) pushes(t *testing.T) int {
+	t.Helper()
+	n := 0
+	for _, kind := range []string{"listener_manager.lds", "cluster_manager.cds", "http.edge.rds.https", "sds.edge-cert"} {
+		for _, what := range []string{".update_success", ".update_rejected"} {
+			if text := r.envoy.Get(t, "/stats?filter=^"+strings.ReplaceAll(kind+what, ".", "\\.")+"$"); text != "" {
+				n += r.stat(t, kind+what)
+			}
+		}
+	}
+	return n
+}
+
+func (r *room) refusesConfigurations(t *testing.T) {
+	t.Helper()
+	before := r.pushes(t)
+	for more, reason := range map[string]string{
+		"unknown: 1": "unknown key",
+		"routes: [{path: /a, upstream: nowhere, mle: off}]":                            "is none of upstreams",
+		"tls: {minimum_version: '1.0'}":                                                "weaker than the TLS policy",
+		"tls: {cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA]}":                 "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never reached",
+	} {
+		r.configure(t, r.folder(), more, r.ip)
+		r.edge.logs(t, reason)
+		_, said, err := output(t, "edge", "check", "--config", r.path("edge.yaml"))
+		if err == nil || !strings.Contains(said, reason) {
+			t.Errorf("%s: edge check says %v, %q", more, err, said)
+		}
+	}
+	if after := r.pushes(t); after != before {
+		t.Errorf("%d things were pushed", after-before)
+	}
+	r.configure(t, r.folder(), later, r.ip)
+}
+
+func (r *room) refusesCertificates(t *testing.T, present *certtest.Issued) {
+	t.Helper()
+	now := time.Now() //nolint:forbidigo // the real program's time is what certificates are held against
+	names := certtest.Hosts(host, trustHost, r.ip)
+	alone := *r.issuer.Issue(t, names)
+	alone.Chain = alone.Chain[:1]
+	before := r.pushes(t)
+	for name, bad := range map[string]struct {
+		pair   *certtest.Issued
+		reason string
+	}{
+		"Expired":     {r.issuer.Issue(t, names, certtest.Lives(now.Add(-48*time.Hour), now.Add(-24*time.Hour))), "expired at"},
+		"OtherHost":   {r.issuer.Issue(t, certtest.Hosts("other.example.com")), "is not good for " + host},
+		"WithoutHost": {r.issuer.Issue(t, certtest.Hosts(host)), "is not good for " + r.ip},
+		"Alone":       {&alone, "stands alone"},
+	} {
+		bad.pair.Write(t, r.path("certs"), "edge")
+		r.edge.logs(t, bad.reason)
+		r.stays(t, name, present)
+	}
+	files := present.Write(t, r.path("certs"), "edge")
+	other := r.issuer.IssueFor(t, certtest.ECDSA(t, elliptic.P256()), names)
+	certtest.Replace(t, files.Key, other.KeyPEM(t))
+	r.edge.logs(t, "is not the key of the certificate")
+	r.stays(t, "Mismatch", present)
+	if after := r.pushes(t); after != before {
+		t.Errorf("%d things were pushed", after-before)
+	}
+	r.told(t, present.Leaf)
+}
+
+func (r *room) stays(t *testing.T, name string, present *certtest.Issued) {
+	t.Helper()
+	if leaf, err := r.leaf(t); err != nil || !leaf.Equal(present.Leaf) {
+		t.Errorf("%s: a handshake shows %v, %v", name, leaf, err)
+	}
+}

@@ -1,0 +1,91 @@
+package edge_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// load asks through Envoy as long as it is not stopped, by both versions of HTTP, on connections that stay and on such as are new each time.
+type load struct {
+	done, fresh atomic.Int64
+	stop        func()
+
+	mu       sync.Mutex
+	failures []string // guarded by mu
+}
+
+// paths are what it asks for: core past the filter, core by the filter, compat-proxy.
+var paths = []string{"/v1/health", "/v1/transactions?limit=1", "/compat/methods"}
+
+// load starts n clients of each kind.
+func (r *room) load(t *testing.T, n int) *load {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &load{}
+	var all sync.WaitGroup
+	l.stop = func() {
+		cancel()
+		all.Wait()
+	}
+	for range n {
+		for kind := range 3 {
+			client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2, tr.DisableKeepAlives = kind == 1, kind == 2 })
+			all.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					l.one(ctx, client, r.key, paths[i%len(paths)], kind == 2)
+				}
+			})
+		}
+	}
+	t.Cleanup(l.stop)
+	return l
+}
+
+// one asks once. What is under way when the load is stopped still counts.
+func (l *load) one(ctx context.Context, client *http.Client, key, path string, fresh bool) {
+	r, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, "https://"+host+path, http.NoBody)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	got, err := client.Do(r)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	text, err := io.ReadAll(got.Body)
+	_ = got.Body.Close() // read to its end
+	l.done.Add(1)
+	if fresh {
+		l.fresh.Add(1)
+	}
+	if err != nil || got.StatusCode != http.StatusOK {
+		l.fail(fmt.Errorf("%s: %d %.200s: %w", path, got.StatusCode, text, err))
+	}
+}
+
+func (l *load) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failures = append(l.failures, err.Error())
+}
+
+// check wants that many requests, and none that failed.
+func (l *load) check(t *testing.T, least int64) {
+	t.Helper()
+	waitFor(t, fmt.Sprint(least, " requests are made"), func() bool { return l.done.Load() >= least })
+	l.stop()
+	t.Logf("%d requests, %d of them on a connection of their own, %d failed", l.done.Load(), l.fresh.Load(), len(l.failures))
+	for i, f := range l.failures {
+		if i == 5 {
+			break
+		}
+		t.Error(f)
+	}
+}

@@ -1,0 +1,267 @@
+package edge_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/envoytest"
+)
+
+const (
+	host      = "api.example.com"
+	trustHost = "trust.example.com"
+)
+
+// room is the whole service: core, mle-filter, compat-proxy and edge as processes, and an Envoy.
+type room struct {
+	dir    string
+	ip     string // where all listen: an address of its own, for a free port could be somebody else's when a program comes to it
+	env    []string
+	roots  *x509.CertPool // whom clients trust
+	issuer *certtest.Authority
+
+	core, filter, compat, edge *program
+	merchant, key              string
+	envoy                      *envoytest.Envoy
+}
+
+// rooms counts, so that each has an address of its own.
+var rooms atomic.Int32
+
+// newRoom starts the services behind the edge. Their logins are in the file of the path compat.yaml.
+func newRoom(t *testing.T) *room {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e") //nolint:usetesting // the names of sockets must not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	root := certtest.Root(t)
+	pid := os.Getpid()
+	r := &room{
+		dir: dir, ip: fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, 100+rooms.Add(1)), issuer: root.Intermediate(t), roots: root.Pool(),
+		env: []string{
+			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_FILTER_TOKEN=" + secret(t),
+			"CAUSEWAY_MLE_KEK=" + secret(t), "CAUSEWAY_DEDUPLICATION_SECRET=" + secret(t),
+		},
+	}
+	certtest.Replace(t, r.path("ca.pem"), certtest.PEM(root.Certificate))
+	if err := os.Mkdir(r.path("certs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.merchant = mustOutput(t, "core", "merchants", "create", "shop", "--unlinked-refunds", "on", "--data", r.path("core"))
+	r.key = mustOutput(t, "core", "keys", "create", "--merchant", r.merchant, "--data", r.path("core"))
+	r.startCore(t)
+	r.startFilter(t)
+	certtest.Replace(t, r.path("compat.yaml"), []byte("provider_a: []\n"))
+	return r
+}
+
+func (r *room) path(name string) string { return filepath.Join(r.dir, name) }
+
+// The ports of the room, all at its address.
+const (
+	portHTTPS   = ":8443"
+	portHTTP    = ":8080"
+	portCore    = ":9180"
+	portCompat  = ":9181"
+	portFilter  = ":9182"
+	adminCore   = ":9080"
+	adminFilter = ":9082"
+	adminEdge   = ":9084"
+)
+
+// url is plain HTTP at a port of the room, around Envoy.
+func (r *room) url(port string) string { return "http://" + r.ip + port }
+
+func (r *room) startCore(t *testing.T) {
+	t.Helper()
+	r.core = run(t, r.env, "core", "serve", "--data", r.path("core"), "--listen", r.ip+portCore, "--admin", r.ip+adminCore, "--rate-limit", "0",
+		"--webhooks-allow-private")
+	r.core.listens(t, r.ip+adminCore)
+}
+
+func (r *room) startFilter(t *testing.T) {
+	t.Helper()
+	certtest.Replace(t, r.path("mle.yaml"), fmt.Appendf(nil, `listen: %s
+admin: %s
+extproc: %s
+v1: %s
+operator: %s
+keys: %s
+rsa_bits: 2048
+spare_keys: 1
+`, r.ip+portFilter, r.ip+adminFilter, r.path("mle.sock"), r.url(portCore), r.url(adminCore), r.path("mle.db")))
+	r.filter = run(t, r.env, "mle-filter", "--config", r.path("mle.yaml"))
+	r.filter.listens(t, r.ip+portFilter)
+}
+
+// startCompat starts the proxy in front of the filter, once the file has logins.
+func (r *room) startCompat(t *testing.T) {
+	t.Helper()
+	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--v1", r.url(portFilter), "--credentials", r.path("compat.yaml"), "--drop-in-paths")
+	r.compat.listens(t, r.ip+portCompat)
+}
+
+// install puts a new certificate into the folder.
+func (r *room) install(t *testing.T) *certtest.Issued {
+	t.Helper()
+	issued := r.issuer.Issue(t, certtest.Hosts(host, trustHost, r.ip))
+	issued.Write(t, r.path("certs"), "edge")
+	return issued
+}
+
+// folder is what the configuration says of certificates where they come from a folder.
+func (r *room) folder() string {
+	return fmt.Sprintf("{folder: %s, publish_ahead: 0s}", r.path("certs"))
+}
+
+// configure writes the edge's configuration, with more keys. hosts are beside the API's own.
+func (r *room) configure(t *testing.T, certificates, more string, hosts ...string) {
+	t.Helper()
+	certtest.Replace(t, r.path("edge.yaml"), fmt.Appendf(nil, `hosts: [%[1]s]
+trust: {url: "https://%[2]s%[6]s"}
+data: %[3]s/edge
+listen: {https: "%[4]s%[6]s", http: "%[4]s%[7]s"}
+xds: {listen: "unix:%[3]s/xds.sock"}
+http: unix:%[3]s/http.sock
+admin: "%[4]s%[8]s"
+certificates: %[5]s
+extproc: {address: "unix:%[3]s/mle.sock"}
+upstreams: {core: {address: "%[4]s%[9]s", health: /v1/health}, compat: {address: "%[4]s%[10]s"}, mle: {address: "%[4]s%[11]s"}}
+operator: %[12]s
+%[13]s
+`, strings.Join(append([]string{host}, hosts...), ", "), trustHost, r.dir, r.ip, certificates, portHTTPS, portHTTP, adminEdge, portCore, portCompat,
+		portFilter, r.url(adminCore), more))
+}
+
+// startEdge starts the control plane, which asks nobody to wait: it is ready when Envoy is.
+func (r *room) startEdge(t *testing.T) {
+	t.Helper()
+	r.edge = run(t, r.env, "edge", "--config", r.path("edge.yaml"))
+}
+
+// startEnvoy starts one by the file that the edge program prints.
+func (r *room) startEnvoy(t *testing.T) {
+	t.Helper()
+	text := mustOutput(t, "edge", "bootstrap", "--config", r.path("edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0")
+	certtest.Replace(t, r.path("envoy.yaml"), []byte(text))
+	r.envoy = envoytest.Start(t, r.path("envoy.yaml"))
+	r.envoy.Listeners(t)
+	waitFor(t, "Envoy serves", func() bool { _, err := r.leaf(t); return err == nil })
+}
+
+func (r *room) https() string { return r.ip + portHTTPS }
+
+// client speaks to Envoy, by whatever name it is asked for.
+func (r *room) client(t *testing.T, change func(*http.Transport)) *http.Client {
+	t.Helper()
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: r.roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 64,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", r.https())
+		},
+	}
+	if change != nil {
+		change(transport)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// leaf is what a new handshake shows.
+func (r *room) leaf(t *testing.T) (*x509.Certificate, error) {
+	t.Helper()
+	d := tls.Dialer{Config: &tls.Config{RootCAs: r.roots, ServerName: host, MinVersion: tls.VersionTLS12}}
+	conn, err := d.DialContext(t.Context(), "tcp", r.https())
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close() //nolint:errcheck // only the handshake matters
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0], nil
+}
+
+// shows waits until a new handshake shows a certificate.
+func (r *room) shows(t *testing.T, want *x509.Certificate) {
+	t.Helper()
+	waitFor(t, "a new handshake shows the new certificate", func() bool {
+		got, err := r.leaf(t)
+		return err == nil && got.Equal(want)
+	})
+}
+
+// answer is what came.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask sends a request with fields, name and value.
+func ask(t *testing.T, by *http.Client, method, url, body string, fields ...string) answer {
+	t.Helper()
+	got, err := tryAsk(t, by, method, url, body, fields...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func tryAsk(t *testing.T, by *http.Client, method, url, body string, fields ...string) (answer, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		req.Header.Set(fields[i], fields[i+1])
+	}
+	got, err := by.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer got.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(got.Body)
+	return answer{got.StatusCode, got.Header, string(text)}, err
+}
+
+// api asks v1 through Envoy, with the merchant's key.
+func (r *room) api(t *testing.T, by *http.Client, method, path, body string) answer {
+	t.Helper()
+	return ask(t, by, method, "https://"+host+path, body, "Authorization", "Bearer "+r.key, "Content-Type", "application/json")
+}
+
+// stat is one of Envoy's statistics.
+func (r *room) stat(t *testing.T, name string) int {
+	t.Helper()
+	var n int
+	text := r.envoy.Get(t, "/stats?filter=^"+strings.ReplaceAll(name, ".", "\\.")+"$")
+	if _, err := fmt.Sscanf(text, name+": %d", &n); err != nil {
+		t.Fatalf("no %s in %q: %v", name, text, err)
+	}
+	return n
+}
+
+// secret is one for our programs.
+func secret(t *testing.T) string {
+	t.Helper()
+	b := make([]byte, 32)
+	if _, err := rand.Read(b); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}

@@ -1,0 +1,10 @@
+// Package hostile holds only tests: cores are killed under load, while their acquirer is slow,
+// late, flaky and contradictory at random and clocks jump up to a day either way. In the end the
+// acquirer behaves and time passes; then nothing may be unfinished, and the acquirer's records must
+// equal v1's, refunds and credits included.
+//
+// The arrangements are one core on SQLite, and three on a PostgreSQL server. There the clocks of
+// the server and of the cores jump together or apart.
+//
+//	CAUSEWAY_CRASH_ROUNDS=200 go test -count=1 -timeout 2h -parallel 4 -run Hostile -v ./deploy/test/hostile
+package hostile

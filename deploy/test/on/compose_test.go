@@ -1,0 +1,113 @@
+package on_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+)
+
+// mustLoad loads a file as docker compose does: by the schema of the specification, with all that it names.
+func mustLoad(t *testing.T, files ...string) *types.Project {
+	t.Helper()
+	var paths []string
+	for _, file := range files {
+		paths = append(paths, filepath.Join(root, "deploy/on/compose", file))
+	}
+	options, err := cli.NewProjectOptions(paths,
+		cli.WithEnv([]string{"CAUSEWAY_VERSION=v1.0.0"}), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", files, err)
+	}
+	return project
+}
+
+// TestCompose holds every service to what it may do, and to its image and files.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[string][]string{
+		"compose.yaml":                            {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
+		"compose.yaml several.yaml":               {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
+		"compose.yaml several.yaml postgres.yaml": {"compat-proxy", "core", "edge", "envoy", "mle-filter", "postgres", "prometheus"},
+		"standalone.yaml":                         {"standalone"},
+	} {
+		t.Run(files, func(t *testing.T) {
+			t.Parallel()
+			project := mustLoad(t, strings.Fields(files)...)
+			got := project.ServiceNames()
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+			for _, s := range project.Services {
+				checkLocked(t, s)
+				checkOwn(t, s)
+				checkVolumesOf(t, s)
+			}
+		})
+	}
+}
+
+func checkLocked(t *testing.T, s types.ServiceConfig) {
+	t.Helper()
+	switch {
+	case !s.ReadOnly, !slices.Equal(s.CapDrop, []string{"ALL"}), len(s.CapAdd) > 0, !slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}), s.Privileged:
+		t.Errorf("%s may do more than it needs", s.Name)
+	case s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0:
+		t.Errorf("%s has no bounds", s.Name)
+	case strings.HasSuffix(s.Image, ":latest") || !strings.Contains(s.Image, ":"):
+		t.Errorf("%s: image %q has no release", s.Name, s.Image)
+	}
+	for name, value := range s.Environment {
+		if strings.HasPrefix(name, "CAUSEWAY_") && (!strings.HasSuffix(name, "_FILE") || !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool {
+			return *value == "/run/secrets/"+f.Source
+		})) {
+			t.Errorf("%s: %s=%s is no file of a secret that it has", s.Name, name, *value)
+		}
+	}
+}
+
+// checkOwn: a program of ours is asked by itself whether it is well, and its image is of the release.
+func checkOwn(t *testing.T, s types.ServiceConfig) {
+	t.Helper()
+	shape, ours := shapes[s.Name]
+	if !ours {
+		return
+	}
+	if s.Image != "causeway/"+s.Name+":v1.0.0" {
+		t.Errorf("%s: image %q", s.Name, s.Image)
+	}
+	if s.HealthCheck == nil || len(s.HealthCheck.Test) < 3 || !slices.Equal(s.HealthCheck.Test[:3], []string{"CMD", "/" + s.Name, "health"}) {
+		t.Errorf("%s: health check %+v", s.Name, s.HealthCheck)
+	}
+	for _, folder := range shape.folders {
+		emptied := slices.ContainsFunc(s.Tmpfs, func(mount string) bool { return strings.HasPrefix(mount, folder+":") }) // with a store elsewhere
+		if !emptied && !slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == folder && v.Type == "volume" && !v.ReadOnly }) {
+			t.Errorf("%s has no volume for %s, which its image writes", s.Name, folder)
+		}
+	}
+}
+
+// checkVolumesOf: only volumes are written, and no file of the machine's.
+func checkVolumesOf(t *testing.T, s types.ServiceConfig) {
+	t.Helper()
+	for _, v := range s.Volumes {
+		if v.Type == "bind" && !v.ReadOnly {
+			t.Errorf("%s can write %s", s.Name, v.Source)
+		}
+		if v.Type != "bind" || strings.Contains(v.Source, "/certificates") || strings.HasSuffix(v.Source, "/authorities") {
+			continue // those are not the repository's
+		}
+		if _, err := os.Stat(v.Source); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+}

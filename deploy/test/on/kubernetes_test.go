@@ -1,0 +1,329 @@
+package on_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// objects are what an installation consists of, in the types of the API of Kubernetes.
+type objects struct {
+	pods     map[string]corev1.PodTemplateSpec // by kind and name
+	configs  map[string]corev1.ConfigMap
+	secrets  map[string]corev1.Secret
+	policies []networkingv1.NetworkPolicy
+	services []corev1.Service
+	budgets  []policyv1.PodDisruptionBudget
+	deployed map[string]appsv1.Deployment
+	claims   []corev1.PersistentVolumeClaim
+}
+
+// mustBuild runs kustomize and decodes all of what it makes, strictly: a field that the API does not have is an error, as is an unknown kind.
+func mustBuild(t *testing.T, dir string) objects {
+	t.Helper()
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatalf("kustomize build %s: %v", dir, err)
+	}
+	out := objects{pods: map[string]corev1.PodTemplateSpec{}, configs: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, deployed: map[string]appsv1.Deployment{}}
+	for _, r := range made.Resources() {
+		text, err := r.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.add(t, r.GetKind(), text)
+	}
+	return out
+}
+
+func (o *objects) add(t *testing.T, kind string, text []byte) {
+	t.Helper()
+	switch kind {
+	case "Namespace":
+		decode[corev1.Namespace](t, text)
+	case "StatefulSet":
+		set := decode[appsv1.StatefulSet](t, text)
+		o.pods[kind+"/"+set.Name], o.claims = set.Spec.Template, set.Spec.VolumeClaimTemplates
+	case "Deployment":
+		d := decode[appsv1.Deployment](t, text)
+		o.pods[kind+"/"+d.Name], o.deployed[d.Name] = d.Spec.Template, d
+	case "Service":
+		o.services = append(o.services, decode[corev1.Service](t, text))
+	case "NetworkPolicy":
+		o.policies = append(o.policies, decode[networkingv1.NetworkPolicy](t, text))
+	case "PodDisruptionBudget":
+		o.budgets = append(o.budgets, decode[policyv1.PodDisruptionBudget](t, text))
+	case "ConfigMap":
+		c := decode[corev1.ConfigMap](t, text)
+		o.configs[c.Name] = c
+	case "Secret":
+		s := decode[corev1.Secret](t, text)
+		o.secrets[s.Name] = s
+	default:
+		t.Errorf("kind %s is not judged", kind)
+	}
+}
+
+func decode[T any](t *testing.T, text []byte) T {
+	t.Helper()
+	var out T
+	if err := yaml.UnmarshalStrict(text, &out); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	return out
+}
+
+// all are the containers of a pod in the order of their start, those that never end among them.
+func all(p corev1.PodTemplateSpec) []corev1.Container {
+	return slices.Concat(p.Spec.InitContainers, p.Spec.Containers)
+}
+
+// installation is a copy of the example as a platform engineer fills it.
+func installation(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "deploy/on/kubernetes"))); err != nil {
+		t.Fatal(err)
+	}
+	if of, ok := map[string]string{"example": "base", "several-example": "several"}[name]; ok {
+		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/on/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
+	}
+	for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret", "store", "mle-store"} {
+		write(t, filepath.Join(dir, name, "secrets", secret), []byte("of "+secret+"\n"))
+	}
+	return filepath.Join(dir, name)
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKubernetes builds each folder, and holds its pods to the restricted profile and to what their volumes, ports and images have to be.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"base":             {"edge", "mle-filter", "compat-proxy", "core", "envoy", "drain"},
+		"example":          {"edge", "mle-filter", "compat-proxy", "core", "envoy", "drain"},
+		"merchant-example": {"causeway-compat-proxy", "causeway-envoy", "shop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := mustBuild(t, installation(t, name))
+			if len(o.pods) != 1 || len(o.policies) != 1 || len(o.budgets) != 1 {
+				t.Fatalf("got %d pods, %d network policies and %d budgets, want one of each", len(o.pods), len(o.policies), len(o.budgets))
+			}
+			for who, pod := range o.pods {
+				var got []string
+				for _, c := range all(pod) {
+					got = append(got, c.Name)
+					checkRestricted(t, who, pod, c)
+					checkMounts(t, pod, c)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s starts %v, want %v", who, got, want)
+				}
+				checkSidecars(t, pod)
+				checkVolumes(t, o, pod)
+				checkPorts(t, o, pod)
+			}
+		})
+	}
+}
+
+// checkRestricted is what the cluster's own admission demands of a pod in a namespace of the restricted profile, and a file system that is read only.
+func checkRestricted(t *testing.T, who string, pod corev1.PodTemplateSpec, c corev1.Container) {
+	t.Helper()
+	s, p := c.SecurityContext, pod.Spec.SecurityContext
+	switch {
+	case s == nil || p == nil:
+		t.Errorf("%s/%s has no security context", who, c.Name)
+	case s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation, s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem,
+		s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0,
+		s.RunAsUser == nil || *s.RunAsUser < 10_000:
+		t.Errorf("%s/%s may do more than it needs: %+v", who, c.Name, s)
+	case p.RunAsNonRoot == nil || !*p.RunAsNonRoot, p.SeccompProfile == nil || p.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault:
+		t.Errorf("%s may do more than it needs: %+v", who, p)
+	case pod.Spec.HostNetwork || pod.Spec.HostPID || pod.Spec.HostIPC || pod.Spec.AutomountServiceAccountToken == nil || *pod.Spec.AutomountServiceAccountToken:
+		t.Errorf("%s has a part of the node or of the cluster", who)
+	}
+	if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
+		t.Errorf("%s/%s has no bounds: %+v", who, c.Name, c.Resources)
+	}
+	if tag := c.Image[strings.LastIndex(c.Image, "/")+1:]; !strings.Contains(tag, ":") || strings.HasSuffix(tag, ":latest") {
+		t.Errorf("%s/%s: image %q has no release", who, c.Name, c.Image)
+	}
+}
+
+// checkMounts: what a container mounts exists, and no two mounts lie within each other, of which the inner one would have nowhere to be.
+func checkMounts(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container) {
+	t.Helper()
+	for _, m := range c.VolumeMounts {
+		for _, other := range c.VolumeMounts {
+			if other.MountPath != m.MountPath && strings.HasPrefix(m.MountPath+"/", other.MountPath+"/") {
+				t.Errorf("%s: %s lies in %s", c.Name, m.MountPath, other.MountPath)
+			}
+		}
+		config := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name && (v.ConfigMap != nil || v.Secret != nil) })
+		if config && !m.ReadOnly {
+			t.Errorf("%s can write %s", c.Name, m.MountPath)
+		}
+	}
+	for _, e := range c.Env {
+		if path := e.Value; strings.HasSuffix(e.Name, "_FILE") {
+			if !strings.HasPrefix(path, "/run/secrets/causeway/") {
+				t.Errorf("%s: %s is %s", c.Name, e.Name, path)
+			}
+			checkSecretFile(t, pod, c, filepath.Base(path))
+		}
+	}
+}
+
+// checkSecretFile: a secret is given to those alone whose environment names it.
+func checkSecretFile(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container, key string) {
+	t.Helper()
+	for _, m := range c.VolumeMounts {
+		for _, v := range pod.Spec.Volumes {
+			if m.MountPath != "/run/secrets/causeway" || v.Name != m.Name || v.Secret == nil {
+				continue
+			}
+			if slices.ContainsFunc(v.Secret.Items, func(i corev1.KeyToPath) bool { return i.Path == key }) {
+				return
+			}
+		}
+	}
+	t.Errorf("%s is told of the secret %s, and not given it", c.Name, key)
+}
+
+// checkSidecars: what comes before the containers is not run once and over, but for a migration.
+func checkSidecars(t *testing.T, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	for _, c := range pod.Spec.InitContainers {
+		if slices.Equal(c.Args, []string{"migrate"}) && c.RestartPolicy == nil {
+			continue
+		}
+		if c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways || c.StartupProbe == nil {
+			t.Errorf("%s is no sidecar", c.Name)
+		}
+	}
+}
+
+func checkVolumes(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, claim := range o.claims {
+		known[claim.Name] = true
+	}
+	for _, v := range pod.Spec.Volumes {
+		known[v.Name] = true
+		optional := v.ConfigMap != nil && v.ConfigMap.Optional != nil && *v.ConfigMap.Optional
+		if v.ConfigMap != nil && !optional && len(o.configs[v.ConfigMap.Name].Data) == 0 {
+			t.Errorf("volume %s: there is no config map %s", v.Name, v.ConfigMap.Name)
+		}
+		if v.Secret == nil || len(v.Secret.Items) == 0 {
+			continue // it is not ours to make
+		}
+		for _, i := range v.Secret.Items {
+			if len(o.secrets[v.Secret.SecretName].Data[i.Key]) == 0 {
+				t.Errorf("volume %s: there is no %s in the secret %s", v.Name, i.Key, v.Secret.SecretName)
+			}
+		}
+	}
+	for _, c := range all(pod) {
+		for _, m := range c.VolumeMounts {
+			if !known[m.Name] {
+				t.Errorf("%s mounts %s, which is not there", c.Name, m.Name)
+			}
+		}
+	}
+}
+
+// checkPorts: whatever names a port names one that a container has.
+func checkPorts(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, c := range all(pod) {
+		for _, p := range c.Ports {
+			known[p.Name] = true
+		}
+	}
+	check := func(who, port string) {
+		if port != "" && !known[port] {
+			t.Errorf("%s names the port %s, which nothing has", who, port)
+		}
+	}
+	for _, s := range o.services {
+		for _, p := range s.Spec.Ports {
+			check("service "+s.Name, p.TargetPort.StrVal)
+		}
+	}
+	for _, rule := range o.policies[0].Spec.Ingress {
+		for _, p := range rule.Ports {
+			check("network policy", p.Port.StrVal)
+		}
+	}
+	for _, c := range all(pod) {
+		for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+			if p == nil {
+				continue
+			}
+			if p.TCPSocket != nil {
+				check(c.Name, p.TCPSocket.Port.StrVal)
+			}
+			if p.HTTPGet != nil {
+				check(c.Name, p.HTTPGet.Port.StrVal)
+			}
+		}
+	}
+}
+
+// TestKubernetesTakesYours: an installation's own files and secrets are in what is applied, and no placeholder is.
+func TestKubernetesTakesYours(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"example", "several-example"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkYours(t, mustBuild(t, installation(t, name)))
+		})
+	}
+}
+
+func checkYours(t *testing.T, o objects) {
+	t.Helper()
+	for _, s := range o.secrets {
+		for key, value := range s.Data {
+			if want := "of " + key + "\n"; string(value) != want {
+				t.Errorf("secret %s: got %q, want %q", key, value, want)
+			}
+		}
+	}
+	for _, c := range o.configs {
+		if !strings.Contains(c.Data["edge.yaml"], "api.example.net") || c.Data["envoy.yaml"] == "" {
+			t.Errorf("config map: got %q", c.Data["edge.yaml"])
+		}
+	}
+	for _, pod := range o.pods {
+		for _, c := range all(pod) {
+			of := strings.NewReplacer("drain", "edge", "migrate", "core").Replace(c.Name) // commands of theirs
+			if c.Name != "envoy" && c.Image != "registry.example.com/causeway/"+of+":v1.0.0" {
+				t.Errorf("%s: image %q", c.Name, c.Image)
+			}
+		}
+	}
+}

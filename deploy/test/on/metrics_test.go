@@ -1,0 +1,181 @@
+package on_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// others are series of programs that are not ours, by who exports them: all were looked up in their sources (Patroni's in the package installed, api.py; of
+// postgres_exporter pg_replication, pg_replication_slot, pg_stat_user_tables, pg_database_wraparound; of node_exporter filesystem_common), and none is run here.
+var others = map[string][]string{
+	"Patroni 3.0.2, /metrics": {"patroni_primary", "patroni_sync_standby"},
+	"postgres_exporter": {
+		"pg_replication_lag_seconds", "pg_replication_slot_slot_is_active", "pg_stat_user_tables_n_dead_tup", "pg_stat_user_tables_n_live_tup",
+		"pg_database_wraparound_age_datfrozenxid_seconds", // --collector.database_wraparound, which is off by itself
+	},
+	"node_exporter": {"node_filesystem_avail_bytes", "node_filesystem_size_bytes"},
+}
+
+// scraped are the names of all series that the programs of a machine and its Envoy export, of histograms each of the three.
+func scraped(t *testing.T, m *machine) map[string]bool {
+	t.Helper()
+	names := map[string]bool{"up": true} // Prometheus' own
+	kind := regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`)
+	for _, url := range []string{"9080/metrics", "9081/metrics", "9082/metrics", "9084/metrics", "9902/stats/prometheus"} {
+		status, text := m.call(t, http.MethodGet, "http://127.0.0.1:"+url, "", "")
+		if status != http.StatusOK {
+			t.Fatalf("%s: got %d %s", url, status, text)
+		}
+		for _, found := range kind.FindAllStringSubmatch(text, -1) {
+			names[found[1]] = true
+			if found[2] == "histogram" {
+				names[found[1]+"_bucket"], names[found[1]+"_sum"], names[found[1]+"_count"] = true, true, true
+			}
+		}
+	}
+	return names
+}
+
+// expression is one of a rule or of a chart.
+type expression struct{ where, text string }
+
+func ruleExpressions(t *testing.T) []expression {
+	t.Helper()
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert string `json:"alert"`
+				Expr  string `json:"expr"`
+			} `json:"rules"`
+		} `json:"groups"`
+	}
+	if err := yaml.Unmarshal(mustRead(t, "deploy/on/monitoring/rules.yaml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	var out []expression
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			out = append(out, expression{r.Alert, r.Expr})
+		}
+	}
+	return out
+}
+
+func chartExpressions(t *testing.T) []expression {
+	t.Helper()
+	var file struct {
+		Panels []struct {
+			Title   string `json:"title"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	if err := json.Unmarshal(mustRead(t, "deploy/on/monitoring/dashboard.json"), &file); err != nil {
+		t.Fatal(err)
+	}
+	var out []expression
+	for _, p := range file.Panels {
+		for _, target := range p.Targets {
+			out = append(out, expression{p.Title, target.Expr})
+		}
+	}
+	return out
+}
+
+// series finds what is named outside of a selector's braces and of the list of a grouping.
+func series(text string) []string {
+	text = regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`\b(by|without|on|ignoring)\s*\([^)]*\)`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`\b(?:(?:causeway|envoy|process|go|patroni|pg|node)_[a-z0-9_]+|up)\b`).FindAllString(text, -1)
+}
+
+// TestMetrics runs the units of several cores with a real Envoy and PostgreSQL, takes payments through all of it, and wants every series of every rule and
+// chart to be there, or to be one of others.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	_, m, _, key := twoCores(t)
+	for path, body := range map[string]string{"/v1/transactions": payment, "/compat/provider-a/xml": legacyPayment, "/v1/tokens": "not JSON"} {
+		m.call(t, http.MethodPost, "https://api.example.com"+path, key, body)
+	}
+	// Refused by the filter itself, which counts it.
+	m.call(t, http.MethodGet, "https://api.example.com/v1/mle/keys/current?alg=none", "", "")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.com/v1/transactions", strings.NewReader("not a JWE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/jose")
+	answer, err := m.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := answer.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	known := scraped(t, m)
+	for who, names := range others {
+		for _, name := range names {
+			if known[name] {
+				t.Errorf("%s is ours, and not of %s", name, who)
+			}
+			known[name] = true
+		}
+	}
+	all := append(ruleExpressions(t), chartExpressions(t)...)
+	if len(all) < 50 {
+		t.Fatalf("got %d expressions", len(all))
+	}
+	for _, e := range all {
+		names := series(e.text)
+		if len(names) == 0 {
+			t.Errorf("%s names no series: %s", e.where, e.text)
+		}
+		for _, name := range names {
+			if !known[name] {
+				t.Errorf("%s asks for %s, which nobody exports", e.where, name)
+			}
+		}
+	}
+}
+
+// TestPromtool has Prometheus' own tool judge the rules, have each of them fire and not fire, and read every chart's expression and the scrape
+// configurations; but for that of Kubernetes, whose discovery Debian's build does not have.
+func TestPromtool(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(root, "deploy/on/monitoring")
+	mustRun(t, dir, "promtool", "check", "rules", "rules.yaml")
+	mustRun(t, dir, "promtool", "test", "rules", "rules.test.yaml")
+	tests := string(mustRead(t, "deploy/on/monitoring/rules.test.yaml"))
+	for _, r := range ruleExpressions(t) {
+		if strings.Count(tests, "alertname: "+r.where+"\n") != 2 {
+			t.Errorf("%s is not tested to fire and not to fire", r.where)
+		}
+	}
+	for _, name := range []string{"compose.yaml", "systemd.yaml"} {
+		mustRun(t, dir, "promtool", "check", "config", name)
+	}
+	var asRules struct {
+		Groups []any `json:"groups"`
+	}
+	for _, c := range chartExpressions(t) {
+		text := strings.ReplaceAll(c.text, "$__rate_interval", "1m")
+		asRules.Groups = append(asRules.Groups, map[string]any{"name": c.where + " " + text, "rules": []any{map[string]any{"record": "chart", "expr": text}}})
+	}
+	file, err := yaml.Marshal(asRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	charts := filepath.Join(t.TempDir(), "charts.yaml")
+	write(t, charts, file)
+	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "rules", charts).CombinedOutput(); err != nil {
+		t.Errorf("charts: %v\n%s", err, out)
+	}
+}

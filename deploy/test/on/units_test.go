@@ -1,0 +1,94 @@
+package on_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// exposure is the most that systemd may call a unit of ours exposed, of 10: what is left is the network, and files that its group can read.
+const exposure = 1.5
+
+// TestUnits has systemd judge the units on a machine that has the programs and nothing else: whether it understands all of them, and how exposed
+// each of them is.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	machine := t.TempDir()
+	names, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))
+	if err != nil || len(names) != 6 {
+		t.Fatalf("got %v, %v, want six units", names, err)
+	}
+	for i, path := range names {
+		names[i] = filepath.Base(path)
+		install(t, machine, "deploy/on/systemd/"+names[i])
+	}
+	install(t, machine, "deploy/on/systemd/causeway.target")
+	for _, unit := range []string{"basic", "sysinit", "network-online", "multi-user", "shutdown", "time-set", "local-fs", "system.slice"} {
+		if !strings.Contains(unit, ".") {
+			unit += ".target"
+		}
+		write(t, filepath.Join(machine, "etc/systemd/system", unit), []byte("[Unit]\nDescription=of the machine\n"))
+	}
+	for _, program := range []string{"core", "mle-filter", "compat-proxy", "edge", "standalone", "envoy", "../../../../bin/kill"} {
+		path := filepath.Join(machine, "usr/local/lib/causeway", program)
+		write(t, path, nil)
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verify := exec.CommandContext(t.Context(), "systemd-analyze", append([]string{"verify", "--man=no", "--root=" + machine, "causeway.target"}, names...)...)
+	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+	score := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`)
+	for _, name := range names {
+		out := mustRun(t, machine, "systemd-analyze", "security", "--offline=true", "--root="+machine, name)
+		found := score.FindStringSubmatch(out)
+		if found == nil {
+			t.Fatalf("%s: systemd-analyze security says %s", name, out)
+		}
+		if got, err := strconv.ParseFloat(found[1], 64); err != nil || got > exposure {
+			t.Errorf("%s is exposed by %s, want %.1f at most\n%s", name, found[1], exposure, out)
+		}
+	}
+}
+
+func install(t *testing.T, machine, path string) {
+	t.Helper()
+	write(t, filepath.Join(machine, "etc/systemd/system", filepath.Base(path)), mustRead(t, path))
+}
+
+// TestUnitsGiveSecrets: each secret that a unit's environment names is one that it is given, and the users are those of the images.
+func TestUnitsGiveSecrets(t *testing.T) {
+	t.Parallel()
+	users := string(mustRead(t, "deploy/on/systemd/causeway.sysusers.conf"))
+	for program, unit := range map[string]string{"core": "core", "mle-filter": "mle-filter", "compat-proxy": "compat-proxy", "edge": "edge"} {
+		lines := strings.Split(string(mustRead(t, "deploy/on/systemd/causeway-"+unit+".service")), "\n")
+		named, given := 0, 0
+		for _, line := range lines {
+			if _, secret, ok := strings.Cut(line, "_FILE=%d/"); ok {
+				named++
+				if !slices.Contains(lines, "LoadCredential="+secret+":/etc/causeway/secrets/"+secret) {
+					t.Errorf("%s is told of the secret %s, and not given it", program, secret)
+				}
+			}
+			if strings.HasPrefix(line, "LoadCredential=") {
+				given++
+			}
+			if user, ok := strings.CutPrefix(line, "User="); ok && !strings.Contains(users, "u "+user+" "+shapes[program].user+":causeway ") {
+				t.Errorf("%s runs as %s, whom causeway.sysusers.conf does not make with the number %s", program, user, shapes[program].user)
+			}
+		}
+		if named != given {
+			t.Errorf("%s is given %d secrets, and told of %d", program, given, named)
+		}
+	}
+	if !strings.Contains(users, "g causeway "+group+"\n") {
+		t.Errorf("the group is not %s", group)
+	}
+}

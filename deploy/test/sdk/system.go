@@ -1,0 +1,85 @@
+package sdk
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// System is what clients are sent to.
+type System struct {
+	HTTPS string       // base URL of both dialects, and of v1
+	CA    string       // PEM file of the authority that clients are to trust
+	V1    string       // base URL by which a walk looks at v1
+	HTTP  *http.Client // for that
+	Key   string       // secret test key of the merchant
+	A     LoginA
+	Log   fmt.Stringer // what it said, shown where a client fails
+}
+
+// ask has v1 do something without a body.
+func (s *System) ask(t *testing.T, method, path string) (status int, body string) {
+	t.Helper()
+	return s.do(t, method, path, "")
+}
+
+func (s *System) do(tb testing.TB, method, path, sent string) (status int, body string) {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), method, s.V1+path, strings.NewReader(sent))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + s.Key}, "Content-Type": {"application/json"}}
+	got, err := s.HTTP.Do(r)
+	if err != nil {
+		tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer got.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	return got.StatusCode, string(text)
+}
+
+// Transactions returns all transactions that the key reads, newest first.
+func (s *System) Transactions(tb testing.TB) []v1.Transaction {
+	tb.Helper()
+	var all []v1.Transaction
+	for path := "/v1/transactions?limit=100"; ; path = "/v1/transactions?limit=100&starting_after=" + all[len(all)-1].ID {
+		status, body := s.do(tb, http.MethodGet, path, "")
+		var page v1.TransactionList
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			tb.Fatalf("list transactions: HTTP %d, %s (%v)", status, body, err)
+		}
+		all = append(all, page.Data...)
+		if !page.HasMore {
+			return all
+		}
+	}
+}
+
+// Issuer issues logins by compat-proxy's own command.
+type Issuer struct {
+	Program string // compat-proxy
+	File    string // of the credentials
+}
+
+// Run runs a credentials command on the file, and returns what it showed.
+func (i Issuer) Run(t *testing.T, args ...string) string {
+	t.Helper()
+	//nolint:gosec // the program is ours to choose
+	cmd := exec.CommandContext(t.Context(), i.Program, append(append([]string{"credentials"}, args...), "--file", i.File)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("credentials %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}

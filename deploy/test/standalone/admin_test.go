@@ -1,0 +1,60 @@
+package standalone_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestAdminShowsBothPrograms: one port shows what core and the proxy counted of a legacy sale.
+func TestAdminShowsBothPrograms(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--admin", "127.0.0.1:0", "--log", "info")
+	m := merchantOf(t, p)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml", strings.NewReader(saleXML(p, "5.00")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := m.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close() // what came of it is in the metrics
+	told := regexp.MustCompile(`operators' port","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
+	if told == nil {
+		t.Fatalf("the address of the operators' port is not in\n%s", p.stderr)
+	}
+	series := readMetrics(t, "http://"+told[1]+"/metrics")
+	for _, want := range []string{
+		`causeway_compat_request_seconds_count{method="createTransactionRequest",outcome="approved"} 1`,
+		`causeway_compat_v1_call_seconds_count{attempt="1",route="POST /v1/transactions",status="201"} 1`,
+		`causeway_request_seconds_count{route="POST /v1/transactions",status="201"} 1`,
+		`causeway_acquirer_seconds_count{operation="authorize",outcome="approved"} 1`,
+		`causeway_webhook_pending_deliveries 0`, `causeway_recovery_oldest_open_seconds 0`, "go_goroutines ",
+	} {
+		if !strings.Contains(series, "\n"+want) {
+			t.Errorf("%s is not in\n%s", want, series)
+		}
+	}
+	p.stop(t)
+}
+
+func readMetrics(t *testing.T, url string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,166 @@
+package standalone_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Tests whose names begin with TestBrowser drive a real browser; .ci/test installs it, and leaves them out, with its reason, where it cannot.
+
+// tab is a page in a browser of its own, which reaches nothing but this machine.
+type tab struct {
+	ctx context.Context //nolint:containedctx // chromedp keeps the browser's state in it, so it is the tab
+
+	mu       sync.Mutex
+	requests []string // of the page, by URL; guarded by mu
+	faults   []string // what the console would show: errors, exceptions, violations of the policy; guarded by mu
+}
+
+// openBrowser starts a browser, which the test's end stops.
+func openBrowser(t *testing.T) *tab {
+	t.Helper()
+	path := browserPath(t)
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), chromedp.Flag("disable-component-update", true),
+	)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // the sandbox refuses root
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, leave := chromedp.NewContext(ctx)
+	b := &tab{ctx: ctx}
+	t.Cleanup(leave)
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	b.run(t, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}), command(runtime.Enable, cdp.Empty{}))
+	return b
+}
+
+// command is a command of the protocol whose answer does not matter.
+func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, c, params)
+		return err
+	})
+}
+
+func browserPath(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("no chromium on PATH: install it (Debian: apt-get install chromium), or run make test, which does")
+	return ""
+}
+
+func (b *tab) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			b.faults = append(b.faults, string(e.Entry.Source)+": "+e.Entry.Text)
+		}
+	case *runtime.EventConsoleAPICalled:
+		b.faults = append(b.faults, "console: "+string(e.Type))
+	case *runtime.EventExceptionThrown:
+		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Text)
+	}
+}
+
+// run acts in the browser, as a person would.
+func (b *tab) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open goes to a URL and returns when all of it is there.
+func (b *tab) open(t *testing.T, address string) {
+	t.Helper()
+	b.run(t, chromedp.Navigate(address), chromedp.WaitReady(chromedp.CSS("body")))
+}
+
+// read evaluates an expression in the page, and waits for it when it is a promise.
+func read[T any](t *testing.T, b *tab, expression string) T {
+	t.Helper()
+	out, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%v: %s", err, expression)
+	}
+	return out
+}
+
+// wantQuiet wants that the page complained of nothing and asked nobody but its own server.
+func (b *tab) wantQuiet(t *testing.T, origin string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fault := range b.faults {
+		t.Errorf("the page reports %s", fault)
+	}
+	for _, r := range b.requests {
+		if u, err := url.Parse(r); err != nil || u.Scheme != "data" && u.Scheme+"://"+u.Host != origin {
+			t.Errorf("a request left for %s", r)
+		}
+	}
+	if len(b.requests) == 0 {
+		t.Error("no request was seen, not even that for the page")
+	}
+}
+
+// sent is how many requests the page has made.
+func (b *tab) sent() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.requests)
+}
+
+// allowClipboard lets the page write what its buttons copy, as a browser does after a click.
+func (b *tab) allowClipboard(t *testing.T, origin string) {
+	t.Helper()
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		b.run(t, command(browser.SetPermission, browser.SetPermissionParams{
+			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted, Origin: origin,
+		}))
+	}
+}
+
+// screenshot keeps a picture of the page for a person to look at, when the test is told where.
+func (b *tab) screenshot(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv("CAUSEWAY_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".png"), picture, 0o600); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,298 @@
+package standalone_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/go-json-experiment/json"
+)
+
+// openDocs opens /docs of a new service.
+func openDocs(t *testing.T) (*tab, *process) {
+	t.Helper()
+	p := start(t, t.TempDir())
+	b := openBrowser(t)
+	b.run(t, chromedp.EmulateViewport(1200, 800))
+	b.open(t, p.HTTP+"/docs")
+	return b, p
+}
+
+func TestBrowserDocsIsComplete(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	b.screenshot(t, "docs 1200")
+	for _, e := range operations(t, p) {
+		got := read[string](t, b, fmt.Sprintf("document.getElementById(%q)?.querySelector('h3').innerText ?? ''", e.id))
+		if want := e.method + " " + e.path; got != want {
+			t.Errorf("%s: heading = %q, want %q", e.id, got, want)
+		}
+		if n := read[int](t, b, fmt.Sprintf("document.querySelectorAll('#%s pre.shell').length", e.id)); n != 1 {
+			t.Errorf("%s: examples = %d, want 1", e.id, n)
+		}
+	}
+	cards := read[string](t, b, "document.getElementById('cards').innerText")
+	catalogue, err := os.ReadFile("../../../configs/simulator.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^  - \{(?:payment_method: (\w+), )?number: "(\d+)"`).FindAllStringSubmatch(string(catalogue), -1) {
+		if !strings.Contains(cards, m[1]) || !strings.Contains(cards, m[2]) {
+			t.Errorf("the page lacks the test card %s %s", m[1], m[2])
+		}
+	}
+	values := catalogueValue.FindAllStringSubmatch(string(catalogue), -1)
+	if len(values) < 20 {
+		t.Errorf("values = %d, want 20 or more: has the catalogue another form now?", len(values))
+	}
+	for _, m := range values {
+		if value := strings.Join(m[1:], ""); !strings.Contains(cards, value) {
+			t.Errorf("the page lacks the test value %s", value)
+		}
+	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+// catalogueValue finds what makes the simulator answer in its own way and is no card: codes, amounts, accounts and their limit.
+var catalogueValue = regexp.MustCompile(`(?m)^  "(\d+)": \{|^  - \{operation: \w+, amount: (\d+)|^  - \{account_number: "(\d+)"|^bank_account_limit: \{amount: (\d+)`)
+
+// operation is an endpoint of the served contract.
+type operation struct{ id, method, path string }
+
+func operations(t *testing.T, p *process) []operation {
+	t.Helper()
+	body := merchantOf(t, p).must(t, http.MethodGet, "/v1/openapi.json", "", "").body
+	var doc struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	if err := json.Unmarshal([]byte(body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var out []operation
+	for path, item := range doc.Paths {
+		for method, op := range item {
+			if fields, ok := op.(map[string]any); ok {
+				out = append(out, operation{fields["operationId"].(string), strings.ToUpper(method), path})
+			}
+		}
+	}
+	if len(out) < 40 {
+		t.Fatalf("operations = %d, want 40 or more", len(out))
+	}
+	return out
+}
+
+func TestBrowserDocsFitsItsReader(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	for _, width := range []int64{320, 390, 768, 1200} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.run(t, chromedp.EmulateViewport(width, 800),
+				command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+					Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+				}))
+			if wide := read[int](t, b, "document.documentElement.scrollWidth"); int64(wide) > width {
+				t.Errorf("at %d the page is %d wide", width, wide)
+			}
+			for _, low := range read[[]string](t, b, contrastScript) {
+				t.Errorf("%s at %d: contrast too low: %s", scheme, width, low)
+			}
+			b.screenshot(t, fmt.Sprintf("docs %s %d", scheme, width))
+			b.run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('createTransaction').scrollIntoView()"))
+			b.screenshot(t, fmt.Sprintf("docs create %s %d", scheme, width))
+			b.run(t, chromedp.Evaluate[chromedp.Void]("scrollTo(0, 0)"))
+		}
+	}
+	for _, fault := range read[[]string](t, b, structureScript) {
+		t.Error(fault)
+	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+// contrastScript lists the texts whose contrast with what lies behind them is under 4.5 (WCAG 2.2 AA).
+const contrastScript = `(() => {
+  const rgb = (c) => { const n = c.match(/[\d.]+/g).map(Number); return n.length > 3 && n[3] === 0 ? null : n; };
+  const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; } return [255, 255, 255]; };
+  const low = new Map();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !e.checkVisibility()) continue;
+    const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) low.set(e.tagName + "." + e.className, ratio.toFixed(2) + " " + walk.currentNode.data.trim().slice(0, 40));
+  }
+  return [...low].map(([k, v]) => k + " " + v);
+})()`
+
+// structureScript lists what would be in the way of somebody who does not see the page.
+const structureScript = `(() => {
+  const faults = [], all = (s) => [...document.querySelectorAll(s)];
+  const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels[0] && e.labels[0].textContent);
+  if (document.documentElement.lang !== "en") faults.push("no language");
+  if (!document.title) faults.push("no title");
+  for (const s of ["header", "nav[aria-label]", "main", "h1"]) if (all("body " + s).length !== 1) faults.push(all("body " + s).length + " of " + s);
+  let level = 0;
+  for (const h of all("h1, h2, h3, h4")) { const n = +h.tagName[1]; if (n > level + 1) faults.push("heading jumps: " + h.textContent); level = n; }
+  const ids = all("[id]").map((e) => e.id);
+  for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push("id twice: " + id);
+  for (const a of all("a[href^='#']")) if (!document.getElementById(a.hash.slice(1))) faults.push("dead link: " + a.hash);
+  for (const e of all("a, button, input")) if (!name(e)) faults.push("no name: " + e.outerHTML);
+  for (const t of all("table")) if (!t.caption || t.querySelector("th:not([scope])")) faults.push("table without caption or scopes: " + t.textContent.slice(0, 40));
+  for (const e of all("pre, .wide")) if (e.tabIndex !== 0 || !e.getAttribute("aria-label")) faults.push("scrolls, but not by keyboard: " + e.textContent.slice(0, 40));
+  for (const e of all("[tabindex]")) if (e.tabIndex > 0) faults.push("positive tabindex: " + e.outerHTML.slice(0, 40));
+  return faults;
+})()`
+
+// focused is where the keyboard is: an id, or the text of what has none.
+func (b *tab) focused(t *testing.T) string {
+	t.Helper()
+	return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
+}
+
+func TestBrowserDocsByKeyboard(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	b.allowClipboard(t, p.HTTP)
+	focused := func() string {
+		return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
+	}
+	b.run(t, chromedp.KeyEvent(kb.Tab))
+	if got, want := focused(), "Skip to the content"; got != want {
+		t.Errorf("first stop = %q, want %q", got, want)
+	}
+	b.run(t, chromedp.KeyEvent(kb.Enter))
+	if got, want := focused(), "main"; got != want {
+		t.Errorf("after skipping = %q, want %q", got, want)
+	}
+	b.run(t, chromedp.KeyEvent("/"))
+	if got, want := focused(), "search"; got != want {
+		t.Errorf("after / = %q, want %q", got, want)
+	}
+	b.run(t, chromedp.KeyEvent(kb.Escape)) // the / itself, which a real keyboard does not type: the page keeps it from the field
+	const shown = "[...document.querySelectorAll('article.endpoint')].filter((a) => a.checkVisibility()).map((a) => a.id).join(' ')"
+	all := read[string](t, b, shown)
+	b.run(t, chromedp.KeyEvent("deliver once more"))
+	if got, want := read[string](t, b, shown), "redeliverEvent"; got != want {
+		t.Errorf("found = %q, want %q", got, want)
+	}
+	if got, want := read[string](t, b, "document.getElementById('found').textContent"), "1 entry"; got != want {
+		t.Errorf("said = %q, want %q", got, want)
+	}
+	b.run(t, chromedp.KeyEvent(kb.Escape))
+	if got := read[string](t, b, shown); got != all {
+		t.Errorf("after Escape = %q, want all", got)
+	}
+	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // the first link of the contents
+	if got, want := read[string](t, b, "location.hash"), "#start"; got != want {
+		t.Errorf("followed = %q, want %q", got, want)
+	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+func TestBrowserDocsCopiesByKeyboard(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	b.allowClipboard(t, p.HTTP)
+	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
+	for range 12 {                                                   // through the example and the links before it to the first button
+		if strings.HasPrefix(b.focused(t), "Copy") {
+			break
+		}
+		b.run(t, chromedp.KeyEvent(kb.Tab))
+	}
+	b.run(t, chromedp.KeyEvent(kb.Enter), chromedp.Poll[chromedp.Void]("document.activeElement.textContent === 'Copied'"))
+	copied := read[string](t, b, "navigator.clipboard.readText()")
+	if !strings.HasPrefix(copied, "curl -sS "+p.HTTP+"/v1/transactions") {
+		t.Errorf("copied = %q, want the first example with this server's address", copied)
+	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+func TestBrowserDocsLinksLeadThere(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	for _, e := range operations(t, p) {
+		b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('nav a[href=\"#%s\"]').click()", e.id)))
+		if top := read[float64](t, b, fmt.Sprintf("document.getElementById(%q).getBoundingClientRect().top", e.id)); top < -1 || top > 800 {
+			t.Errorf("the link to %s leads to %.0f pixels from it", e.id, top)
+		}
+	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+func TestBrowserDocsKeepsNoKey(t *testing.T) {
+	t.Parallel()
+	b, p := openDocs(t)
+	const examples = "document.querySelector('#createTransaction pre').textContent"
+	before := b.sent()
+	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
+	if got := read[string](t, b, examples); !strings.Contains(got, p.Keys.SKTest) {
+		t.Errorf("example = %s, want the key in it", got)
+	}
+	kept := read[string](t, b, "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])")
+	if strings.Contains(kept, "sk_test_") {
+		t.Errorf("kept: %s", kept)
+	}
+	if got := b.sent(); got != before {
+		t.Errorf("requests = %d, want %d: typing a key sends nothing", got, before)
+	}
+	b.run(t, chromedp.Reload(), chromedp.WaitReady(chromedp.CSS("body")))
+	if got := read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got, p.Keys.SKTest) {
+		t.Error("the key outlived a reload")
+	}
+	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKLive))
+	if got := read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got, "sk_live_") {
+		t.Errorf("a live key stands in the page: %s", got)
+	}
+	b.wantQuiet(t, p.HTTP)
+}
+
+// TestBrowserAddresses opens what a person would open, by the addresses that the greeting and the documents name.
+func TestBrowserAddresses(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	b := openBrowser(t)
+	for path, want := range addresses(t) {
+		b.open(t, p.HTTP+path)
+		if got := read[int](t, b, "performance.getEntriesByType('navigation')[0].responseStatus"); got != 200 {
+			t.Errorf("%s: status = %d, want 200", path, got)
+		}
+		if got := read[string](t, b, "document.body.innerText"); !strings.Contains(strings.ReplaceAll(got, `": "`, `":"`), want) {
+			t.Errorf("%s shows %.200q, want %q in it", path, got, want)
+		}
+	}
+}
+
+// TestDocsSayTheSameWithoutAScript: what the script adds is comfort.
+func TestDocsSayTheSameWithoutAScript(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.HTTP+"/docs", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(got.Body)
+	_ = got.Body.Close() // it was read
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range operations(t, p) {
+		if !strings.Contains(string(body), `id="`+e.id+`"`) {
+			t.Errorf("the page lacks %s", e.id)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package standalone_test
+
+import (
+	"debug/buildinfo"
+	"strings"
+	"testing"
+)
+
+// TestLinked: what other programs serve or keep data in is not linked into this one. It costs memory although nobody uses it: what packages
+// set up when the program starts, and pages of the program itself.
+func TestLinked(t *testing.T) {
+	t.Parallel()
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Deps) == 0 {
+		t.Error("the program names no module that it is made of")
+	}
+	for _, dep := range info.Deps {
+		for _, heavy := range []string{"github.com/envoyproxy/", "github.com/jackc/pgx/", "google.golang.org/grpc"} {
+			if strings.HasPrefix(dep.Path, heavy) {
+				t.Errorf("%s is linked into the standalone", dep.Path)
+			}
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package standalone_test
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/test/crash"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// legacyStep is one way to move money, on a payment of its own.
+type legacyStep struct {
+	before []string // what makes the payment it is on: "sale", "authorize" or "settle"
+	send   string
+	again  string // what a client is told who asks for it a second time
+	want   func(v1.Transaction) bool
+}
+
+var legacySteps = map[string]legacyStep{
+	"sale": {
+		send: "sale", again: "3/11",
+		want: func(t v1.Transaction) bool {
+			return t.Status == v1.TransactionStatusCaptured && t.AmountCaptured == 2000
+		},
+	},
+	"authorize": {
+		send: "authorize", again: "3/11",
+		want: func(t v1.Transaction) bool {
+			return t.Status == v1.TransactionStatusAuthorized && t.AmountAuthorized == 2000 && t.AmountCaptured == 0
+		},
+	},
+	"capture": {
+		before: []string{"authorize"}, send: "capture", again: "1/311",
+		want: func(t v1.Transaction) bool {
+			return t.Status == v1.TransactionStatusCaptured && t.AmountCaptured == 500
+		},
+	},
+	"void": {
+		before: []string{"authorize"}, send: "void", again: "1/310",
+		want: func(t v1.Transaction) bool { return t.Status == v1.TransactionStatusVoided && t.AmountCaptured == 0 },
+	},
+	"refund": {
+		before: []string{"sale", "settle"}, send: "refund", again: "3/11",
+		want: func(t v1.Transaction) bool { return t.AmountCaptured == 2000 && t.AmountRefunded == 250 },
+	},
+}
+
+// legacySend is the document of one kind of step on the payment of an invoice and number.
+func legacySend(p *process, kind, invoice, number string) string {
+	switch kind {
+	case "sale":
+		return legacyDocument(p, legacyPayment("authCaptureTransaction", "20.00", invoice))
+	case "authorize":
+		return legacyDocument(p, legacyPayment("authOnlyTransaction", "20.00", invoice))
+	case "capture":
+		return legacyDocument(p, "<transactionType>priorAuthCaptureTransaction</transactionType><amount>5.00</amount><refTransId>"+number+"</refTransId>")
+	case "void":
+		return legacyDocument(p, "<transactionType>voidTransaction</transactionType><refTransId>"+number+"</refTransId>")
+	}
+	return legacyDocument(p, legacyRefund("2.50", number))
+}
+
+// prepare makes the payment that a step is on, by a proxy that nothing happens to, and returns its number.
+func (s legacyStep) prepare(t *testing.T, p *process, client *http.Client, invoice string) string {
+	t.Helper()
+	number := ""
+	for _, kind := range s.before {
+		if kind == "settle" {
+			settle(t, merchantOf(t, p), txn(t, number))
+			continue
+		}
+		got := mustPost(t, client, p.HTTP, legacySend(p, kind, invoice, ""))
+		wantTold(t, kind, got, "1/1")
+		number = got.number
+	}
+	return number
+}
+
+func settle(tb testing.TB, m *merchant, id string) {
+	tb.Helper()
+	if got := m.must(tb, http.MethodPost, "/v1/test_helpers/transactions/"+id+"/settle", "", ""); got.status != http.StatusOK {
+		tb.Fatalf("settle = %d %s", got.status, got.body)
+	}
+}
+
+// oneEffect wants the payment of an invoice once in v1, as the step leaves it.
+func (s legacyStep) oneEffect(t *testing.T, p *process, invoice string) {
+	t.Helper()
+	if made := named(t, merchantOf(t, p), invoice); len(made) != 1 || !s.want(made[0]) {
+		t.Errorf("%s: payments = %d, want one, charged once: %+v", invoice, len(made), made)
+	}
+}
+
+// once is the fate of the first call that changes anything; all others pass.
+func once(f fate) func(*http.Request) fate {
+	var met atomic.Bool
+	return func(r *http.Request) fate {
+		if r.Method == http.MethodPost && !met.Swap(true) {
+			return f
+		}
+		return passes
+	}
+}
+
+// checkAgreed wants the acquirer's own journal to say what v1 shows.
+func checkAgreed(t *testing.T, p *process, dir string) {
+	t.Helper()
+	wrong, err := crash.Agree(t.Context(), dir, p.HTTP, crash.Keys{Secret: p.Keys.SKTest, Publishable: p.Keys.PKTest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range wrong {
+		t.Error(w)
+	}
+}
+
+// The proxy dies after v1 acted and before it answered. Whoever asks again, by whatever proxy, is told that it is done already.
+func TestProxyDiesBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	client := patientClient(t)
+	other := startReplica(t, p.HTTP, logins(dir))
+	for name, s := range legacySteps {
+		invoice := "dies-" + name
+		number := s.prepare(t, p, client, invoice)
+		way := startRelay(t, p.HTTP)
+		doomed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = once(diesAfter), doomed.kill
+		document := legacySend(p, s.send, invoice, number)
+		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
+			t.Fatalf("%s: the proxy answered, want it dead: %s", name, got.body)
+		}
+		wantTold(t, name+", by another proxy", mustPost(t, client, other.base, document), s.again)
+		restarted := startReplica(t, way.base, logins(dir))
+		wantTold(t, name+", after a restart", mustPost(t, client, restarted.base, document), s.again)
+		restarted.kill()
+		s.oneEffect(t, p, invoice)
+	}
+	checkAgreed(t, p, dir)
+}
+
+// The connection between the proxy and v1 breaks, wherever: the client is told what became of its request, and it became so once.
+func TestConnectionToV1Breaks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	client := patientClient(t)
+	ways := map[fate]*relay{}
+	proxies := map[fate]*replica{}
+	for f := range fateNames {
+		ways[f] = startRelay(t, p.HTTP)
+		ways[f].fate = func(*http.Request) fate { return passes }
+		proxies[f] = startReplica(t, ways[f].base, logins(dir))
+	}
+	for name, s := range legacySteps {
+		for f, broken := range fateNames {
+			invoice := "cut-" + name + "-" + broken
+			number := s.prepare(t, p, client, invoice)
+			document := legacySend(p, s.send, invoice, number)
+			ways[f].fate = once(f)
+			wantTold(t, name+", cut "+broken, mustPost(t, client, proxies[f].base, document), "1/1")
+			wantTold(t, name+" again, cut "+broken, mustPost(t, client, proxies[f].base, document), s.again)
+			s.oneEffect(t, p, invoice)
+		}
+	}
+	checkAgreed(t, p, dir)
+}
+
+// fateNames are the fates after which the proxy still lives.
+var fateNames = map[fate]string{cutBefore: "before", cutAmid: "amid", cutAfter: "after"}

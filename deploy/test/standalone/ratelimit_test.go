@@ -1,0 +1,52 @@
+package standalone_test
+
+import (
+	"bufio"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+)
+
+// TestDefaultRateLimitIsTold: --help and the README name the limit that answers tell.
+func TestDefaultRateLimitIsTold(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0") // start would set a limit
+	line, err := bufio.NewReader(p.stdout).ReadString('\n')
+	if err := errors.Join(err, json.Unmarshal([]byte(line), &p.ready)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.HTTP+"/v1/api_keys/current", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.Keys.SKTest)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close() // only its header counts
+	policy := regexp.MustCompile(`"key";q=(\d+);w=2`).FindStringSubmatch(resp.Header.Get("RateLimit-Policy"))
+	if policy == nil {
+		t.Fatalf("policy: got %q", resp.Header.Get("RateLimit-Policy"))
+	}
+	twice, err := strconv.Atoi(policy[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := exec.CommandContext(t.Context(), binary, "--help").Output()
+	if want := "(default " + strconv.Itoa(twice/2) + ","; err != nil || !strings.Contains(string(help), want) {
+		t.Errorf("help lacks %q: %v", want, err)
+	}
+	readme, err := os.ReadFile("../../standalone/README.md")
+	told := regexp.MustCompile(`may make ([\d,]+) requests a second`).FindSubmatch(readme)
+	if err != nil || told == nil || strings.ReplaceAll(string(told[1]), ",", "") != strconv.Itoa(twice/2) {
+		t.Errorf("README tells another limit than %d: %q, %v", twice/2, told, err)
+	}
+}

@@ -1,0 +1,65 @@
+package standalone_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// A request that was refused is recorded and sent again when it would no longer be: it moves nothing,
+// under whichever name it came. The client's own retry, signed anew under the same name, is carried
+// out.
+func TestRecordedRefusal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "--log", "error")
+	d, m := restDoorOf(t, p), merchantOf(t, p)
+	other := startReplica(t, p.HTTP, logins(dir))
+	client := patientClient(t)
+	for name, tt := range map[string]struct{ transaction, header string }{
+		"signature": {}, "transactionId": {"T", ""}, "header": {"", "K-1"},
+	} {
+		for _, op := range []struct{ path, refusal, done string }{
+			{"/refunds", "INVALID_DATA", "PENDING"}, // by v1
+			{"/voids", "NOT_VOIDABLE", "VOIDED"},    // by the proxy
+		} {
+			t.Run(name+op.path, func(t *testing.T) {
+				t.Parallel()
+				id := tt.transaction
+				if id != "" {
+					id += op.path
+				}
+				held := d.must(t, restPayments, restPayment("12.50", "USD", false, ""), "AUTHORIZED")
+				path := restPayments + "/" + held.ID + op.path
+				sign := func(body string) *http.Request {
+					r := signedRequest(t, p, p.HTTP, path, body)
+					if tt.header != "" {
+						r.Header.Set("v-c-idempotency-id", tt.header)
+					}
+					return r
+				}
+				recorded := sign(restAmount("5.00", id))
+				sendSigned(t, client, recorded, op.refusal)
+				d.must(t, restPayments+"/"+held.ID+"/captures", restAmount("12.50", ""), "PENDING")
+				for range 2 {
+					a := sendSigned(t, client, recorded, "INVALID_DATA")
+					if a.HTTP != http.StatusBadRequest {
+						t.Errorf("the recorded request: got %d %s, want it refused", a.HTTP, a.Body)
+					}
+					recorded.URL.Host, recorded.Host = other.base[len("http://"):], recorded.URL.Host
+				}
+				got := books(t, m, held.ID)
+				if got.AmountRefunded != 0 || got.Status != "captured" {
+					t.Errorf("got %s, %d refunded, want it captured and none", got.Status, got.AmountRefunded)
+				}
+				if name != "signature" {
+					at := signedLater(t, p, p.HTTP, path, restAmount("5.00", id), 2*time.Second)
+					if tt.header != "" {
+						at.Header.Set("v-c-idempotency-id", tt.header)
+					}
+					sendSigned(t, client, at, op.done)
+				}
+			})
+		}
+	}
+}

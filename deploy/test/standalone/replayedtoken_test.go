@@ -1,0 +1,161 @@
+package standalone_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// pathlessToken returns an Authorization header for the body that covers no path, as tokens of older
+// clients do; nonce is its jti, "" for none.
+func pathlessToken(tb testing.TB, p *process, body, nonce string) string {
+	tb.Helper()
+	key, err := base64.StdEncoding.DecodeString(p.ProviderB.SharedSecret)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	now := clock.System().Now().Unix()
+	claims := map[string]any{"iat": now, "exp": now + 120, "iss": p.ProviderB.MerchantID}
+	if body != "" {
+		sum := sha256.Sum256([]byte(body))
+		claims["digest"] = base64.StdEncoding.EncodeToString(sum[:])
+	}
+	if nonce != "" {
+		claims["jti"] = nonce
+	}
+	part := func(v any) string {
+		text, err := json.Marshal(v, json.Deterministic(true))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	signed := part(map[string]string{"alg": "HS256", "kid": p.ProviderB.KeyID}) + "." + part(claims)
+	mac := hmac.New(sha256.New, key)
+	_, _ = io.WriteString(mac, signed) // it never fails
+	return "Bearer " + signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// recordedToken is a request that is sent at several paths with the same token and bytes.
+type recordedToken struct {
+	p            *process
+	token, body  string
+	header, base string // of v-c-idempotency-id, and of the proxy
+}
+
+// at sends it at a path and wants a response that tells what is wanted.
+func (r recordedToken) at(tb testing.TB, path, want string) restAnswer {
+	tb.Helper()
+	sent, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, r.base+path, strings.NewReader(r.body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sent.Header.Set("Authorization", r.token)
+	sent.Header.Set("V-C-Merchant-Id", r.p.ProviderB.MerchantID)
+	if r.header != "" {
+		sent.Header.Set("v-c-idempotency-id", r.header)
+	}
+	return sendSigned(tb, patientClient(tb), sent, want)
+}
+
+// A token that covers no path is recorded and sent to other paths: it moves the money that its
+// client meant and no other, whichever name the client gave and whichever proxy gets it. The same
+// bytes at the same path are its retry.
+func TestRecordedTokenAtAnotherPath(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "--log", "error")
+	d, m := restDoorOf(t, p), merchantOf(t, p)
+	other := startReplica(t, p.HTTP, logins(dir))
+	for name, tt := range map[string]struct{ nonce, transaction, header string }{
+		"neither": {}, "jti": {"n-1", "", ""},
+		"transactionId": {"", "T", ""}, "jti and transactionId": {"n-2", "T-2", ""},
+		"header": {"", "", "K-1"}, "jti and header": {"n-3", "", "K-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			record := func(body, suffix string) recordedToken {
+				body = strings.Replace(body, `{"clientReferenceInformation":{`, `{"clientReferenceInformation":{"comments":"`+name+suffix+`",`, 1)
+				if tt.nonce != "" {
+					suffix = tt.nonce + suffix
+				} else {
+					suffix = ""
+				}
+				return recordedToken{p, pathlessToken(t, p, body, suffix), body, tt.header, p.HTTP}
+			}
+			id := func(suffix string) string {
+				if tt.transaction == "" {
+					return ""
+				}
+				return tt.transaction + suffix
+			}
+			sale := record(restPayment("12.50", "USD", true, id("s")), "s")
+			first := sale.at(t, restPayments, "AUTHORIZED")
+			sale.base = other.base
+			sale.at(t, "/pts/v2/credits", "INVALID_DATA")
+			sale.at(t, restPayments+"/"+first.ID+"/voids", "INVALID_DATA")
+			if again := sale.at(t, restPayments, "AUTHORIZED"); again.ID != first.ID {
+				t.Errorf("the retry made another payment: %s and %s", first.ID, again.ID)
+			}
+			one := d.must(t, restPayments, restPayment("12.50", "USD", false, ""), "AUTHORIZED")
+			two := d.must(t, restPayments, restPayment("12.50", "USD", false, ""), "AUTHORIZED")
+			captures := restPayments + "/" + one.ID + "/captures"
+			capture := record(restAmount("5.00", id("c")), "c")
+			taken := capture.at(t, captures, "PENDING")
+			capture.base = other.base
+			capture.at(t, restPayments+"/"+one.ID+"/refunds", "INVALID_DATA")
+			capture.at(t, restPayments+"/"+one.ID+"/voids", "INVALID_DATA")
+			capture.at(t, restPayments+"/"+two.ID+"/captures", "INVALID_DATA")
+			capture.at(t, restPayments+"/"+two.ID+"/voids", "INVALID_DATA")
+			if again := capture.at(t, captures, "PENDING"); again.ID != taken.ID {
+				t.Errorf("the retry made another capture: %s and %s", taken.ID, again.ID)
+			}
+			if got := books(t, m, one.ID); got.AmountCaptured != 500 || got.AmountRefunded != 0 {
+				t.Errorf("payment 1: got %d captured, %d refunded, want 500 and 0", got.AmountCaptured, got.AmountRefunded)
+			}
+			if got := books(t, m, two.ID); got.Status != v1.TransactionStatusAuthorized {
+				t.Errorf("payment 2: got %s with %d captured, want it as it was", got.Status, got.AmountCaptured)
+			}
+			if got := books(t, m, first.ID).Status; got != v1.TransactionStatusCaptured {
+				t.Errorf("the sale: got %s, want it captured", got)
+			}
+		})
+	}
+}
+
+// A token that covers no path has no second use either if its request was refused, also before v1
+// was called, and if it was for a lookup.
+func TestRecordedTokenOfARefusal(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	d, m := restDoorOf(t, p), merchantOf(t, p)
+	held := d.must(t, restPayments, restPayment("12.50", "USD", true, ""), "AUTHORIZED")
+	at := restPayments + "/" + held.ID
+	for _, refused := range []struct{ path, body, want string }{
+		{at + "/captures", restAmount("x", ""), "INVALID_DATA"},
+		{at + "/reversals", restAmount("5.00", ""), "MISSING_FIELD"},
+		{restPayments + "/1/refunds", restAmount("4.00", ""), "INVALID_DATA"},
+		{"/pts/v2/refunds/" + held.ID + "/voids", restAmount("3.00", ""), "INVALID_DATA"},
+		{"/pts/v2/nothing", restAmount("2.00", ""), ""},
+	} {
+		r := recordedToken{p, pathlessToken(t, p, refused.body, ""), refused.body, "", p.HTTP}
+		r.at(t, refused.path, refused.want)
+		r.at(t, at+"/voids", "INVALID_DATA")
+	}
+	lookup := recordedToken{p, pathlessToken(t, p, "", ""), "", "", p.HTTP}
+	if got := lookup.at(t, at+"/voids", ""); got.HTTP != http.StatusUnauthorized {
+		t.Errorf("a token of a lookup: got %d, want 401", got.HTTP)
+	}
+	if got := books(t, m, held.ID).Status; got != v1.TransactionStatusCaptured {
+		t.Errorf("got %s, want it captured", got)
+	}
+}

@@ -1,0 +1,52 @@
+package standalone_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/test/sdk"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// TestClients sends unmodified clients of provider-a through the days of a merchant, side by side, over HTTPS by the development authority.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := start(t, data)
+	mapRefunder(t, p, filepath.Join(data, "compat-credentials.yaml"))
+	s := system(t, p)
+	for name, client := range map[string]func(*testing.T, *sdk.System, string) sdk.Client{
+		"node": sdk.NodeA, "python": sdk.PythonA, "java": sdk.JavaA,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sdk.WalkA(t, s, client(t, s, ""))
+		})
+	}
+}
+
+// mapRefunder gives the running proxy a second login, which may refund a card without naming a payment.
+func mapRefunder(t *testing.T, p *process, logins string) {
+	t.Helper()
+	sdk.MapRefunder(t, issuer(t, logins), p.Keys.SKTest)
+	(&loginDesk{p: p, proxy: &replica{base: p.HTTP, stderr: p.stderr}}).until(t, sdk.Refunder.Name, sdk.Refunder.Key, "1/1")
+}
+
+// system is a standalone as clients see it.
+func system(tb testing.TB, p *process) *sdk.System {
+	tb.Helper()
+	return &sdk.System{
+		HTTPS: p.HTTPS, CA: p.CA, V1: p.HTTP, HTTP: merchantOf(tb, p).http, Key: p.Keys.SKTest,
+		A: sdk.LoginA{Name: p.ProviderA.Name, Key: p.ProviderA.TransactionKey}, Log: p.stderr,
+	}
+}
+
+// txn returns the v1 id of a legacy number.
+func txn(t *testing.T, number string) string {
+	t.Helper()
+	got, err := id.Decimal(id.Transaction, number)
+	if err != nil {
+		t.Fatalf("%q: %v", number, err)
+	}
+	return got
+}

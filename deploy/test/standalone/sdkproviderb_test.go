@@ -1,0 +1,57 @@
+package standalone_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/test/sdk"
+)
+
+// TestClients_providerB sends unmodified clients of provider-b through the days of a merchant, side by side, over HTTPS by the development
+// authority: by every way that each has to log in, and to be pointed here.
+func TestClients_providerB(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := start(t, data)
+	b := p.ProviderB
+	own := sdk.LoginB{Merchant: b.MerchantID, KeyID: b.KeyID, Secret: b.SharedSecret, P12: b.P12, Password: b.P12Password}
+	issued := sdk.IssueB(t, issuer(t, filepath.Join(data, "compat-credentials.yaml")), own, p.Keys.SKTest)
+	awaitReload(t, p)
+	s := system(t, p)
+	for _, way := range sdk.WaysB() {
+		for name, install := range map[string]func(*testing.T, *sdk.System, string) sdk.ClientB{
+			"node": sdk.NodeB, "python": sdk.PythonB, "java": sdk.JavaB,
+		} {
+			if name == way.Without {
+				continue
+			}
+			t.Run(name+"-"+way.Name, func(t *testing.T) {
+				t.Parallel()
+				client := install(t, s, "")
+				base := p.HTTPS
+				if way.Encrypted {
+					wire := watch(t, p, data)
+					defer wire.check(t)
+					base = wire.URL
+				}
+				sdk.WalkB(t, s, client, way, base, issued)
+			})
+		}
+	}
+}
+
+// awaitReload asks for a login until the proxy has looked at its file again: it does so for requests, at most once a second.
+func awaitReload(t *testing.T, p *process) {
+	t.Helper()
+	desk := &loginDesk{p: p, proxy: &replica{base: p.HTTP, stderr: p.stderr}}
+	began := time.Now() //nolint:forbidigo // the real program's time is measured
+	for !strings.Contains(p.stderr.String(), "credentials: reloaded") {
+		desk.charge(t, "nobody", "wrong00000000000", "none")
+		if time.Since(began) > patience {
+			t.Fatalf("the file is not read again; log:\n%s", p.stderr)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}

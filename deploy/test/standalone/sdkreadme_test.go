@@ -1,0 +1,91 @@
+package standalone_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/test/sdk"
+)
+
+// TestClients_readme runs the programs that compat-proxy's README has for a merchant, as they stand there.
+func TestClients_readme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../compat-proxy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("node", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir()) // one for each, for all send the same sale
+		runExample(t, p, sdk.NodeA(t, system(t, p), writeExample(t, p, string(text), "js", "authorizenet", "sale.js")), "1")
+	})
+	t.Run("python", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir())
+		runExample(t, p, sdk.PythonA(t, system(t, p), writeExample(t, p, string(text), "python", "authorizenet", "sale.py")), "1")
+	})
+	t.Run("java", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir())
+		runExample(t, p, sdk.JavaA(t, system(t, p), writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")), "1")
+	})
+	t.Run("node-providerb", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir())
+		client := sdk.NodeB(t, system(t, p), writeExample(t, p, string(text), "js", "cybersource", "sale.js")).Client
+		client.Env = append(client.Env, "NODE_EXTRA_CA_CERTS="+p.CA)
+		runExample(t, p, client, "AUTHORIZED")
+	})
+	t.Run("python-providerb", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, t.TempDir())
+		runExample(t, p, sdk.PythonB(t, system(t, p), writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).Client, "AUTHORIZED")
+	})
+}
+
+// writeExample writes the one program of a language and a client in a document into a file, with a running system's address and login in it.
+func writeExample(t *testing.T, p *process, document, language, client, file string) string {
+	t.Helper()
+	found := []string{}
+	for _, block := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
+		if strings.Contains(block[1], client) {
+			found = append(found, block[1])
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("programs in %s for %s = %d, want 1", language, client, len(found))
+	}
+	program := strings.NewReplacer(
+		"https://pay.example.com", p.HTTPS, "pay.example.com", strings.TrimPrefix(p.HTTPS, "https://"),
+		"your-login", p.ProviderA.Name, "your-key-id", p.ProviderB.KeyID, "your-key", p.ProviderA.TransactionKey,
+		"your-merchant-id", p.ProviderB.MerchantID, "your-shared-secret", p.ProviderB.SharedSecret,
+	).Replace(found[0])
+	path := filepath.Join(t.TempDir(), file)
+	if err := os.WriteFile(path, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// runExample wants the program to be told of an approval, and to print what its dialect calls one.
+func runExample(t *testing.T, p *process, client sdk.Client, approval string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, client.Command[0], client.Command[1:]...)
+	cmd.Dir = t.TempDir() // clients leave log files where they run
+	cmd.Env = append(os.Environ(), client.Env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	code, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if err != nil || code != approval || txn(t, number) == "" {
+		t.Errorf("%s printed %q, %v, want an approval and its number\n%s\n%s", client.Name, out, err, stderr.String(), p.stderr)
+	}
+}

@@ -1,0 +1,152 @@
+package standalone_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+	"github.com/causeway-pay/causeway/shared/tlspolicy/tlspolicytest"
+)
+
+func TestHTTPSObeysThePolicy(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	tlspolicytest.Obeys(t, mustHost(t, p.HTTPS), "ECDSA", tlspolicy.Policy{})
+	for _, proto := range []string{"h2", "http/1.1"} {
+		policy := &tls.Config{MinVersion: tls.VersionTLS10, NextProtos: []string{proto}}
+		trusting(t, p, policy)
+		conn, err := (&tls.Dialer{Config: policy}).DialContext(t.Context(), "tcp", mustHost(t, p.HTTPS))
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := conn.(*tls.Conn).ConnectionState()
+		_ = conn.Close()
+		if state.Version != tls.VersionTLS13 || state.CurveID != tls.X25519MLKEM768 || state.NegotiatedProtocol != proto {
+			t.Errorf("%s: got %s, %v, %s", proto, tls.VersionName(state.Version), state.CurveID, state.NegotiatedProtocol)
+		}
+	}
+}
+
+func TestEveryAnswerOverHTTPSHasHSTS(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	sale := `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,"exp_year":2031,"cvc":"900"}}`
+	calls := []struct {
+		method, path, key, body string
+		status                  int
+	}{
+		{http.MethodGet, "/v1/health", "", "", http.StatusOK},
+		{http.MethodGet, "/docs", "", "", http.StatusOK},
+		{http.MethodPost, "/v1/transactions", p.Keys.SKTest, sale, http.StatusCreated},
+		{http.MethodPost, "/v1/transactions", p.Keys.SKTest, "{", http.StatusBadRequest},
+		{http.MethodPost, "/v1/transactions", "", sale, http.StatusUnauthorized},
+		{http.MethodPost, "/v1/transactions", p.Keys.PKTest, sale, http.StatusForbidden},
+		{http.MethodGet, "/", "", "", http.StatusNotFound},
+		{http.MethodDelete, "/v1/health", "", "", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/v1/transactions", p.Keys.SKTest, `"` + strings.Repeat("a", 1<<20) + `"`, http.StatusRequestEntityTooLarge},
+		{http.MethodPost, "/v1/transactions", p.Keys.SKLive, sale, http.StatusServiceUnavailable}, // no acquirer
+		{http.MethodGet, "/v1/mle/keys", "", "", http.StatusUnauthorized},                         // the filter's own
+		{http.MethodGet, "/compat/provider-a/xml", "", "", http.StatusMethodNotAllowed},           // the proxy's own
+		{http.MethodPost, "/pts/v2/payments", "", "{}", http.StatusUnauthorized},
+		{http.MethodGet, "/compat/nowhere", "", "", http.StatusNotFound},
+	}
+	for _, protocol := range []string{"HTTP/2.0", "HTTP/1.1"} {
+		client := trusting(t, p, &tls.Config{MinVersion: tls.VersionTLS12})
+		client.Transport.(*http.Transport).ForceAttemptHTTP2 = protocol == "HTTP/2.0"
+		for _, c := range calls {
+			got := mustCall(t, client, p.HTTPS+c.path, c.method, c.key, c.body)
+			if got.status != c.status || got.proto != protocol {
+				t.Errorf("%s %s: got %s %d, want %s %d", c.method, c.path, got.proto, got.status, protocol, c.status)
+			}
+			if want := []string{tlspolicy.HSTS}; !slices.Equal(got.hsts, want) {
+				t.Errorf("%s %s %s: got HSTS %q, want %q", protocol, c.method, c.path, got.hsts, want)
+			}
+		}
+	}
+	for _, c := range calls {
+		if got := mustCall(t, merchantOf(t, p).http, p.HTTP+c.path, c.method, c.key, c.body).hsts; got != nil {
+			t.Errorf("plain %s %s: got HSTS %q, want none", c.method, c.path, got)
+		}
+	}
+}
+
+// The opinion of others on the same listener.
+func TestAuditOfHTTPS(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	addr := mustHost(t, p.HTTPS)
+	t.Run("testssl.sh", func(t *testing.T) {
+		t.Parallel()
+		for _, flaw := range tlspolicytest.Flaws(tlspolicytest.Audit(t, addr)) {
+			t.Error(flaw)
+		}
+	})
+	for name, tt := range map[string]struct {
+		args  []string
+		wants []string // lines of s_client's
+	}{
+		"openssl":         {[]string{"-alpn", "h2"}, []string{"New, TLSv1.3, Cipher is TLS_AES_", "ALPN protocol: h2", "Verify return code: 0 (ok)"}},
+		"openssl 1.2":     {[]string{"-tls1_2", "-alpn", "http/1.1"}, []string{"New, TLSv1.2, Cipher is ECDHE-ECDSA-", "ALPN protocol: http/1.1", "Server Temp Key: X25519"}},
+		"openssl 1.1":     {[]string{"-tls1_1", "-cipher", "ALL:@SECLEVEL=0"}, []string{"Cipher is (NONE)", "alert protocol version"}},
+		"openssl CBC":     {[]string{"-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"}, []string{"Cipher is (NONE)", "alert handshake failure"}},
+		"openssl SHA-1":   {[]string{"-tls1_2", "-sigalgs", "ECDSA+SHA1", "-cipher", "ALL:@SECLEVEL=0"}, []string{"Cipher is (NONE)", "alert handshake failure"}},
+		"openssl tickets": {[]string{"-tls1_2"}, []string{"New, TLSv1.2", "Verify return code: 0 (ok)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"s_client", "-connect", addr, "-servername", "localhost", "-CAfile", p.CA}, tt.args...)
+			cmd := exec.CommandContext(t.Context(), "openssl", args...) // it ends with its input, which is empty
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			_ = cmd.Run() // what it says is looked at
+			for _, want := range tt.wants {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("got\n%s\nwant %s", &out, want)
+				}
+			}
+			if strings.Contains(out.String(), "TLS session ticket:") {
+				t.Errorf("got\n%s\nwant no ticket", &out)
+			}
+		})
+	}
+}
+
+func mustHost(t *testing.T, base string) string {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+// head is what comes before a body.
+type head struct {
+	proto  string
+	status int
+	hsts   []string
+}
+
+func mustCall(t *testing.T, client *http.Client, target, method, key, body string) head {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, target, err)
+	}
+	_ = resp.Body.Close() // only the head matters
+	return head{resp.Proto, resp.StatusCode, resp.Header.Values(tlspolicy.HSTSHeader)}
+}
