@@ -31,7 +31,7 @@ fmt: $(LINT) ## Format every module
 	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && "$(CURDIR)/$(LINT)" fmt ./...) || exit 1; done
 
 bench: ## Measure the ratios of the design and print them beside their reach
-	@go run ./deploy/standalone/cmd/bench $(ARGS)
+	@go run ./deploy/bench/cmd/bench $(ARGS)
 
 generate: ## Make the generated code again from its sources
 	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && go generate ./...) || exit 1; done

@@ -16,7 +16,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/deploy/edge"
-	"github.com/causeway-pay/causeway/deploy/standalone/internal/devca"
+	"github.com/causeway-pay/causeway/deploy/standalone/devca"
 	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"

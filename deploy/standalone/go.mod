@@ -9,7 +9,6 @@ require (
 	github.com/causeway-pay/causeway/mle-filter v0.0.0
 	github.com/causeway-pay/causeway/shared v0.0.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
-	modernc.org/sqlite v1.60.1
 )
 
 require (
@@ -56,6 +55,7 @@ require (
 	modernc.org/libc v1.78.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
+	modernc.org/sqlite v1.60.1 // indirect
 )
 
 replace (

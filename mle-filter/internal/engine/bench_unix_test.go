@@ -26,7 +26,7 @@ import (
 )
 
 // BenchmarkUnwrap is P6 of the design: what a request of 1 KiB with the header that the protocol asks for costs the engine, against Go's
-// primitives alone on the same message, taken apart and decoded beforehand. deploy/standalone's bench runs its sides in turn and prints the
+// primitives alone on the same message, taken apart and decoded beforehand. deploy/bench runs its sides in turn and prints the
 // ratio of their processor time, which a machine with other work to do does not change much.
 func BenchmarkUnwrap(b *testing.B) {
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {

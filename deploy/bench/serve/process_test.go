@@ -1,0 +1,102 @@
+package serve_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/bench/serve"
+)
+
+// start runs a shell script.
+func start(t *testing.T, script string) *serve.Process {
+	t.Helper()
+	p, err := serve.Start(t.Context(), filepath.Join(t.TempDir(), "log"), "/bin/sh", "-c", script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script string
+		ok     bool
+	}{
+		"dies of it":    {`echo ready; exec sleep 60`, true},
+		"ends itself":   {`trap 'kill $!; exit 0' TERM; sleep 60 & echo ready; wait`, true},
+		"ends in error": {`trap 'kill $!; exit 3' TERM; sleep 60 & echo ready; wait`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, c.script)
+			line, err := p.Line()
+			if want := "ready\n"; err != nil || line != want {
+				t.Errorf("got %q %v, want %q", line, err, want)
+			}
+			if err := p.Stop(); (err == nil) != c.ok {
+				t.Errorf("stop: got %v, want ok %t", err, c.ok)
+			}
+		})
+	}
+}
+
+func TestLineOfAProgramThatEnded(t *testing.T) {
+	t.Parallel()
+	p := start(t, `exit 1`)
+	if line, err := p.Line(); err == nil {
+		t.Errorf("got %q and no error", line)
+	}
+	if err := p.Stop(); err == nil {
+		t.Error("stop: got no error from a program that had failed")
+	}
+}
+
+func TestStandardErrorIsInTheLog(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	p, err := serve.Start(t.Context(), log, "/bin/sh", "-c", `echo said >&2; echo ready; exec sleep 60`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Line(); err != nil {
+		t.Error(err)
+	}
+	if runtime.GOOS == "linux" {
+		if n, err := p.Resident(); err != nil || n <= 0 {
+			t.Errorf("resident memory: got %d %v", n, err)
+		}
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	got, err := os.ReadFile(log)
+	if want := "said\n"; err != nil || string(got) != want {
+		t.Errorf("got %q %v, want %q", got, err, want)
+	}
+}
+
+// Another process may take a free address before the test does, so one that is taken tells nothing; ten do.
+func TestFreeAddrCanBeListenedOn(t *testing.T) {
+	t.Parallel()
+	var lc net.ListenConfig
+	var last error
+	for range 10 {
+		addr, err := serve.FreeAddr(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := lc.Listen(t.Context(), "tcp", addr)
+		if err == nil {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		last = err
+	}
+	t.Errorf("none of ten addresses was free: %v", last)
+}

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/bench/load"
+	"github.com/causeway-pay/causeway/deploy/bench/serve"
+)
+
+// signedPath is the path that provider-b's clients sign, wherever the proxy has it mounted.
+const signedPath = "/pts/v2/payments"
+
+// The places of what is made anew for every request, each as long as what comes there: the base64 of 32 bytes.
+var (
+	digestMark    = strings.Repeat("d", base64.StdEncoding.EncodedLen(sha256.Size))
+	signatureMark = strings.Repeat("s", len(digestMark))
+)
+
+// signedHeaders are those that a client of provider-b sends, with {merchant}, {id} and {date} for what is known when a run begins.
+var signedHeaders = []string{
+	"v-c-merchant-id: {merchant}",
+	"Date: {date}",
+	"Digest: SHA-256=" + digestMark,
+	`Signature: keyid="{id}", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="` + signatureMark + `"`,
+	"User-Agent: Mozilla/5.0",
+	"Content-Type: application/json;charset=utf-8",
+	"Accept: application/hal+json;charset=utf-8",
+	"v-c-client-id: cybs-rest-sdk-node-0.0.80",
+}
+
+var errMarks = errors.New("bench: a request to be signed lacks the place for it")
+
+// signedBy fills in who signs and when.
+func signedBy(login serve.Signer, headers []string, now time.Time) []string {
+	known := strings.NewReplacer("{merchant}", login.MerchantID, "{id}", login.KeyID, "{date}", httpDate(now))
+	out := make([]string, len(headers))
+	for i, h := range headers {
+		out[i] = known.Replace(h)
+	}
+	return out
+}
+
+func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
+
+// sign has r, which goes to addr and was made at now, signed by the login each time it is sent.
+func sign(r *load.Request, addr string, login serve.Signer, now time.Time) error {
+	key, err := base64.StdEncoding.DecodeString(login.SharedSecret)
+	if err != nil {
+		return fmt.Errorf("bench: read the shared secret: %w", err)
+	}
+	text := r.Bytes(nil, 0)
+	digestAt, signatureAt := bytes.Index(text, []byte(digestMark)), bytes.Index(text, []byte(signatureMark))
+	bodyAt := bytes.Index(text, []byte("\r\n\r\n")) + len("\r\n\r\n")
+	if digestAt < 0 || signatureAt < 0 {
+		return errMarks
+	}
+	before := []byte("host: " + addr + "\ndate: " + httpDate(now) + "\nrequest-target: post " + signedPath + "\ndigest: SHA-256=")
+	after := []byte("\nv-c-merchant-id: " + login.MerchantID)
+	r.Finally(func(request []byte) {
+		sum := sha256.Sum256(request[bodyAt:])
+		digest := request[digestAt : digestAt+len(digestMark)]
+		base64.StdEncoding.Encode(digest, sum[:])
+		mac := hmac.New(sha256.New, key)
+		for _, part := range [][]byte{before, digest, after} {
+			mac.Write(part)
+		}
+		base64.StdEncoding.Encode(request[signatureAt:signatureAt+len(signatureMark)], mac.Sum(sum[:0]))
+	})
+	return nil
+}

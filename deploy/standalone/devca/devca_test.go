@@ -1,0 +1,187 @@
+package devca_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/deploy/standalone/devca"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+var start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+const day = 24 * time.Hour
+
+// mustEnsure is Ensure, which must succeed.
+func mustEnsure(tb testing.TB, dir string, now time.Time, hosts ...string) (*devca.Identity, []byte) {
+	tb.Helper()
+	id, err := devca.Ensure(dir, now, hosts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ca, err := os.ReadFile(id.CA)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return id, ca
+}
+
+func TestEnsureServesEveryLoopbackName(t *testing.T) {
+	t.Parallel()
+	id, ca := mustEnsure(t, filepath.Join(t.TempDir(), "new"), start, "192.0.2.7", "pay.example")
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca)
+	for _, host := range []string{"localhost", "127.0.0.1", "::1", "192.0.2.7", "pay.example"} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			at := func() time.Time { return start }
+			server := &tls.Config{Certificates: []tls.Certificate{id.Certificate}, MinVersion: version, Time: at}
+			client := &tls.Config{RootCAs: roots, ServerName: host, MinVersion: version, MaxVersion: version, Time: at}
+			a, b := net.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- tls.Server(a, server).HandshakeContext(t.Context()) }()
+			if err := tls.Client(b, client).HandshakeContext(t.Context()); err != nil {
+				t.Errorf("%s, %s: client: %v", host, tls.VersionName(version), err)
+				_ = b.Close()
+			}
+			if err := <-done; err != nil {
+				t.Errorf("%s, %s: server: %v", host, tls.VersionName(version), err)
+			}
+		}
+	}
+}
+
+func TestEnsureKeepsWhatIsGood(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		later            time.Duration
+		hosts            []string
+		sameCA, sameLeaf bool
+	}{
+		"the next minute":       {later: time.Minute, sameCA: true, sameLeaf: true},
+		"59 days later":         {later: 59 * day, sameCA: true, sameLeaf: true},
+		"close to its end":      {later: 61 * day, sameCA: true},
+		"after its end":         {later: 200 * day, sameCA: true},
+		"a clock that ran back": {later: -2 * time.Hour},
+		"another host":          {hosts: []string{"192.0.2.7"}, sameCA: true},
+		"an old authority":      {later: 3600 * day},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			first, firstCA := mustEnsure(t, dir, start)
+			second, secondCA := mustEnsure(t, dir, start.Add(c.later), c.hosts...)
+			if got, want := bytes.Equal(firstCA, secondCA), c.sameCA; got != want {
+				t.Errorf("same authority = %v, want %v", got, want)
+			}
+			if got, want := first.Certificate.Leaf.Equal(second.Certificate.Leaf), c.sameLeaf; got != want {
+				t.Errorf("same leaf = %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestEnsureKeysArePrivate(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "tls")
+	mustEnsure(t, dir, start)
+	for name, want := range map[string]os.FileMode{"": 0o700, "ca-with-key.pem": 0o600, "server-with-key.pem": 0o600, "ca.pem": 0o644} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%q: mode = %v, want %v", name, got, want)
+		}
+	}
+	public, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(public, []byte("PRIVATE")) {
+		t.Error("the public copy holds a private key")
+	}
+}
+
+func TestEnsureHealsThePublicCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	id, want := mustEnsure(t, dir, start)
+	if err := os.Remove(id.CA); err != nil {
+		t.Fatal(err)
+	}
+	if _, got := mustEnsure(t, dir, start); !bytes.Equal(got, want) {
+		t.Error("the public copy came back with other content")
+	}
+}
+
+func TestEnsureNeverReplacesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ca-with-key.pem", "server-with-key.pem"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			mustEnsure(t, dir, start)
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte("spilt"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := devca.Ensure(dir, start); err == nil {
+				t.Fatal("error = nil, want one")
+			}
+			data, err := os.ReadFile(path)
+			if got, want := string(data), "spilt"; err != nil || got != want {
+				t.Errorf("content = %q, %v, want %q", got, err, want)
+			}
+		})
+	}
+}
+
+// TestSourceRenews: while a program runs, the certificate that comes close to its end is replaced, and what cannot be read is told of once.
+func TestSourceRenews(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), clock.NewFake(start)
+	first, _ := mustEnsure(t, dir, start, "192.0.2.7")
+	updates := make(chan certfile.Update)
+	var ended sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	source := &devca.Source{Dir: dir, Hosts: []string{"192.0.2.7"}, Clock: now, Look: time.Millisecond}
+	ended.Go(func() {
+		if err := source.Run(ctx, func(_ context.Context, u certfile.Update) { updates <- u }); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { stop(); ended.Wait() })
+	if u := <-updates; len(u.Pairs) != 1 || !u.Pairs[0].Equal(first.Pair()) || !u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) {
+		t.Errorf("got %+v", u)
+	}
+	now.Advance(61 * day)
+	u := <-updates
+	if u.Refusal != nil || u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) || u.Pairs[0].Leaf().CheckSignatureFrom(first.Authority) != nil {
+		t.Errorf("got %+v, want another one by the same authority", u)
+	}
+	if _, err := tls.X509KeyPair(u.Pairs[0].Chain, []byte(u.Pairs[0].Key.Reveal())); err != nil {
+		t.Errorf("the pair in PEM: %v", err)
+	}
+	path := filepath.Join(dir, "server-with-key.pem")
+	if err := os.WriteFile(path, []byte("spilt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if u := <-updates; u.Refusal == nil {
+		t.Errorf("got %+v, want a refusal", u)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if u := <-updates; u.Refusal != nil || len(u.Pairs) != 1 { // not the refusal again
+		t.Errorf("got %+v, want a new one", u)
+	}
+}
