@@ -104,7 +104,7 @@ func (c *cluster) start(t *testing.T, more ...string) *node {
 			Address string         `json:"address"`
 			Rest    map[string]any `json:",embed"`
 		}
-		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "serving" {
+		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "core: listening" {
 			n.url = "http://" + said.Address
 		}
 	}

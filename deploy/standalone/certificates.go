@@ -98,7 +98,7 @@ func (m *Main) openTrust(ctx context.Context, v1 *core.Core, c *certificates, ba
 	log := m.log.With("service", "edge")
 	story, err := edge.OpenTrust(edge.Trust{
 		Folder: filepath.Join(m.data, "edge"), Hosts: c.hosts, URL: base + trustPath, Ahead: c.ahead, Authorities: c.authorities,
-		Port: announce.InProcess(v1.Operations(), m.filterToken), Clock: m.clock, Log: log, Tracer: m.traces.Tracer("edge"),
+		Port: announce.InProcess(v1.Operations(), m.filterToken), Clock: m.clock, Log: log, Tracer: m.frame.Traces.Tracer("edge"),
 	})
 	if err != nil {
 		return fmt.Errorf("--data %s: %w", m.flags.Data, err)

@@ -30,7 +30,7 @@ func (m *Main) openFilter(ctx context.Context, v1 *core.Core) (*mlefilter.Filter
 	f, err := mlefilter.New(ctx, mlefilter.Config{
 		Core: v1.Handler(), Operations: v1.Operations(), FilterToken: m.filterToken, Secret: m.filterSecret, Hop: m.hopSecret,
 		Keys: filepath.Join(folder, "mle.db"), KEK: kek, Spares: 1, Lazily: true,
-		Clock: m.clock, Log: m.log.With("service", "mle-filter"), Tracer: m.traces.Tracer("mle-filter"),
+		Clock: m.clock, Log: m.log.With("service", "mle-filter"), Tracer: m.frame.Traces.Tracer("mle-filter"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--data %s: %w", m.flags.Data, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,46 +10,48 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/secret"
-	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Main is the program: what it was asked to run, and what it has opened so far. Make it with New, run it once.
+// Main is the program: its flags, and the parts that it has opened so far. Make it with New, run it
+// once.
 type Main struct {
 	flags  Flags
 	stdout io.Writer
-	clock  clock.Clock
-	log    *slog.Logger
 	stderr io.Writer
-	traces *export.Provider
+	clock  clock.Clock
+	frame  *program.Frame // from Run on
+	log    *slog.Logger   // the frame's
 
 	data         string        // absolute
 	filterToken  secret.String // the filter sends it to the operator's API, with the role filter-identify
 	filterSecret secret.String
 	hopSecret    secret.String // authenticates the client address from proxy and filter to core
-	closers      []func() error
 }
 
 // New returns a program that has opened nothing. Greetings go to stdout, logs to stderr.
 func New(f Flags, stdout, stderr io.Writer) *Main {
-	return &Main{
-		flags: f, stdout: stdout, stderr: stderr, clock: clock.System(),
-		log: slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: f.Log})),
-	}
+	return &Main{flags: f, stdout: stdout, stderr: stderr, clock: clock.System()}
 }
 
-// Run opens everything, says so on stdout, serves until ctx ends, and closes everything. Its error is of any of these steps.
+// Run opens all parts, prints their addresses on stdout, serves until ctx ends, and closes all. The
+// public listeners drain first, while the proxy still reaches v1; then the proxy, the inner
+// listener and the core are closed. The error is that of the step that failed.
 func (m *Main) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, m.Close()) }()
+	m.frame, err = program.Open(ctx, program.Config{Name: name, Stderr: m.stderr, Level: m.flags.Log})
+	if err != nil {
+		return err
+	}
+	m.log = m.frame.Log
+	defer func() { err = errors.Join(err, m.frame.Close(ctx)) }()
 	up, err := m.open(ctx)
 	if err != nil {
 		return err
@@ -62,19 +63,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close closes what is open, last opened first: the public listeners drain, while the proxy still reaches v1; then the proxy, the
-// inner listener and the core. It may be called at any time, and again.
-func (m *Main) Close() error {
-	var errs []error
-	for len(m.closers) > 0 {
-		last := len(m.closers) - 1
-		errs = append(errs, m.closers[last]())
-		m.closers = m.closers[:last]
-	}
-	return errors.Join(errs...)
-}
-
-func (m *Main) onClose(f func() error) { m.closers = append(m.closers, f) }
+func (m *Main) onClose(f func() error) { m.frame.OnClose(func(context.Context) error { return f() }) }
 
 // up is what a started program has to tell.
 type up struct {
@@ -87,9 +76,6 @@ type up struct {
 // open starts each part when the ones it needs are up.
 func (m *Main) open(ctx context.Context) (*up, error) {
 	if err := m.openFolder(); err != nil {
-		return nil, err
-	}
-	if err := m.openTraces(ctx); err != nil {
 		return nil, err
 	}
 	kept := filepath.Join(m.data, "credentials.json")
@@ -107,11 +93,14 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 		return nil, err
 	}
 	// The proxy has this listener to itself: were it to call the public one, a drain would refuse the calls of requests under way.
-	inner, err := m.serve(ctx, v1.Inner(), "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("inner listener: %w", err)
+	var base string
+	inner := program.Listener{
+		Name: "inner listener", Address: "127.0.0.1:0", Handler: v1.Inner(),
+		Ready: func(a net.Addr) { base = "http://" + a.String() },
 	}
-	base := "http://" + inner.String()
+	if err := m.frame.Inner(ctx, inner); err != nil {
+		return nil, err
+	}
 	credentials, err := devcreds.Ensure(ctx, kept, issuer{core: v1, base: base, providerB: providerB})
 	if err != nil {
 		return nil, err
@@ -146,15 +135,6 @@ func (m *Main) openFolder() (err error) {
 	return nil
 }
 
-// openTraces makes what records spans, the first to be opened and so the last to be closed: it has the spans of all that stops before it.
-func (m *Main) openTraces(ctx context.Context) (err error) {
-	m.traces, err = export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "standalone", Log: m.log, Console: m.stderr, Clock: m.clock})
-	if err == nil {
-		m.onClose(func() error { m.traces.Close(ctx); return nil })
-	}
-	return err
-}
-
 func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	kek, err := core.VaultKEK(os.Getenv)
 	if err != nil {
@@ -171,7 +151,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
-		Tracer:               m.traces.Tracer("core"),
+		Tracer:               m.frame.Traces.Tracer("core"),
 		FilterToken:          m.filterToken,
 		Actor:                "standalone",
 		FilterSecret:         m.filterSecret,
@@ -202,7 +182,7 @@ func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	}
 	p, err := compatproxy.New(compatproxy.Config{
 		V1: base, Credentials: logins, DropInPaths: true, Clock: m.clock, Log: m.log.With("service", "compat-proxy"),
-		Tracer: m.traces.Tracer("compat-proxy"), Hop: m.hopSecret, DeduplicationSecret: deduplication,
+		Tracer: m.frame.Traces.Tracer("compat-proxy"), Hop: m.hopSecret, DeduplicationSecret: deduplication,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy: %w", err)
@@ -220,48 +200,27 @@ func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy
 	if err != nil {
 		return err
 	}
-	addr, err := m.serve(ctx, v1.Operations(legacy.Gatherer(), filter.Gatherer()), m.flags.Admin)
-	if err != nil {
+	m.log.InfoContext(ctx, "operator token", slog.String("file", file))
+	if err := m.frame.Operators(ctx, m.flags.Admin, v1.Operations(legacy.Gatherer(), filter.Gatherer()), nil); err != nil {
 		return fmt.Errorf("--admin %s: %w", m.flags.Admin, err)
 	}
-	m.log.InfoContext(ctx, "operators' port", slog.String("address", addr.String()), slog.String("operator_token_file", file))
 	return nil
 }
 
-// openDoors starts both public listeners, has them drain at the same time, and returns where clients reach them.
+// openDoors starts both public listeners, and returns where clients reach them.
 func (m *Main) openDoors(ctx context.Context, h http.Handler, c *certificates) (plainURL, secureURL string, err error) {
-	servers := []*httpx.Server{m.server(h, nil), m.server(h, tlspolicy.Server(c.holder.GetCertificate))}
-	m.onClose(func() error { return stopAll(ctx, servers) })
-	plain, err := servers[0].Start(m.flags.Listen)
-	if err != nil {
+	plain := program.Listener{
+		Name: "listen", Address: m.flags.Listen, Handler: h, Ready: func(a net.Addr) { plainURL = baseURL("http", a) },
+	}
+	if err := m.frame.Listen(ctx, plain); err != nil {
 		return "", "", fmt.Errorf("--listen %s: %w", m.flags.Listen, err)
 	}
-	secure, err := servers[1].Start(m.flags.ListenTLS)
-	if err != nil {
+	secure := program.Listener{
+		Name: "listen-tls", Address: m.flags.ListenTLS, Handler: h, TLS: tlspolicy.Server(c.holder.GetCertificate),
+		Ready: func(a net.Addr) { secureURL = c.url(a) },
+	}
+	if err := m.frame.Listen(ctx, secure); err != nil {
 		return "", "", fmt.Errorf("--listen-tls %s: %w", m.flags.ListenTLS, err)
 	}
-	return baseURL("http", plain), c.url(secure), nil
-}
-
-// serve starts a plain listener.
-func (m *Main) serve(ctx context.Context, h http.Handler, addr string) (net.Addr, error) {
-	s := m.server(h, nil)
-	m.onClose(func() error { return stopAll(ctx, []*httpx.Server{s}) })
-	return s.Start(addr)
-}
-
-func (m *Main) server(h http.Handler, policy *tls.Config) *httpx.Server {
-	return httpx.NewServer(httpx.Options{Handler: h, TLS: policy, Log: m.log, Clock: m.clock})
-}
-
-// stopAll drains the servers side by side, each for its own time at most, although ctx has ended: that is why they stop.
-func stopAll(ctx context.Context, servers []*httpx.Server) error {
-	ctx = context.WithoutCancel(ctx)
-	errs := make([]error, len(servers))
-	var wg sync.WaitGroup
-	for i, s := range servers {
-		wg.Go(func() { errs[i] = s.Stop(ctx) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return plainURL, secureURL, nil
 }

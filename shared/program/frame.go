@@ -24,6 +24,7 @@ type Config struct {
 	Stderr io.Writer     // receives the log
 	Drain  time.Duration // how long listeners wait for requests under way in the end; 0: 10 s
 	Notice *httpx.Notice // given before that; nil: none is
+	Level  slog.Leveler  // the least that the log keeps; nil: info
 }
 
 // Frame is what a program has around what it does. It belongs to one goroutine.
@@ -47,7 +48,7 @@ func Open(ctx context.Context, cfg Config) (*Frame, error) {
 	if cfg.Notice != nil && cfg.Notice.For < 0 {
 		return nil, errors.New("start: notice is negative")
 	}
-	log := slog.New(slog.NewJSONHandler(cfg.Stderr, nil))
+	log := slog.New(slog.NewJSONHandler(cfg.Stderr, &slog.HandlerOptions{Level: cfg.Level}))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: cfg.Name, Log: log, Console: cfg.Stderr})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
@@ -116,6 +117,12 @@ func (f *Frame) Listen(ctx context.Context, l Listener) error {
 // Operators serves the operators' port, which is there until everything else has drained: open it first.
 func (f *Frame) Operators(ctx context.Context, address string, h http.Handler, ready func(net.Addr)) error {
 	return f.listen(ctx, Listener{Name: "admin", Address: address, Handler: h, Ready: ready}, ": operators' port", f.OnClose)
+}
+
+// Inner serves the other parts of the program. It drains after Listen's listeners, and before the
+// parts that were opened earlier are closed: requests under way still reach it.
+func (f *Frame) Inner(ctx context.Context, l Listener) error {
+	return f.listen(ctx, l, ": inner listener", f.OnClose)
 }
 
 func (f *Frame) listen(ctx context.Context, l Listener, said string, onEnd func(func(context.Context) error)) error {

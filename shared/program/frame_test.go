@@ -77,7 +77,11 @@ func TestFrame(t *testing.T) {
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	ready := func(name string) func(net.Addr) { return func(a net.Addr) { addrs[name] = a } }
 	f.OnClose(ends("first"))
-	f.OnClose(ends("second"))
+	inner := program.Listener{Name: "inner", Address: "127.0.0.1:0", Handler: ok, Ready: ready("inner")}
+	if err := f.Inner(t.Context(), inner); err != nil {
+		t.Fatal(err)
+	}
+	f.OnClose(ends("second", "inner"))
 	if err := f.Operators(t.Context(), "127.0.0.1:0", ok, ready("admin")); err != nil {
 		t.Fatal(err)
 	}
@@ -86,17 +90,20 @@ func TestFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f.OnDrain(ends("drain", "admin"))
-	if len(addrs) != 3 {
-		t.Errorf("got %v, want three listeners", addrs)
+	f.OnDrain(ends("drain", "admin", "inner"))
+	if len(addrs) != 4 {
+		t.Errorf("got %v, want four listeners", addrs)
 	}
 	for name, addr := range addrs {
 		if err := get(t.Context(), t, addr); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		said := `test: listening","listener":"` + name
-		if name == "admin" {
+		switch name {
+		case "admin":
 			said = `test: operators' port","listener":"admin`
+		case "inner":
+			said = `test: inner listener","listener":"inner`
 		}
 		if !strings.Contains(log.String(), said+`","address":"`+addr.String()+`"`) {
 			t.Errorf("%s is not in the log:\n%s", name, &log)

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/shared/probe"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
 // usage is what help prints.
@@ -115,9 +114,6 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.
 // operators is where operators look, and what container runtimes ask.
 var operators = probe.Program{Name: "core", Admin: "127.0.0.1:9080", Path: "/v1/health"}
 
-// errUsage is a command line that cannot be understood; it was explained already.
-var errUsage = errors.New("usage")
-
 // Main is the program; tests call Run.
 type Main struct {
 	Args   []string
@@ -126,30 +122,15 @@ type Main struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second one ends it
 	m := Main{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
-	code, asked := operators.Command(ctx, m.Args, m.Stdout, m.Stderr)
-	if !asked {
-		code = m.Run(ctx)
+	if code, asked := operators.Command(context.Background(), m.Args, m.Stdout, m.Stderr); asked {
+		os.Exit(code)
 	}
-	stop()
-	os.Exit(code)
+	os.Exit(program.Main("core", m.Stderr, m.run))
 }
 
 // Run carries out the command line and returns the exit code.
-func (m *Main) Run(ctx context.Context) int {
-	err := m.run(ctx)
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	default:
-		_, _ = fmt.Fprintln(m.Stderr, "core:", err) // nobody is left to tell
-		return 1
-	}
-}
+func (m *Main) Run(ctx context.Context) int { return program.ExitCode("core", m.Stderr, m.run(ctx)) }
 
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
@@ -174,7 +155,7 @@ func (m *Main) run(ctx context.Context) error {
 
 func (m *Main) misused(why string) error {
 	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage) // nobody is left to tell
-	return errUsage
+	return program.ErrUsage
 }
 
 // flags returns a flag set that explains itself by the usage text.

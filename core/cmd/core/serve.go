@@ -4,107 +4,124 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/telemetry/export"
+	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// drain is how long a stopping server waits for requests under way.
-const drain = 10 * time.Second
+// serveFlags are what the command line of serve says.
+type serveFlags struct {
+	listen, admin                      string
+	limit                              int
+	notice                             time.Duration
+	events, personal, customers, audit int // days
+}
 
-func (m *Main) serve(ctx context.Context, args []string) (err error) {
+func (m *Main) serve(ctx context.Context, args []string) error {
+	var s serveFlags
+	var cfg core.Config
 	f, at := m.flags("serve")
-	listen := f.String("listen", "127.0.0.1:8080", "address")
-	catalogue := f.String("simulator", "", "the simulator's catalogue")
-	limit := f.Int("rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
-	admin := f.String("admin", "", "address of the operators' port")
-	before := f.Duration("notice", 0, "how long to go on serving at the end, with health red, until nobody sends requests here any more")
-	keep := f.Int("keep-events", 0, "for how many days events are kept, 0 for good")
-	keepPersonal := f.Int("keep-personal-data", 0, "for how many days personal data of payments is kept, 0 for good")
-	keepCustomers := f.Int("keep-customers", 0, "after how many days inactive customers are deleted, 0 for never")
-	keepAudit := f.Int("keep-audit", 0, "for how many days audit records are kept, 0 for good")
-	private := f.Bool("webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
+	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address")
+	f.StringVar(&cfg.Simulator, "simulator", "", "the simulator's catalogue")
+	f.IntVar(&s.limit, "rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
+	f.StringVar(&s.admin, "admin", "", "address of the operators' port")
+	f.DurationVar(&s.notice, "notice", 0, "how long to serve with red health before the end")
+	f.IntVar(&s.events, "keep-events", 0, "for how many days events are kept, 0 for good")
+	f.IntVar(&s.personal, "keep-personal-data", 0, "for how many days personal data of payments is kept, 0 for good")
+	f.IntVar(&s.customers, "keep-customers", 0, "after how many days inactive customers are deleted, 0 for never")
+	f.IntVar(&s.audit, "keep-audit", 0, "for how many days audit records are kept, 0 for good")
+	f.BoolVar(&cfg.WebhooksAllowPrivate, "webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
-	if *limit < 0 {
-		return m.misused(fmt.Sprintf("--rate-limit %d is negative", *limit))
-	}
-	if *before < 0 {
-		return m.misused(fmt.Sprintf("--notice %s is negative", *before))
-	}
-	kept, err := keepDays("--keep-events", *keep, core.LeastKeepEvents)
-	if err != nil {
+	if err := s.limits(&cfg); err != nil {
 		return m.misused(err.Error())
 	}
-	keptPersonal, err := keepDays("--keep-personal-data", *keepPersonal, core.LeastKeepPersonal)
-	if err != nil {
-		return m.misused(err.Error())
-	}
-	keptCustomers, err := keepDays("--keep-customers", *keepCustomers, core.LeastKeepPersonal)
-	if err != nil {
-		return m.misused(err.Error())
-	}
-	keptAudit, err := keepDays("--keep-audit", *keepAudit, core.LeastKeepAudit)
-	if err != nil {
-		return m.misused(err.Error())
-	}
-	if *limit == 0 {
-		*limit = -1 // which is how core says no limit
-	}
-	cfg, err := at.config()
+	store, err := at.config()
 	if err != nil {
 		return err
 	}
-	token, err := core.FilterToken(os.Getenv)
-	if err != nil {
-		return err
-	}
-	filter, err := core.FilterSecret(os.Getenv)
-	if err != nil {
-		return err
-	}
-	hop, err := httpx.HopSecret(os.Getenv)
-	if err != nil {
+	cfg.Data, cfg.Database, cfg.VaultKEK = store.Data, store.Database, store.VaultKEK
+	if err := readSecrets(&cfg); err != nil {
 		return err
 	}
 	relax(cfg)
-	log := slog.New(slog.NewJSONHandler(m.Stderr, nil))
-	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: "core", Log: log, Console: m.Stderr})
+	return m.serveUntil(ctx, s, cfg)
+}
+
+// limits puts the rate limit and the periods into the configuration. An error is one of usage.
+func (s serveFlags) limits(cfg *core.Config) error {
+	if s.listen == "" {
+		return errors.New("--listen: want host:port")
+	}
+	if s.limit < 0 {
+		return fmt.Errorf("--rate-limit %d is negative", s.limit)
+	}
+	if s.notice < 0 {
+		return fmt.Errorf("--notice %s is negative", s.notice)
+	}
+	if cfg.RateLimit = s.limit; s.limit == 0 {
+		cfg.RateLimit = -1 // core's value for no limit
+	}
+	for _, k := range []struct {
+		flag     string
+		days     int
+		shortest time.Duration
+		into     *time.Duration
+	}{
+		{"--keep-events", s.events, core.LeastKeepEvents, &cfg.KeepEvents},
+		{"--keep-personal-data", s.personal, core.LeastKeepPersonal, &cfg.KeepPersonal},
+		{"--keep-customers", s.customers, core.LeastKeepPersonal, &cfg.KeepCustomers},
+		{"--keep-audit", s.audit, core.LeastKeepAudit, &cfg.KeepAudit},
+	} {
+		var err error
+		if *k.into, err = keepDays(k.flag, k.days, k.shortest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readSecrets reads the secrets that core shares with other programs from the environment.
+func readSecrets(cfg *core.Config) (err error) {
+	if cfg.FilterToken, err = core.FilterToken(os.Getenv); err != nil {
+		return err
+	}
+	if cfg.FilterSecret, err = core.FilterSecret(os.Getenv); err != nil {
+		return err
+	}
+	cfg.HopSecret, err = httpx.HopSecret(os.Getenv)
+	return err
+}
+
+// serveUntil serves until ctx ends, then finishes the requests under way.
+func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (err error) {
+	frame, err := program.Open(ctx, program.Config{
+		Name: "core", Stderr: m.Stderr, Notice: &httpx.Notice{For: s.notice, Health: []string{"/v1/health"}},
+	})
 	if err != nil {
 		return err
 	}
-	defer traces.Close(ctx)
-	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Tracer = *catalogue, log, *limit, *private, traces.Tracer("core")
-	cfg.FilterToken, cfg.FilterSecret, cfg.HopSecret, cfg.KeepEvents, cfg.KeepAudit, cfg.KeepPersonal = token, filter, hop, kept, keptAudit, keptPersonal
-	cfg.KeepCustomers = keptCustomers
+	defer func() { err = errors.Join(err, frame.Close(ctx)) }()
+	cfg.Log, cfg.Tracer = frame.Log, frame.Traces.Tracer("core")
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	notice := &httpx.Notice{For: *before, Health: []string{"/v1/health"}}
-	server := httpx.NewServer(httpx.Options{Handler: c.Handler(), Log: log, Drain: drain, Notice: notice})
-	addr, err := server.Start(*listen)
-	if err != nil {
-		return fmt.Errorf("--listen %s: %w", *listen, err)
+	frame.OnClose(func(context.Context) error { return c.Close() })
+	if err := frame.Listen(ctx, program.Listener{Name: "listen", Address: s.listen, Handler: c.Handler()}); err != nil {
+		return fmt.Errorf("--listen %s: %w", s.listen, err)
 	}
-	if *admin != "" {
-		port, err := serveAdmin(*admin, c, notice, log)
-		if err != nil {
-			return errors.Join(err, server.Stop(ctx))
-		}
-		defer func() { err = errors.Join(err, port.Stop(context.WithoutCancel(ctx))) }()
+	// Last, so that a core that answers here takes requests.
+	if err := frame.Operators(ctx, s.admin, c.Operations(), nil); err != nil {
+		return fmt.Errorf("--admin %s: %w", s.admin, err)
 	}
-	log.InfoContext(ctx, "serving", slog.String("address", addr.String()))
 	<-ctx.Done()
-	notice.Give(context.WithoutCancel(ctx))
-	return server.Stop(context.WithoutCancel(ctx))
+	return nil
 }
 
 // mostDays are a hundred years: many more would be so long that they are counted as a few.
@@ -117,15 +134,6 @@ func keepDays(name string, days int, shortest time.Duration) (time.Duration, err
 		return 0, fmt.Errorf("%s %d: %d days at least, %d at most, or 0 for good", name, days, least, mostDays)
 	}
 	return time.Duration(days) * day, nil
-}
-
-// serveAdmin starts the operators' port.
-func serveAdmin(addr string, c *core.Core, notice *httpx.Notice, log *slog.Logger) (*httpx.Server, error) {
-	port := httpx.NewServer(httpx.Options{Handler: c.Operations(), Log: log, Drain: drain, Notice: notice})
-	if _, err := port.Start(addr); err != nil {
-		return nil, fmt.Errorf("--admin %s: %w", addr, err)
-	}
-	return port, nil
 }
 
 func (m *Main) migrate(ctx context.Context, args []string) error {

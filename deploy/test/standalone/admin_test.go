@@ -23,7 +23,7 @@ func TestAdminShowsBothPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close() // what came of it is in the metrics
-	told := regexp.MustCompile(`operators' port","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
+	told := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
 	if told == nil {
 		t.Fatalf("the address of the operators' port is not in\n%s", p.stderr)
 	}

@@ -24,7 +24,7 @@ func startOperated(t *testing.T, dir string) (*process, operators) {
 	p := start(t, dir, "--admin", "127.0.0.1:0", "--log", "info")
 	var told []string
 	waitFor(t, "the address of the operators' port is told", func() bool {
-		told = regexp.MustCompile(`operators' port","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
+		told = regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
 		return told != nil
 	})
 	token, err := os.ReadFile(filepath.Join(dir, "operator-token"))
