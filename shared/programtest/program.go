@@ -3,6 +3,7 @@
 package programtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,37 +11,57 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"sync"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
-// Patience is how long a test waits for what takes milliseconds, on a machine that is busy with all the other tests.
-const Patience = 60 * time.Second
-
-// Build builds programs, named by their packages, into a folder.
-func Build(ctx context.Context, folder string, packages ...string) error {
-	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(os.PathSeparator)}, packages...)...) //nolint:gosec // of a test
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the programs under test: %w\n%s", err, out)
-	}
-	return nil
+// Command says what to start. Path is required.
+type Command struct {
+	Path   string
+	Args   []string
+	Env    []string  // NAME=value, beside the test's own environment
+	Bare   bool      // Env is all of the environment
+	Dir    string    // "" for the test's own
+	Stdin  io.Reader // nil for none
+	Stdout io.Writer // nil for Stderr
+	Stderr io.Writer // nil for a Log
 }
 
-// Program is one that was started.
+// exec returns the command for os/exec.
+func (c Command) exec(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.Path, c.Args...) //nolint:gosec // a program of a test
+	cmd.Dir, cmd.Stdin, cmd.SysProcAttr = c.Dir, c.Stdin, withTest()
+	if cmd.Env = c.Env; !c.Bare {
+		cmd.Env = append(os.Environ(), c.Env...)
+	}
+	return cmd
+}
+
+// Program is a running program, or one that has ended. It is safe for concurrent use.
 type Program struct {
+	Log *Log // nil if the command has a Stderr of another type
+
 	cmd   *exec.Cmd
 	ended chan struct{}
 	err   error // once it has ended
 }
 
-// Launch starts a program with settings beside the test's own environment. What it prints goes to log.
-func Launch(log io.Writer, env []string, path string, args ...string) (*Program, error) {
-	cmd := exec.CommandContext(context.Background(), path, args...) //nolint:gosec // a program of a test
-	p := &Program{cmd: cmd, ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = log, log, withTest()
+// Launch starts a program, which ends with the process of the test at the latest.
+func Launch(c Command) (*Program, error) {
+	if c.Stderr == nil {
+		c.Stderr = &Log{}
+	}
+	if c.Stdout == nil {
+		c.Stdout = c.Stderr
+	}
+	p := &Program{cmd: c.exec(context.Background()), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = c.Stdout, c.Stderr
+	p.Log, _ = c.Stderr.(*Log)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -51,10 +72,47 @@ func Launch(log io.Writer, env []string, path string, args ...string) (*Program,
 	return p, nil
 }
 
+// Start is Launch for a test. The end of the test kills the program, and shows its log if the test
+// failed.
+func Start(tb testing.TB, c Command) *Program {
+	tb.Helper()
+	p, err := Launch(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		p.Kill()
+		if tb.Failed() && p.Log != nil {
+			tb.Logf("%s:\n%s", p.Name(), p.Log)
+		}
+	})
+	return p
+}
+
+// Name returns the file name of the program.
+func (p *Program) Name() string { return filepath.Base(p.cmd.Path) }
+
+// PID returns the number of the process.
+func (p *Program) PID() int { return p.cmd.Process.Pid }
+
 // Signal sends it a signal. It may have ended.
 func (p *Program) Signal(s syscall.Signal) {
 	_ = p.cmd.Process.Signal(s) // one that has ended needs none
 }
+
+// Pause stops it by SIGSTOP, and returns when it stands still; Resume has it go on.
+func (p *Program) Pause() {
+	p.Signal(syscall.SIGSTOP)
+	var state syscall.WaitStatus
+	for !state.Stopped() {
+		if _, err := syscall.Wait4(p.PID(), &state, syscall.WUNTRACED, nil); err != nil {
+			return // it has ended
+		}
+	}
+}
+
+// Resume ends Pause.
+func (p *Program) Resume() { p.Signal(syscall.SIGCONT) }
 
 // Kill ends it as a power cut would, and returns when it is gone.
 func (p *Program) Kill() {
@@ -62,77 +120,123 @@ func (p *Program) Kill() {
 	<-p.ended
 }
 
-// Ended is closed when it has ended; Err then says how.
+// Terminate asks it to end by SIGTERM, and returns how it ended: nil for exit code 0.
+func (p *Program) Terminate() error {
+	p.Signal(syscall.SIGTERM)
+	return p.Err()
+}
+
+// Stop is Terminate for a test, which fails unless the program ends with exit code 0.
+func (p *Program) Stop(tb testing.TB) {
+	tb.Helper()
+	if err := p.Terminate(); err != nil {
+		tb.Fatalf("stop %s: %v\n%s", p.Name(), err, p.Log)
+	}
+}
+
+// Ended is closed when it has ended; Err then returns how.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// Err is how it ended, nil for well. It waits for that.
+// Err waits until it has ended, and returns how: nil for exit code 0.
 func (p *Program) Err() error {
 	<-p.ended
 	return p.err
 }
 
-// errNot is that a program does not do what it should in time.
-var errNot = errors.New("in vain")
+// errVain reports that a program does not do in time what a test waits for.
+var errVain = errors.New("in vain")
 
-// Listens waits until somebody takes connections at an address, for as long as the program runs.
-func (p *Program) Listens(ctx context.Context, address string) error {
+// Until waits for a condition, as long as the program runs. what names it behind the program: "is ready".
+func (p *Program) Until(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		if conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address); err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-tick.C:
-		case <-p.ended:
-			return fmt.Errorf("waited %w for it to listen at %s: it has ended: %w", errNot, address, p.err)
-		case <-ctx.Done():
-			return fmt.Errorf("waited %w for it to listen at %s", errNot, address)
-		}
-	}
-}
-
-// WaitFor waits for a condition.
-func WaitFor(tb testing.TB, what string, holds func() bool) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), Patience)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for !holds() {
 		select {
 		case <-tick.C:
+		case <-p.ended:
+			if holds() {
+				return nil
+			}
+			return fmt.Errorf("waited %w until %s %s: it has ended: %w", errVain, p.Name(), what, p.err)
 		case <-ctx.Done():
-			tb.Fatalf("waited in vain until %s", what)
+			return fmt.Errorf("waited %w until %s %s", errVain, p.Name(), what)
 		}
 	}
+	return nil
 }
 
-// tailSize is how much of what a program prints is kept.
-const tailSize = 256 << 10
-
-// Tail keeps the end of what programs print. Its zero value is empty.
-type Tail struct {
-	mu   sync.Mutex
-	text []byte // guarded by mu
+// Listens waits until it accepts connections at an address, host:port.
+func (p *Program) Listens(ctx context.Context, address string) error {
+	return p.Until(ctx, "listens at "+address, func() bool { return Listening(ctx, address) })
 }
 
-// Write implements io.Writer.
-func (t *Tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if len(t.text) > 2*tailSize {
-		t.text = append(t.text[:0], t.text[len(t.text)-tailSize:]...)
+// MustListen is Listens for a test.
+func (p *Program) MustListen(tb testing.TB, address string) {
+	tb.Helper()
+	if err := p.Listens(tb.Context(), address); err != nil {
+		tb.Fatalf("%v\n%s", err, p.Log)
 	}
-	return len(p), nil
 }
 
-// String is what is kept.
-func (t *Tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
+// MustLog waits until its log contains a text.
+func (p *Program) MustLog(tb testing.TB, text string) {
+	tb.Helper()
+	err := p.Until(tb.Context(), "logs "+text, func() bool { return strings.Contains(p.Log.String(), text) })
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, p.Log)
+	}
+}
+
+// MustAddress waits until it serves at a listener, and returns the address that it logs: host:port.
+// See program.Frame for the names of listeners: "listen" and "admin" are in most programs.
+func (p *Program) MustAddress(tb testing.TB, listener string) string {
+	tb.Helper()
+	address := ""
+	err := p.Until(tb.Context(), "serves at "+listener, func() bool {
+		for text := range strings.Lines(p.Log.String()) {
+			var line struct {
+				Listener string `json:"listener"`
+				Address  string `json:"address"`
+			}
+			if json.Unmarshal([]byte(text), &line) == nil && line.Listener == listener {
+				address = line.Address
+			}
+		}
+		return address != ""
+	})
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, p.Log)
+	}
+	return address
+}
+
+// Output runs a program to its end. The error is an *exec.ExitError if the exit code is not 0; a
+// program that does not end in time is killed.
+func Output(ctx context.Context, c Command) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*Patience)
+	defer cancel()
+	cmd := c.exec(ctx)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err = cmd.Run()
+	return out.String(), errOut.String(), err
+}
+
+// MustOutput is Output for a test that wants exit code 0. It returns stdout without white space
+// around it.
+func MustOutput(tb testing.TB, c Command) string {
+	tb.Helper()
+	stdout, stderr, err := Output(tb.Context(), c)
+	if err != nil {
+		tb.Fatalf("%s %s: %v\n%s%s", filepath.Base(c.Path), strings.Join(c.Args, " "), err, stdout, stderr)
+	}
+	return strings.TrimSpace(stdout)
+}
+
+// Listening reports whether a program accepts connections at an address, host:port.
+func Listening(ctx context.Context, address string) bool {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	return err == nil && conn.Close() == nil
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,15 +19,13 @@ import (
 	"github.com/go-json-experiment/json"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
-	"github.com/causeway-pay/causeway/deploy/test/fleet"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-func TestMain(m *testing.M) { fleet.Main(m) }
-
-// given are the ports that were given.
-var given sync.Map
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // cluster is three nodes and an etcd.
 type cluster struct {
@@ -78,7 +75,7 @@ func (c *cluster) startEtcd(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { signal(dir, syscall.SIGKILL) })
-	address, peer := freePort(t), freePort(t)
+	address, peer := programtest.MustPort(t), programtest.MustPort(t)
 	file := filepath.Join(dir, "etcd.conf.yaml")
 	mustWrite(t, file, filled(t, filepath.Join(filepath.Dir(reference), "etcd.conf.yaml"), map[string]string{
 		"NODE": "etcd", "ETCD_DATA": filepath.Join(dir, "data"), "ETCD_LISTEN": "http://" + address, "ETCD_ADDRESS": "http://" + address,
@@ -229,17 +226,8 @@ func patience(t *testing.T) time.Duration {
 	return most
 }
 
-// waitFor waits until something is so.
+// waitFor waits for a condition, for as long as a short run or a full one may take.
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	most := patience(t)
-	over, tick := time.After(most), time.NewTicker(100*time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-over:
-			t.Fatalf("%s: not within %s", what, most.Round(time.Second))
-		case <-tick.C:
-		}
-	}
+	programtest.WaitWithin(t, patience(t), what, is)
 }

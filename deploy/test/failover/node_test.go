@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // reference is the file of which each node has its own.
@@ -32,8 +33,8 @@ type node struct {
 
 func newNode(t *testing.T, dir, name, etcd string) *node {
 	t.Helper()
-	n := &node{name: name, dir: filepath.Join(dir, name), api: freePort(t)}
-	postgres := freePort(t)
+	n := &node{name: name, dir: filepath.Join(dir, name), api: programtest.MustPort(t)}
+	postgres := programtest.MustPort(t)
 	n.clients, n.replication, n.others, n.etcd = newRelay(t, postgres), newRelay(t, postgres), newRelay(t, n.api), newRelay(t, etcd)
 	if err := os.Mkdir(n.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -80,23 +81,6 @@ func filled(t *testing.T, path string, values map[string]string) []byte {
 func tail(path string, most int) string {
 	text, _ := os.ReadFile(path) // what cannot be read says nothing
 	return string(text[max(0, len(text)-most):])
-}
-
-// freePort is an address on which nobody listens, beyond those that the system gives to connections.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for port := 21000 + os.Getpid()%4000; port < 32000; port++ {
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		if _, taken := given.LoadOrStore(address, true); taken {
-			continue
-		}
-		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err == nil {
-			_ = l.Close()
-			return address
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
 }
 
 // Start starts Patroni, which starts PostgreSQL.

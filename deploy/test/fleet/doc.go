@@ -4,7 +4,7 @@
 // proxy, from there to any filter, and from there to any core. "Any" is a Balancer's choice, which is in the test and never dies: it hands each
 // connection to the next instance that takes one. Clients that choose by themselves find the instances in Group.All.
 //
-//	func TestMain(m *testing.M) { fleet.Main(m) }
+//	func TestMain(m *testing.M) { pgtest.Main(m) }
 //
 //	f := fleet.Start(t, fleet.Config{Cores: 3, Filters: 3, Proxies: 3, Store: pgtest.Schema(t)})
 //	f.Cores.All()[1].Kill()     // kill -9

@@ -6,13 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Config says what to start.
@@ -57,7 +57,7 @@ func Start(tb testing.TB, c Config) *Fleet {
 	}, c.CoreEnv...)}
 	f.Run(tb, "migrate")
 	f.enroll(tb)
-	at, filters, proxies := address(tb), 0, 0
+	at, filters, proxies := programtest.Host(tb), 0, 0
 	f.Cores = f.group(tb, "core", at, 18080, c.Cores, func(listen, admin string) []string {
 		return append([]string{"serve", "--listen", listen, "--admin", admin, "--rate-limit", "0"}, c.CoreArgs...)
 	})
@@ -129,22 +129,5 @@ func (f *Fleet) enroll(tb testing.TB) {
 		f.ProviderB.MerchantID, f.ProviderB.KeyID, f.ProviderB.SharedSecret, f.Secret)
 	if err := os.WriteFile(filepath.Join(f.dir, "logins.yaml"), []byte(logins), 0o600); err != nil {
 		tb.Fatal(err)
-	}
-}
-
-// fleets counts those of this test program.
-var fleets atomic.Int32
-
-// address is a loopback address that nobody else uses, so that a port of it is free again when its program is gone.
-func address(tb testing.TB) string {
-	tb.Helper()
-	for pid := os.Getpid(); ; {
-		at := fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&0x7f, pid&0xff, fleets.Add(1)&0xff)
-		l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", at+":18080")
-		if err == nil {
-			_ = l.Close()
-			return at
-		}
-		tb.Log(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-func TestMain(m *testing.M) { fleet.Main(m) }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // door sends payments on a connection of its own each.
 type door struct {

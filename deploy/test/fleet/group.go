@@ -28,7 +28,7 @@ func (f *Fleet) group(tb testing.TB, name, at string, port, n int, args func(lis
 		listen, admin := fmt.Sprintf("%s:%d", at, port+i), fmt.Sprintf("%s:%d", at, port+1000+i)
 		g.all = append(g.all, &Instance{
 			Name: fmt.Sprintf("%s %d", name, i), path: filepath.Join(f.config.Binaries, name), args: args(listen, admin), env: f.env,
-			listen: listen, admin: admin, log: &programtest.Tail{},
+			listen: listen, admin: admin, log: &programtest.Log{Most: 256 << 10},
 		})
 	}
 	g.balancer = Balance(tb, g.all...)
@@ -67,7 +67,7 @@ type Instance struct {
 	Name          string // such as "core 0"
 	args, env     []string
 	listen, admin string
-	log           *programtest.Tail
+	log           *programtest.Log
 
 	mu      sync.Mutex
 	path    string               // guarded by mu
@@ -89,7 +89,7 @@ func (i *Instance) Launch(tb testing.TB) {
 	tb.Helper()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	p, err := programtest.Launch(i.log, i.env, i.path, i.args...)
+	p, err := programtest.Launch(programtest.Command{Path: i.path, Args: i.args, Env: i.env, Stderr: i.log})
 	if err != nil {
 		tb.Fatalf("%s: %v", i.Name, err)
 	}

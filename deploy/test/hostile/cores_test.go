@@ -6,12 +6,8 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +23,7 @@ type arrangement struct {
 	server         *pgtest.Server // nil on SQLite
 	cores          []*process
 	args, env      []string // of each core and command
-	log            programtest.Tail
+	log            programtest.Log
 	offset, latest time.Duration // of the clocks when they agree: now, and the largest so far
 }
 
@@ -39,9 +35,6 @@ type process struct {
 	program *programtest.Program // nil before the first start; guarded by mu
 }
 
-// arranged counts the arrangements of this test program.
-var arranged atomic.Int32
-
 // arrange returns cores on SQLite if there is one, else on PostgreSQL. None runs yet.
 func arrange(t *testing.T, cores int) *arrangement {
 	t.Helper()
@@ -49,12 +42,11 @@ func arrange(t *testing.T, cores int) *arrangement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &arrangement{binary: filepath.Join(folder, "core"), folder: t.TempDir()}
-	// A loopback address of its own: a port that was free a moment ago may be another round's by now.
-	pid, number := os.Getpid(), arranged.Add(1)
+	a := &arrangement{binary: filepath.Join(folder, "core"), folder: t.TempDir(), log: programtest.Log{Most: 256 << 10}}
+	host := programtest.Host(t)
 	for n := range cores {
 		a.cores = append(a.cores, &process{
-			address: fmt.Sprintf("127.%d.%d.%d:%d", 64+pid>>8&0x3f, pid&0xff, number&0xff, 18080+n),
+			address: fmt.Sprintf("%s:%d", host, 18080+n),
 			clock:   filepath.Join(a.folder, fmt.Sprintf("clock%d", n)),
 		})
 	}
@@ -91,22 +83,20 @@ func (a *arrangement) setClock(t *testing.T, offset time.Duration) {
 // run runs a command of core and returns its output.
 func (a *arrangement) run(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), a.binary, append(args, a.args...)...)
-	cmd.Env = append(append(os.Environ(), a.env...), "HOSTILE_CLOCK="+a.cores[0].clock)
-	cmd.Stderr = &a.log
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("core %s: %v\n%s", strings.Join(args, " "), err, &a.log)
-	}
-	return strings.TrimSpace(string(out))
+	return programtest.MustOutput(t, programtest.Command{
+		Path: a.binary, Args: append(args, a.args...), Env: append(a.env, "HOSTILE_CLOCK="+a.cores[0].clock),
+	})
 }
 
 // launch starts a core that does not run, and does not wait until it listens.
 func (a *arrangement) launch(t *testing.T, p *process) {
 	t.Helper()
-	program, err := programtest.Launch(&a.log, append(a.env, "HOSTILE_CLOCK="+p.clock), a.binary, append([]string{
-		"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private", "--simulator", filepath.Join(a.folder, "simulator.yaml"),
-	}, a.args...)...)
+	program, err := programtest.Launch(programtest.Command{
+		Path: a.binary, Env: append(a.env, "HOSTILE_CLOCK="+p.clock), Stderr: &a.log,
+		Args: append([]string{
+			"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private", "--simulator", filepath.Join(a.folder, "simulator.yaml"),
+		}, a.args...),
+	})
 	if err != nil {
 		t.Error(err)
 		return

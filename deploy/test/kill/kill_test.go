@@ -22,7 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-func TestMain(m *testing.M) { fleet.Main(m) }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const (
 	// killRounds is how many rounds there are; CAUSEWAY_CRASH_ROUNDS says otherwise.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,10 +32,7 @@ type front struct {
 // startFront starts it. sockets are those of the filters' external processors.
 func startFront(t *testing.T, f *fleet.Fleet, dir string, sockets []string) *front {
 	t.Helper()
-	bin := t.TempDir()
-	if err := programtest.Build(t.Context(), bin, "github.com/causeway-pay/causeway/deploy/edge/cmd/edge"); err != nil {
-		t.Fatal(err)
-	}
+	bin := programtest.MustPrograms(t, "edge")
 	one, err := url.Parse(f.Cores.All()[0].URL())
 	if err != nil {
 		t.Fatal(err)
@@ -63,17 +59,7 @@ upstreams:
 `, host, fr.at, dir, one.Hostname(), "unix:"+strings.Join(sockets, ", unix:"), places(f.Cores), places(f.Filters), places(f.Proxies))
 	settings = strings.Replace(settings, "https://"+fr.at, "https://"+host, 1)
 	mustWrite(t, filepath.Join(dir, "edge.yaml"), []byte(settings))
-	var log programtest.Tail
-	edge, err := programtest.Launch(&log, nil, filepath.Join(bin, "edge"), "--config", filepath.Join(dir, "edge.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		edge.Kill()
-		if t.Failed() {
-			t.Logf("edge:\n%s", &log)
-		}
-	})
+	programtest.Start(t, programtest.Command{Path: filepath.Join(bin, "edge"), Args: []string{"--config", filepath.Join(dir, "edge.yaml")}})
 	fr.startEnvoy(t, bin, dir)
 	return fr
 }
@@ -89,12 +75,10 @@ func places(g *fleet.Group) string {
 
 func (fr *front) startEnvoy(t *testing.T, bin, dir string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "edge"), "bootstrap", "--config", filepath.Join(dir, "edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0")
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustWrite(t, filepath.Join(dir, "envoy.yaml"), text)
+	text := programtest.MustOutput(t, programtest.Command{
+		Path: filepath.Join(bin, "edge"), Args: []string{"bootstrap", "--config", filepath.Join(dir, "edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0"},
+	})
+	mustWrite(t, filepath.Join(dir, "envoy.yaml"), []byte(text))
 	fr.envoy = envoytest.Start(t, filepath.Join(dir, "envoy.yaml"))
 	fr.envoy.Listeners(t)
 	programtest.WaitFor(t, "Envoy serves", func() bool {

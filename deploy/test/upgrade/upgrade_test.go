@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-func TestMain(m *testing.M) { fleet.Main(m) }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // three is how many there are of each program.
 const three = 3

@@ -1,0 +1,179 @@
+//go:build unix
+
+package programtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// module is the beginning of the import path of each of our packages.
+const module = "github.com/causeway-pay/causeway/"
+
+// packages are those of the programs, below module.
+var packages = map[string]string{
+	"core":         "core/cmd/core",
+	"mle-filter":   "mle-filter/cmd/mle-filter",
+	"compat-proxy": "compat-proxy/cmd/compat-proxy",
+	"edge":         "deploy/edge/cmd/edge",
+	"standalone":   "deploy/standalone",
+	"passthrough":  "deploy/bench/passthrough",
+}
+
+// Root returns the folder of the repository: that of go.work, above the working folder.
+func Root() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		switch _, err := os.Stat(filepath.Join(dir, "go.work")); {
+		case err == nil:
+			return dir, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case dir == filepath.Dir(dir):
+			return "", fmt.Errorf("%s is not in a checkout: no go.work above it", start)
+		}
+	}
+}
+
+// MustRoot is Root for a test.
+func MustRoot(tb testing.TB) string {
+	tb.Helper()
+	root, err := Root()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return root
+}
+
+// built are the programs that this process has asked for.
+var built struct {
+	mu     sync.Mutex
+	folder string
+	names  map[string]bool
+}
+
+// Programs builds programs of this tree, by their names, and returns the folder that contains them.
+//
+// All processes build into one folder of .cache, one after the other, so that each program is built
+// once for all tests of a run. A process then has links of its own: a later build of other sources
+// replaces no program that its tests still start.
+func Programs(ctx context.Context, names ...string) (string, error) {
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	common := filepath.Join(root, ".cache", "programs")
+	if built.folder == "" {
+		built.folder, built.names = filepath.Join(common, strconv.Itoa(os.Getpid())), map[string]bool{}
+		if err := errors.Join(os.RemoveAll(built.folder), os.MkdirAll(built.folder, 0o755)); err != nil { //nolint:gosec // as of any program
+			return "", err
+		}
+	}
+	missing := map[string]string{}
+	for _, name := range names {
+		if _, ok := packages[name]; !ok {
+			return "", fmt.Errorf("there is no program %q", name)
+		}
+		if !built.names[name] {
+			missing[name] = module + packages[name]
+		}
+	}
+	if len(missing) > 0 {
+		err = link(ctx, common, built.folder, missing)
+	}
+	for name := range missing {
+		built.names[name] = err == nil
+	}
+	return built.folder, err
+}
+
+// link builds programs into the common folder, and links them into that of this process.
+func link(ctx context.Context, common, folder string, missing map[string]string) error {
+	lock, err := os.Create(filepath.Join(common, "lock"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // which ends the lock
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	if err := sweep(common); err != nil {
+		return err
+	}
+	var all []string
+	for _, path := range missing {
+		all = append(all, path)
+	}
+	if err := Build(ctx, common, all...); err != nil {
+		return err
+	}
+	for name := range missing {
+		if err := os.Link(filepath.Join(common, name), filepath.Join(folder, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep removes the links of processes that have ended.
+func sweep(common string) error {
+	entries, err := os.ReadDir(common)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(common, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MustPrograms is Programs for a test.
+func MustPrograms(tb testing.TB, names ...string) string {
+	tb.Helper()
+	folder, err := Programs(tb.Context(), names...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return folder
+}
+
+// Main is TestMain for tests that all start programs: folder receives that of the programs.
+func Main(m *testing.M, folder *string, names ...string) {
+	var err error
+	if *folder, err = Programs(context.Background(), names...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// Build builds packages into a folder, with further arguments before them. It is for programs that
+// differ from this tree's; see Programs for those.
+func Build(ctx context.Context, folder string, args ...string) error {
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(os.PathSeparator)}, args...)...) //nolint:gosec // of a test
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package programtest_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// script is a program of the shell.
+func script(text string) programtest.Command {
+	return programtest.Command{Path: "/bin/sh", Args: []string{"-c", text}}
+}
+
+// TestProgram: the log has both outputs, a listener's address is read from it, and the program ends
+// by a signal.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	c := script(`trap 'exit 3' TERM; echo "own: $OWN"; echo '{"listener":"admin","address":"127.0.0.1:1"}' >&2
+		echo '{"msg":"x: listening","listener":"listen","address":"127.0.0.1:2"}' >&2; while :; do sleep 0.01; done`)
+	c.Env = []string{"OWN=1"}
+	p := programtest.Start(t, c)
+	if got, want := p.MustAddress(t, "listen"), "127.0.0.1:2"; got != want {
+		t.Errorf("address: got %s, want %s", got, want)
+	}
+	p.MustLog(t, "own: 1")
+	var exit *exec.ExitError
+	if err := p.Terminate(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("got %v, want exit code 3", err)
+	}
+	p.Kill() // which is harmless then
+	if err := p.Listens(t.Context(), "127.0.0.1:1"); err == nil {
+		t.Error("a program that has ended listens")
+	}
+}
+
+// TestKill: a program that ignores SIGTERM ends by SIGKILL.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	p := programtest.Start(t, script(`trap '' TERM; echo up; while :; do sleep 0.01; done`))
+	p.MustLog(t, "up")
+	p.Signal(syscall.SIGTERM)
+	p.Kill()
+	var exit *exec.ExitError
+	if err := p.Err(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL { //nolint:errcheck,forcetypeassert // of unix
+		t.Errorf("got %v, want SIGKILL", err)
+	}
+}
+
+// TestOutput: outputs stay apart, and a Bare environment has nothing else.
+func TestOutput(t *testing.T) {
+	t.Setenv("OTHER", "set")
+	c := script(`echo "$OWN$OTHER"; echo wrong >&2; exit 4`)
+	c.Env, c.Bare = []string{"OWN=1"}, true
+	stdout, stderr, err := programtest.Output(t.Context(), c)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 4 || stdout != "1\n" || stderr != "wrong\n" {
+		t.Errorf("got %q, %q, %v", stdout, stderr, err)
+	}
+}
+
+// TestLog: a limited log keeps the end.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	all, end := &programtest.Log{}, &programtest.Log{Most: 10}
+	for _, line := range strings.SplitAfter("0123456789 abcdefghij klmnopqrst last", " ") {
+		for _, l := range []*programtest.Log{all, end} {
+			_, _ = l.Write([]byte(line)) // it never fails
+		}
+	}
+	if got, want := all.String(), "0123456789 abcdefghij klmnopqrst last"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := end.String(); !strings.HasSuffix(got, "last") || strings.Contains(got, "0123") {
+		t.Errorf("got %q, want the end", got)
+	}
+}
+
+// TestPrograms: all callers get one folder, whose program is a link to the one that was built.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	folders := make([]string, 4)
+	for n := range folders {
+		all.Go(func() { folders[n], _ = programtest.Programs(t.Context(), "passthrough") })
+	}
+	all.Wait()
+	for _, f := range folders[1:] {
+		if f != folders[0] || f == "" {
+			t.Fatalf("got %q, want one folder", folders)
+		}
+	}
+	own, err := os.Stat(filepath.Join(folders[0], "passthrough"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	common, err := os.Stat(filepath.Join(folders[0], "..", "passthrough"))
+	if err != nil || !os.SameFile(own, common) {
+		t.Errorf("the program was copied: %v", err)
+	}
+	if _, err := programtest.Programs(t.Context(), "nothing"); err == nil {
+		t.Error("built a program that there is not")
+	}
+}
+
+// TestAddresses: no two are equal, and each port of a host is free.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 20 {
+		host, port := programtest.Host(t), programtest.MustPort(t)
+		if seen[host] || seen[port] || programtest.Listening(t.Context(), host+":8080") {
+			t.Errorf("%s and %s are in use", host, port)
+		}
+		seen[host], seen[port] = true, true
+	}
+}
