@@ -23,9 +23,9 @@ func TestAdminShowsBothPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close() // what came of it is in the metrics
-	told := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
+	told := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.Log.String())
 	if told == nil {
-		t.Fatalf("the address of the operators' port is not in\n%s", p.stderr)
+		t.Fatalf("the address of the operators' port is not in\n%s", p.Log)
 	}
 	series := readMetrics(t, "http://"+told[1]+"/metrics")
 	for _, want := range []string{
@@ -39,7 +39,7 @@ func TestAdminShowsBothPrograms(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, series)
 		}
 	}
-	p.stop(t)
+	p.Stop(t)
 }
 
 func readMetrics(t *testing.T, url string) string {

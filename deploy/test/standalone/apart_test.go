@@ -43,7 +43,7 @@ func TestZeroWindow(t *testing.T) {
 		if made := named(t, m, invoice); len(made) != clients || len(numbers) != clients {
 			t.Errorf("%s: payments = %d and numbers = %d, want %d", invoice, len(made), len(numbers), clients)
 		}
-		proxies[0].kill()
+		proxies[0].Kill()
 		proxies[0] = startReplica(t, p.HTTP, logins(dir))
 		wantTold(t, invoice+", with a window, after a restart", mustPost(t, client, proxies[0].base, legacyDocument(p, inner)), "3/11")
 		wantTold(t, invoice+", without, after a restart", mustPost(t, client, proxies[0].base, document), "1/1")
@@ -93,7 +93,7 @@ func TestZeroWindowWhenTheProxyDies(t *testing.T) {
 	client := patientClient(t)
 	way := startRelay(t, p.HTTP)
 	doomed := startReplica(t, way.base, logins(dir))
-	way.fate, way.die = once(diesAfter), doomed.kill
+	way.fate, way.die = once(diesAfter), doomed.Kill
 	inner := legacyPayment("authCaptureTransaction", "20.00", "zero-dies")
 	if got, err := legacyPost(t.Context(), client, doomed.base, legacyDocument(p, zeroWindow(inner))); err == nil {
 		t.Fatalf("the proxy answered, want it dead: %s", got.body)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // operators is a standalone's port for operators.
@@ -23,8 +25,8 @@ func startOperated(t *testing.T, dir string) (*process, operators) {
 	t.Helper()
 	p := start(t, dir, "--admin", "127.0.0.1:0", "--log", "info")
 	var told []string
-	waitFor(t, "the address of the operators' port is told", func() bool {
-		told = regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.stderr.String())
+	programtest.WaitFor(t, "the address of the operators' port is told", func() bool {
+		told = regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.Log.String())
 		return told != nil
 	})
 	token, err := os.ReadFile(filepath.Join(dir, "operator-token"))
@@ -88,18 +90,18 @@ func TestKillOverABroadcast(t *testing.T) {
 	for i := range rounds {
 		body := fmt.Sprintf(`{"type":"certificate.rotated","name":"rot-%d","object":{"object":"certificate"}}`, i)
 		var now broadcast
-		waitFor(t, "some merchants were told", func() bool { now = port.broadcast(t, body); return now.Merchants > 0 })
+		programtest.WaitFor(t, "some merchants were told", func() bool { now = port.broadcast(t, body); return now.Merchants > 0 })
 		if now.Status != "told" {
 			cut++
 		}
-		p.kill()
+		p.Kill()
 		p, port = startOperated(t, dir)
-		waitFor(t, "all were told", func() bool { return port.broadcast(t, body).Status == "told" })
+		programtest.WaitFor(t, "all were told", func() bool { return port.broadcast(t, body).Status == "told" })
 		if got := port.broadcast(t, body).Merchants; got != merchants {
 			t.Errorf("told: got %d merchants, want %d", got, merchants)
 		}
 	}
-	p.stop(t)
+	p.Stop(t)
 	if cut < rounds/2 {
 		t.Errorf("cut short %d times of %d", cut, rounds)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -83,7 +84,7 @@ func TestTrust(t *testing.T) {
 	if index := fetch(t, http.DefaultClient, p.HTTP+"/v1/trust"); !strings.Contains(index, `"tls_policy":{"versions":["1.2","1.3"]`) {
 		t.Errorf("got %s", index)
 	}
-	p.stop(t)
+	p.Stop(t)
 	p = start(t, dir)
 	if again := fingerprints(t, p); again.Rotation.ID != got.Rotation.ID || !again.Rotation.EffectiveAt.Equal(got.Rotation.EffectiveAt.Time) {
 		t.Errorf("after a restart: got %+v, want %+v", again.Rotation, got.Rotation)
@@ -117,7 +118,7 @@ func TestOwnCertificates(t *testing.T) {
 	receiver.trust(t, m.hook(t, receiver.url).Secret.Reveal())
 	next := middle.IssueFor(t, certtest.ECDSA(t, elliptic.P256()))
 	files := next.Write(t, folder, "server")
-	waitFor(t, "the new certificate is told of", func() bool {
+	programtest.WaitFor(t, "the new certificate is told of", func() bool {
 		return fingerprints(t, p).Current[0].CertificateSha256 != before.Current[0].CertificateSha256
 	})
 	now := fingerprints(t, p)
@@ -125,20 +126,20 @@ func TestOwnCertificates(t *testing.T) {
 		t.Errorf("told %s, shown %s", now.Current[0].CertificateSha256, second)
 	}
 	fetch(t, kept, p.HTTPS+"/v1/health")
-	waitFor(t, "the webhook is there", func() bool { return len(receiver.all()) == 1 })
+	programtest.WaitFor(t, "the webhook is there", func() bool { return len(receiver.all()) == 1 })
 	checkRotated(t, receiver.all()[0], before, now)
 	if err := os.WriteFile(files.Key, certtest.Root(t).Issue(t).KeyPEM(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the bad pair is refused", func() bool { return strings.Contains(p.stderr.String(), "is not the key of the certificate") })
+	programtest.WaitFor(t, "the bad pair is refused", func() bool { return strings.Contains(p.Log.String(), "is not the key of the certificate") })
 	if second := handshake(t, p, ca.Pool()); now.Current[0].CertificateSha256 != second || fingerprints(t, p).Current[0].CertificateSha256 != second {
 		t.Errorf("after a bad pair: told %s, shown %s", now.Current[0].CertificateSha256, second)
 	}
 	next.Write(t, folder, "server")
-	p.stop(t)
+	p.Stop(t)
 	olderPolicy(t, dir)
 	p = start(t, dir, "--certificates", folder, allowPrivate)
-	waitFor(t, "the changed policy is told of", func() bool { return len(receiver.all()) == 2 })
+	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(receiver.all()) == 2 })
 	if told := receiver.all()[1]; !told.Verified || !strings.Contains(told.Body, `"type":"tls.cipher_policy.changed"`) || !strings.Contains(told.Body, `"removed":{"versions":[],"cipher_suites":["TLS_OLD"]`) {
 		t.Errorf("got %+v", told)
 	}
@@ -201,7 +202,7 @@ func TestOwnCertificatesRefused(t *testing.T) {
 func TestTrustHistoryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	start(t, dir).stop(t)
+	start(t, dir).Stop(t)
 	path := filepath.Join(dir, "edge", "trust.json")
 	if err := os.WriteFile(path, []byte("spilt"), 0o600); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 func requestLines(t *testing.T, p *process, service string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
-	for line := range strings.Lines(p.stderr.String()) {
+	for line := range strings.Lines(p.Log.String()) {
 		var event map[string]any
 		if json.Unmarshal(bytes.TrimSpace([]byte(line)), &event) == nil && event["msg"] == "request" && event["service"] == service {
 			out = append(out, event)
@@ -64,7 +64,7 @@ func TestClientAddressReachesCore(t *testing.T) {
 	}
 	send("127.0.0.11", "/v1/customers", `{}`)
 	send("127.0.0.12", "/compat/provider-a/xml", saleXML(p, "5.00"))
-	p.stop(t)
+	p.Stop(t)
 	seen := map[string]bool{}
 	for _, event := range append(requestLines(t, p, "core"), requestLines(t, p, "compat-proxy")...) {
 		address, _ := event["client_address"].(string)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 	"github.com/causeway-pay/causeway/shared/v1/mle"
@@ -320,7 +321,7 @@ func (s *planter) wantAbsent(t *testing.T, where, text string) {
 func TestNoSecurityCodeIsLeft(t *testing.T) {
 	t.Parallel()
 	to, dir := telemetrytest.New(t), t.TempDir()
-	env := append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+to.URL, "OTEL_BSP_SCHEDULE_DELAY=1")
+	env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.URL, "OTEL_BSP_SCHEDULE_DELAY=1"}
 	p := startWith(t, env, dir, "--log", "info")
 	s := &planter{process: p, dir: dir, m: merchantOf(t, p), http: patientClient(t), at: clock.System().Now()}
 	sdk.WaitForKeys(t, system(t, p))
@@ -337,12 +338,12 @@ func TestNoSecurityCodeIsLeft(t *testing.T) {
 			n++
 		}
 	}
-	waitFor(t, "the spans have come", func() bool {
+	programtest.WaitFor(t, "the spans have come", func() bool {
 		return len(to.Named("POST /compat/provider-a/xml")) > 0 && len(to.Named("acquirer authorize")) > len(s.codes)/2
 	})
-	p.kill() // with the write-ahead log still there
+	p.Kill() // with the write-ahead log still there
 	s.wantNoGuess(t)
-	s.wantAbsent(t, "the log", p.stderr.String())
+	s.wantAbsent(t, "the log", p.Log.String())
 	s.wantAbsent(t, "the spans", string(to.Bytes()))
 	s.wantAbsent(t, "a response", strings.Join(s.responses, "\n"))
 	files := 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/id"
@@ -73,13 +74,13 @@ func legacyLoad(tb testing.TB, p *process, client *http.Client, round, answers i
 					return
 				}
 				if answered.Add(1) == int64(answers) {
-					_ = p.cmd.Process.Kill() // it cannot be gone before
+					p.Signal(syscall.SIGKILL) // it cannot be gone before
 				}
 			}
 		})
 	}
 	clients.Wait()
-	p.kill()
+	p.Kill()
 	return all
 }
 

@@ -1,7 +1,6 @@
 package standalone_test
 
 import (
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -20,9 +19,8 @@ func TestKillWhileItMakesItsFolder(t *testing.T) {
 		dir := t.TempDir()
 		for range 1 + rng.IntN(4) {
 			p := launch(t, "--json", "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
-			go func() { _, _ = io.Copy(io.Discard, p.stdout) }() // it may get as far as to print
 			<-time.After(time.Duration(rng.IntN(150_000)) * time.Microsecond)
-			p.kill()
+			p.Kill()
 		}
 		p := start(t, dir)
 		body := `{"amount":100,"currency":"usd","payment_method":"card","reference":"` + strconv.Itoa(n) + `"}`
@@ -30,11 +28,11 @@ func TestKillWhileItMakesItsFolder(t *testing.T) {
 		if paid.status != http.StatusCreated {
 			t.Fatalf("start %d: %d %s", n, paid.status, paid.body)
 		}
-		p.kill()
+		p.Kill()
 		p = start(t, dir)
 		if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "first", body); again.body != paid.body || !again.replayed {
 			t.Errorf("start %d: %d %s, want %s", n, again.status, again.body, paid.body)
 		}
-		p.kill()
+		p.Kill()
 	}
 }

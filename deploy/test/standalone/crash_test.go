@@ -1,13 +1,13 @@
 package standalone_test
 
 import (
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,9 +78,8 @@ func (o *ordeal) restart(t *testing.T) {
 	t.Helper()
 	for o.rng.IntN(3) == 0 {
 		p := launch(t, append([]string{"--json", "--data", o.dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--rate-limit", "0"}, o.args...)...)
-		go func() { _, _ = io.Copy(io.Discard, p.stdout) }()            // it may get as far as to print
 		<-time.After(time.Duration(o.rng.IntN(120)) * time.Millisecond) // the moment of the kill
-		p.kill()
+		p.Kill()
 		o.early++
 	}
 	o.p = start(t, o.dir, o.args...)
@@ -93,13 +92,13 @@ func (o *ordeal) round(t *testing.T, n int) {
 	ctx := t.Context()
 	at, before := 1+o.rng.IntN(450), o.rng.IntN(2) == 0
 	p := o.p
-	o.h.Load(ctx, n, at, before, func() { _ = p.cmd.Process.Kill() }) // it cannot be gone before
-	p.kill()
+	o.h.Load(ctx, n, at, before, func() { p.Signal(syscall.SIGKILL) }) // it cannot be gone before
+	p.Kill()
 	o.restart(t)
 	if o.rng.IntN(3) == 0 { // what is asked again may be lost again
 		p := o.p
-		o.h.RecoverInVain(ctx, 1+o.rng.IntN(12), func() { _ = p.cmd.Process.Kill() })
-		p.kill()
+		o.h.RecoverInVain(ctx, 1+o.rng.IntN(12), func() { p.Signal(syscall.SIGKILL) })
+		p.Kill()
 		o.restart(t)
 		o.twice++
 	}
@@ -112,7 +111,7 @@ func (o *ordeal) round(t *testing.T, n int) {
 		t.Error(err)
 	}
 	if t.Failed() {
-		t.Fatalf("round %d, killed at request %d (before it: %v); stderr:\n%s", n, at, before, o.p.stderr)
+		t.Fatalf("round %d, killed at request %d (before it: %v); stderr:\n%s", n, at, before, o.p.Log)
 	}
 }
 
@@ -155,7 +154,7 @@ func TestKillOverAllCommands(t *testing.T) {
 	}
 	o.found(t, rounds, func() ([]string, error) { return h.Delivered(t.Context()) })
 	o.found(t, rounds, func() ([]string, error) { return h.JudgeAll(t.Context(), o.dir) })
-	o.p.stop(t)
+	o.p.Stop(t)
 	if whole, err := crash.Integrity(t.Context(), o.dir); err != nil || whole != "ok" {
 		t.Errorf("integrity: %s, %v", whole, err)
 	}

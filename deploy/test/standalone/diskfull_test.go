@@ -61,7 +61,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	waitHealthy(t, m)
 	health(http.StatusOK, "ok")
-	p.stop(t)
+	p.Stop(t)
 }
 
 // TestStartOnAFullDisk: a start that finds no room says so, and is a good one once there is some.
@@ -80,7 +80,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 	p := start(t, dir)
 	const body = `{"amount":100,"currency":"usd","payment_method":"card"}`
 	paid := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "before", body)
-	p.stop(t)
+	p.Stop(t)
 	filler := filepath.Join(disk, "filler")
 	mustFill(t, filler)
 	_, stderr, code := output(t, "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
@@ -94,7 +94,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 	if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "before", body); again.body != paid.body || !again.replayed {
 		t.Errorf("with room: got %d %s, want %s", again.status, again.body, paid.body)
 	}
-	p.stop(t)
+	p.Stop(t)
 }
 
 // waitHealthy asks until the service says that it is well, as long as a check may be remembered and a busy machine takes.

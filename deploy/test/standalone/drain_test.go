@@ -89,9 +89,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 	legacy := begin(t, dial(), "/compat/provider-a/xml", "Content-Type: text/xml\r\n", saleXML(p, "2.00"))
 	secure := begin(t, dialTLS(t, p), "/xml/v1/request.api", "Content-Type: text/xml\r\n", saleXML(p, "3.00"))
 
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	p.Signal(syscall.SIGTERM)
 	waitUntilRefused(t, plain)
 	waitUntilRefused(t, strings.TrimPrefix(p.HTTPS, "https://"))
 	if status, body := v1.finish(t); status != http.StatusCreated {
@@ -102,8 +100,8 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			t.Errorf("%s: answer = %s, want an approval", name, body)
 		}
 	}
-	if err := p.wait(); err != nil {
-		t.Errorf("exit: %v; stderr:\n%s", err, p.stderr)
+	if err := p.Err(); err != nil {
+		t.Errorf("exit: %v; stderr:\n%s", err, p.Log)
 	}
 	if got, want := len(merchantOf(t, start(t, dir)).transactions(t)), 3; got != want {
 		t.Errorf("transactions after the stop = %d, want %d", got, want)

@@ -67,7 +67,7 @@ func TestProxyDiesBeforeItAnswersWhatFollows(t *testing.T) {
 		number, path := s.prepare(t, d)
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = once(diesAfter), doomed.kill
+		way.fate, way.die = once(diesAfter), doomed.Kill
 		body := strings.ReplaceAll(s.body, "{name}", strings.ReplaceAll(name, " ", "-"))
 		if got, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, path, body); err == nil {
 			t.Fatalf("%s: the proxy answered, want it dead: %s", name, got.Body)
@@ -130,7 +130,7 @@ func TestTakenBackByName(t *testing.T) {
 	for _, s := range steps {
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.die = doomed.kill
+		way.die = doomed.Kill
 		way.fate = func(r *http.Request) fate {
 			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, s.dies) {
 				return diesAfter

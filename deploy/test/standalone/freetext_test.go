@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -207,7 +208,7 @@ func (s *texter) wantNoNumber(t *testing.T, where, text string) {
 func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 	t.Parallel()
 	dir, hook := t.TempDir(), newInbox(t)
-	p := startWith(t, os.Environ(), dir, "--log", "info", allowPrivate)
+	p := start(t, dir, "--log", "info", allowPrivate)
 	s := &texter{process: p, m: merchantOf(t, p), http: patientClient(t), planted: map[string]string{}}
 	s.m.must(t, http.MethodPost, "/v1/webhook_endpoints", "", `{"url":"`+hook.URL+`","enabled_events":["*"]}`)
 	s.v1Texts(t)
@@ -215,7 +216,7 @@ func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 	s.providerBTexts(t)
 	last := `"reference":"the last one"`
 	s.m.must(t, http.MethodPost, "/v1/transactions", "", `{"amount":100,"currency":"usd","payment_method":"card",`+last+`}`)
-	waitFor(t, "the webhooks have come", func() bool { return strings.Contains(hook.text(), last) })
+	programtest.WaitFor(t, "the webhooks have come", func() bool { return strings.Contains(hook.text(), last) })
 	for _, list := range []string{"transactions", "customers", "events", "webhook_endpoints", "api_keys", "refunds"} {
 		got := s.m.must(t, http.MethodGet, "/v1/"+list+"?limit=100", "", "").body
 		s.wantNoNumber(t, "the list of "+list, got)
@@ -224,8 +225,8 @@ func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 		}
 	}
 	s.wantNoNumber(t, "a webhook", hook.text())
-	p.kill() // with the write-ahead log still there
-	s.wantNoNumber(t, "the log", p.stderr.String())
+	p.Kill() // with the write-ahead log still there
+	s.wantNoNumber(t, "the log", p.Log.String())
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -1,7 +1,6 @@
 package standalone_test
 
 import (
-	"bufio"
 	"context"
 	"net/http"
 	"os/exec"
@@ -9,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -18,23 +17,11 @@ import (
 func greet(tb testing.TB, dir string) (text string, p *process) {
 	tb.Helper()
 	p = launch(tb, "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
-	got := make(chan string, 1)
-	go func() {
-		var b strings.Builder
-		lines := bufio.NewScanner(p.stdout)
-		for lines.Scan() {
-			b.WriteString(lines.Text() + "\n")
-			if strings.Contains(lines.Text(), "/v1/health") { // the last line
-				got <- b.String()
-			}
-		}
-	}()
-	select {
-	case text = <-got:
-	case <-time.After(patience):
-		tb.Fatalf("no greeting in %v; stderr:\n%s", patience, p.stderr)
-	}
-	return text, p
+	programtest.WaitFor(tb, "the standalone greets", func() bool {
+		_, last, _ := strings.Cut(p.stdout.String(), "/v1/health")
+		return strings.Contains(last, "\n")
+	})
+	return p.stdout.String(), p
 }
 
 // pasted returns the blocks that a person would paste, indented as they are: from "curl", or the body that it sends, to an empty line.
@@ -90,10 +77,10 @@ func TestEachPrintedRequestWorks(t *testing.T) {
 			t.Errorf("%s: %s %d, want captured 1250", txn.ID, txn.Status, txn.Amount)
 		}
 	}
-	if log := p.stderr.String(); log != "" {
+	if log := p.Log.String(); log != "" {
 		t.Errorf("stderr = %s, want nothing to drown the greeting", log)
 	}
-	p.stop(t)
+	p.Stop(t)
 }
 
 func TestGreetingIsPlainOffATerminal(t *testing.T) {
@@ -106,7 +93,7 @@ func TestGreetingIsPlainOffATerminal(t *testing.T) {
 	if strings.Contains(text, "redacted") || strings.Contains(text, "<no value>") {
 		t.Errorf("something is missing in:\n%s", text)
 	}
-	p.stop(t)
+	p.Stop(t)
 	if r := start(t, dir); !strings.Contains(text, r.Keys.SKTest) || !strings.Contains(text, r.ProviderA.TransactionKey) ||
 		!strings.Contains(text, r.ProviderB.SharedSecret) || !strings.Contains(text, r.ProviderB.P12Password) || !strings.Contains(text, r.CA) {
 		t.Errorf("a person and a program read different credentials; person:\n%s", text)

@@ -2,7 +2,6 @@ package standalone_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,11 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -135,22 +134,6 @@ func (m *merchant) hook(tb testing.TB, url string) v1.WebhookEndpoint {
 	return mustDecode[v1.WebhookEndpoint](tb, got)
 }
 
-// waitFor waits for a condition.
-func waitFor(tb testing.TB, what string, holds func() bool) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), allowPrivate)
@@ -167,7 +150,7 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 	m.must(t, http.MethodPost, "/v1/transactions", "", `{"amount":100,"currency":"usd","payment_method":"pm_card_declined"}`)
 	events := m.events(t)
 	events = events[:len(events)-earlier] // newest first
-	waitFor(t, "every event has come", func() bool { return len(l.all()) >= len(events) })
+	programtest.WaitFor(t, "every event has come", func() bool { return len(l.all()) >= len(events) })
 	wantVerdicts(t, m, l.all(), events, 1)
 
 	// During a roll both secrets verify, and afterwards none but the new one.
@@ -176,18 +159,18 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 		l.trust(t, secret)
 		before := len(l.all())
 		m.must(t, http.MethodPost, "/v1/events/"+events[0].ID+"/redeliver", "", "")
-		waitFor(t, "it was delivered again", func() bool { return len(l.all()) > before })
+		programtest.WaitFor(t, "it was delivered again", func() bool { return len(l.all()) > before })
 		wantVerdicts(t, m, l.all()[before:], events[:1], 2)
 	}
 	ended := mustDecode[v1.WebhookEndpoint](t, m.must(t, http.MethodPost, "/v1/webhook_endpoints/"+endpoint.ID+"/roll_secret", "", `{"expires_in":0}`))
 	before := len(l.all())
 	m.must(t, http.MethodPost, "/v1/events/"+events[0].ID+"/redeliver", "", "")
-	waitFor(t, "the old secret was tried", func() bool { return len(l.all()) > before })
+	programtest.WaitFor(t, "the old secret was tried", func() bool { return len(l.all()) > before })
 	if v := l.all()[before]; v.Verified || v.Signatures != 1 {
 		t.Errorf("the library takes a signature by another secret: %+v", v)
 	}
 	l.trust(t, ended.Secret.Reveal())
-	waitFor(t, "the retry was taken", func() bool { return l.all()[len(l.all())-1].Verified })
+	programtest.WaitFor(t, "the retry was taken", func() bool { return l.all()[len(l.all())-1].Verified })
 }
 
 // wantVerdicts wants exactly one good delivery of each event, with the bytes that v1 shows.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
@@ -80,24 +81,24 @@ func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	to := telemetrytest.New(t)
-	p := startWith(t, append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+to.URL, "OTEL_BSP_SCHEDULE_DELAY=1"), dir, "--log", "info")
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.URL, "OTEL_BSP_SCHEDULE_DELAY=1"}, dir, "--log", "info")
 	answers := plant(t, p)
 	for _, name := range []string{"v1 approved", "legacy approved"} { // else the rest proves nothing
 		if !strings.Contains(answers[name], `"captured"`) && !strings.Contains(answers[name], "<responseCode>1</responseCode>") {
 			t.Errorf("%s: %s", name, answers[name])
 		}
 	}
-	waitFor(t, "the spans have come", func() bool {
+	programtest.WaitFor(t, "the spans have come", func() bool {
 		return len(to.Named("POST /compat/provider-a/xml")) > 0 && len(to.Named("acquirer authorize")) > 1
 	})
-	p.kill() // with the write-ahead log still there
+	p.Kill() // with the write-ahead log still there
 	for name, answer := range answers {
 		checkAbsent(t, "the answer to "+name, answer, plantedCard, plantedBadCard)
 	}
 	secrets := []string{
 		p.Keys.SKTest, p.Keys.PKTest, p.Keys.SKLive, p.Keys.PKLive, p.ProviderA.TransactionKey, p.ProviderB.SharedSecret, p.ProviderB.P12Password,
 	}
-	checkAbsent(t, "the log", p.stderr.String(), append(secrets, plantedCard, plantedBadCard)...)
+	checkAbsent(t, "the log", p.Log.String(), append(secrets, plantedCard, plantedBadCard)...)
 	checkAbsent(t, "the spans", string(to.Bytes()), append(secrets, plantedCard, plantedBadCard, p.ProviderA.Name)...)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -10,7 +10,7 @@ import (
 // set up when the program starts, and pages of the program itself.
 func TestLinked(t *testing.T) {
 	t.Parallel()
-	info, err := buildinfo.ReadFile(binary)
+	info, err := buildinfo.ReadFile(standalone())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,19 +13,14 @@ import (
 )
 
 // issuer issues logins into a file, by the real program.
-func issuer(t *testing.T, file string) sdk.Issuer {
-	t.Helper()
-	program, err := buildProxy()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sdk.Issuer{Program: program, File: file}
+func issuer(file string) sdk.Issuer {
+	return sdk.Issuer{Program: filepath.Join(bin, "compat-proxy"), File: file}
 }
 
 // credentialsOf runs a credentials command on a file, and returns what it showed.
 func credentialsOf(t *testing.T, file string, args ...string) string {
 	t.Helper()
-	return issuer(t, file).Run(t, args...)
+	return issuer(file).Run(t, args...)
 }
 
 var issuedKey = regexp.MustCompile(`(?m)^transaction key: (\S+)$`)
@@ -100,7 +95,7 @@ func (l *loginDesk) until(t *testing.T, name, key, want string) {
 			return
 		}
 		if time.Since(began) > patience {
-			t.Fatalf("%s is told %s, want %s; log:\n%s", name, got, want, l.proxy.stderr)
+			t.Fatalf("%s is told %s, want %s; log:\n%s", name, got, want, l.proxy.Log)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

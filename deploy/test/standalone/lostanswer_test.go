@@ -127,7 +127,7 @@ func TestProxyDiesBeforeItAnswers(t *testing.T) {
 		number := s.prepare(t, p, client, invoice)
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = once(diesAfter), doomed.kill
+		way.fate, way.die = once(diesAfter), doomed.Kill
 		document := legacySend(p, s.send, invoice, number)
 		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
 			t.Fatalf("%s: the proxy answered, want it dead: %s", name, got.body)
@@ -135,7 +135,7 @@ func TestProxyDiesBeforeItAnswers(t *testing.T) {
 		wantTold(t, name+", by another proxy", mustPost(t, client, other.base, document), s.again)
 		restarted := startReplica(t, way.base, logins(dir))
 		wantTold(t, name+", after a restart", mustPost(t, client, restarted.base, document), s.again)
-		restarted.kill()
+		restarted.Kill()
 		s.oneEffect(t, p, invoice)
 	}
 	checkAgreed(t, p, dir)

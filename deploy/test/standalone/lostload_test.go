@@ -87,7 +87,7 @@ func (f *flock) die(i int) {
 	if doomed == nil {
 		return
 	}
-	doomed.kill()
+	doomed.Kill()
 	f.deaths.Add(1)
 	f.dead <- i
 }

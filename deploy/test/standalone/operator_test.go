@@ -23,7 +23,7 @@ func TestEmptyOperatorToken(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of the token: %v, %v, want mode 0600", info, err)
 	}
-	p.stop(t)
+	p.Stop(t)
 	p, second := startOperated(t, dir)
 	if second.token != first.token {
 		t.Error("the second start replaced the token")
@@ -31,5 +31,5 @@ func TestEmptyOperatorToken(t *testing.T) {
 	if status, text := second.post(t, "/admin/v1/merchants", `{"name":"Shop 2"}`); status != http.StatusCreated {
 		t.Errorf("with the token of the second start: %d %s, want 201", status, text)
 	}
-	p.stop(t)
+	p.Stop(t)
 }

@@ -60,7 +60,7 @@ func TestProxyDiesUnderAPayment(t *testing.T) {
 				body := strings.ReplaceAll(k.body, "{name}", kind+"-"+strconv.Itoa(int(n))+"-"+strconv.Itoa(int(f)))
 				way := startRelay(t, p.HTTP)
 				doomed := startReplica(t, way.base, logins(dir))
-				way.fate, way.die = nthCall(n, f), doomed.kill
+				way.fate, way.die = nthCall(n, f), doomed.Kill
 				first, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, body)
 				again := (&restDoor{other.base, d.key, d.http}).must(t, restPayments, body, "AUTHORIZED")
 				third := d.must(t, restPayments, body, "AUTHORIZED")
@@ -191,7 +191,7 @@ func TestSignedPaymentComesAgain(t *testing.T) {
 	for n := int32(1); n <= 2; n++ {
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = nthCall(n, diesAfter), doomed.kill
+		way.fate, way.die = nthCall(n, diesAfter), doomed.Kill
 		if id := p.signedPayment(t, client, doomed.base, lost, now); id != "" {
 			t.Fatalf("call %d: the proxy answered", n)
 		}

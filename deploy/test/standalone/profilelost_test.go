@@ -35,7 +35,7 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 			"<profile><createProfile>true</createProfile></profile><order>", 1)+"<customer><id>"+who+"</id></customer>")
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = nth(n, diesAfter), doomed.kill
+		way.fate, way.die = nth(n, diesAfter), doomed.Kill
 		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
 			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
 		}
@@ -66,7 +66,7 @@ func TestProxyDiesBeforeTheFirstCard(t *testing.T) {
 		who := fmt.Sprintf("begun-%d", n)
 		way := startRelay(t, p.HTTP)
 		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = nth(n, diesAfter), doomed.kill
+		way.fate, way.die = nth(n, diesAfter), doomed.Kill
 		if got, err := legacyPost(t.Context(), client, doomed.base, legacyProfile(p, who, "4111111111111111")); err == nil {
 			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
 		}

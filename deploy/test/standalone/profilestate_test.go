@@ -41,7 +41,7 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 					"<shippingProfileId>%[1]s</shippingProfileId></profile>%[2]s", ids.Customer, splitTender))
 				way := startRelay(t, p.HTTP)
 				doomed := startReplica(t, way.base, logins(dir))
-				way.fate, way.die = nth(1, diesAfter), doomed.kill
+				way.fate, way.die = nth(1, diesAfter), doomed.Kill
 				if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
 					t.Fatalf("the proxy returned %s, want the response lost", got.body)
 				}

@@ -1,8 +1,6 @@
 package standalone_test
 
 import (
-	"bufio"
-	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,18 +8,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 )
 
 // TestDefaultRateLimitIsTold: --help and the README name the limit that answers tell.
 func TestDefaultRateLimitIsTold(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0") // start would set a limit
-	line, err := bufio.NewReader(p.stdout).ReadString('\n')
-	if err := errors.Join(err, json.Unmarshal([]byte(line), &p.ready)); err != nil {
-		t.Fatal(err)
-	}
+	p.awaitReady(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.HTTP+"/v1/api_keys/current", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +33,7 @@ func TestDefaultRateLimitIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	help, err := exec.CommandContext(t.Context(), binary, "--help").Output()
+	help, err := exec.CommandContext(t.Context(), standalone(), "--help").Output()
 	if want := "(default " + strconv.Itoa(twice/2) + ","; err != nil || !strings.Contains(string(help), want) {
 		t.Errorf("help lacks %q: %v", want, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -129,7 +130,7 @@ func (u *unsure) recovers(t *testing.T, p *process, proxy *replica, first, other
 		}
 		charged := mustPost(t, client, p.HTTP, legacyDocument(p, zeroWindow(other))).told() == "1/1"
 		early := failed() // the other one may have got the first one's key
-		waitFor(t, "the first payment has failed", failed)
+		programtest.WaitFor(t, "the first payment has failed", failed)
 		u.goOn <- struct{}{}
 		if err := <-ended; err != nil {
 			t.Fatal(err)

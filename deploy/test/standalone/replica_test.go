@@ -1,7 +1,6 @@
 package standalone_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,62 +9,32 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// buildProxy builds the compat-proxy program once for all tests that want it as a process of its own.
-var buildProxy = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(binary), "compat-proxy")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", path, "github.com/causeway-pay/causeway/compat-proxy/cmd/compat-proxy")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build compat-proxy: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-// replica is a running compat-proxy program.
+// replica is a compat-proxy, of which the standalone has one inside.
 type replica struct {
-	base   string
-	cmd    *exec.Cmd
-	stderr *lockedBuffer
-	wait   func() error // safe to repeat
+	*programtest.Program
+	base string
 }
 
-// startReplica starts a compat-proxy in front of v1, with the logins of a file, and returns when it takes requests. The test's end kills it.
+// startReplica starts a compat-proxy in front of v1, with the logins of a file, and returns when it
+// takes requests. The end of the test kills it.
 func startReplica(tb testing.TB, v1Base, logins string) *replica {
 	tb.Helper()
-	program, err := buildProxy()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	r := &replica{stderr: &lockedBuffer{}}
-	r.cmd = exec.CommandContext(context.Background(), program,
-		"--listen", "127.0.0.1:0", "--v1", v1Base, "--credentials", logins, "--drop-in-paths")
-	r.cmd.Env = append(os.Environ(), "CAUSEWAY_DEDUPLICATION_SECRET="+deduplicationSecret(tb, filepath.Dir(logins)))
-	log, writer := io.Pipe()
-	r.cmd.Stderr = writer
-	if err := r.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	r.wait = sync.OnceValue(func() error {
-		err := r.cmd.Wait()
-		_ = writer.Close() // which never fails
-		return err
+	p := programtest.Start(tb, programtest.Command{
+		Path: filepath.Join(bin, "compat-proxy"),
+		Args: []string{"--listen", "127.0.0.1:0", "--v1", v1Base, "--credentials", logins, "--drop-in-paths"},
+		Env:  []string{"CAUSEWAY_DEDUPLICATION_SECRET=" + deduplicationSecret(tb, filepath.Dir(logins))},
 	})
-	go func() { _ = r.wait() }() // its end is seen by whoever waits for it
-	tb.Cleanup(r.kill)
-	r.await(tb, log)
-	return r
+	return &replica{Program: p, base: "http://" + p.MustAddress(tb, "listen")}
 }
 
 // deduplicationSecret is that of the standalone with that data folder, so that a replica recognises
@@ -80,37 +49,6 @@ func deduplicationSecret(tb testing.TB, data string) string {
 		tb.Fatal(err)
 	}
 	return strings.TrimSpace(string(kept))
-}
-
-// await reads the log until it tells the address, and goes on reading.
-func (r *replica) await(tb testing.TB, log io.Reader) {
-	tb.Helper()
-	address := make(chan string, 1)
-	go func() {
-		lines := bufio.NewScanner(log)
-		for lines.Scan() {
-			var line struct {
-				Msg     string `json:"msg"`
-				Address string `json:"address"`
-			}
-			_, _ = r.stderr.Write(append(lines.Bytes(), '\n')) // it has no limit
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Address != "" {
-				address <- line.Address
-			}
-		}
-	}()
-	select {
-	case a := <-address:
-		r.base = "http://" + a
-	case <-time.After(patience):
-		tb.Fatalf("compat-proxy is not ready in %v:\n%s", patience, r.stderr)
-	}
-}
-
-// kill ends the process as a power cut would, and returns when it is gone.
-func (r *replica) kill() {
-	_ = r.cmd.Process.Kill() // it may be gone already
-	_ = r.wait()             // what it says is that it was killed
 }
 
 // logins is the credentials file of a standalone, which maps its login to its test key.
@@ -219,7 +157,7 @@ func TestDuplicateOutlivesTheProxy(t *testing.T) {
 	first := startReplica(t, p.HTTP, logins(dir))
 	got := mustPost(t, client, first.base, sale)
 	wantTold(t, "the charge", got, "1/1")
-	first.kill()
+	first.Kill()
 	again := startReplica(t, p.HTTP, logins(dir))
 	wantTold(t, "after a restart", mustPost(t, client, again.base, sale), "3/11")
 	other := startReplica(t, p.HTTP, logins(dir))
@@ -236,7 +174,7 @@ func TestDuplicateOutlivesTheProxy(t *testing.T) {
 	}
 	refund := legacyDocument(p, legacyRefund("2.00", got.number))
 	wantTold(t, "the refund", mustPost(t, client, again.base, refund), "1/1")
-	again.kill()
+	again.Kill()
 	wantTold(t, "the refund by another proxy", mustPost(t, client, other.base, refund), "3/11")
 	if got := named(t, m, "once")[0].AmountRefunded; got != 200 {
 		t.Errorf("refunded = %d, want 200", got)

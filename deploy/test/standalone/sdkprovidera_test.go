@@ -28,8 +28,8 @@ func TestClients(t *testing.T) {
 // mapRefunder gives the running proxy a second login, which may refund a card without naming a payment.
 func mapRefunder(t *testing.T, p *process, logins string) {
 	t.Helper()
-	sdk.MapRefunder(t, issuer(t, logins), p.Keys.SKTest)
-	(&loginDesk{p: p, proxy: &replica{base: p.HTTP, stderr: p.stderr}}).until(t, sdk.Refunder.Name, sdk.Refunder.Key, "1/1")
+	sdk.MapRefunder(t, issuer(logins), p.Keys.SKTest)
+	(&loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}).until(t, sdk.Refunder.Name, sdk.Refunder.Key, "1/1")
 }
 
 // system is a standalone as clients see it.
@@ -37,7 +37,7 @@ func system(tb testing.TB, p *process) *sdk.System {
 	tb.Helper()
 	return &sdk.System{
 		HTTPS: p.HTTPS, CA: p.CA, V1: p.HTTP, HTTP: merchantOf(tb, p).http, Key: p.Keys.SKTest,
-		A: sdk.LoginA{Name: p.ProviderA.Name, Key: p.ProviderA.TransactionKey}, Log: p.stderr,
+		A: sdk.LoginA{Name: p.ProviderA.Name, Key: p.ProviderA.TransactionKey}, Log: p.Log,
 	}
 }
 

@@ -17,7 +17,7 @@ func TestClients_providerB(t *testing.T) {
 	p := start(t, data)
 	b := p.ProviderB
 	own := sdk.LoginB{Merchant: b.MerchantID, KeyID: b.KeyID, Secret: b.SharedSecret, P12: b.P12, Password: b.P12Password}
-	issued := sdk.IssueB(t, issuer(t, filepath.Join(data, "compat-credentials.yaml")), own, p.Keys.SKTest)
+	issued := sdk.IssueB(t, issuer(filepath.Join(data, "compat-credentials.yaml")), own, p.Keys.SKTest)
 	awaitReload(t, p)
 	s := system(t, p)
 	for _, way := range sdk.WaysB() {
@@ -45,12 +45,12 @@ func TestClients_providerB(t *testing.T) {
 // awaitReload asks for a login until the proxy has looked at its file again: it does so for requests, at most once a second.
 func awaitReload(t *testing.T, p *process) {
 	t.Helper()
-	desk := &loginDesk{p: p, proxy: &replica{base: p.HTTP, stderr: p.stderr}}
+	desk := &loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}
 	began := time.Now() //nolint:forbidigo // the real program's time is measured
-	for !strings.Contains(p.stderr.String(), "credentials: reloaded") {
+	for !strings.Contains(p.Log.String(), "credentials: reloaded") {
 		desk.charge(t, "nobody", "wrong00000000000", "none")
 		if time.Since(began) > patience {
-			t.Fatalf("the file is not read again; log:\n%s", p.stderr)
+			t.Fatalf("the file is not read again; log:\n%s", p.Log)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

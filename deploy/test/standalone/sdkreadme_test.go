@@ -86,6 +86,6 @@ func runExample(t *testing.T, p *process, client sdk.Client, approval string) {
 	out, err := cmd.Output()
 	code, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	if err != nil || code != approval || txn(t, number) == "" {
-		t.Errorf("%s printed %q, %v, want an approval and its number\n%s\n%s", client.Name, out, err, stderr.String(), p.stderr)
+		t.Errorf("%s printed %q, %v, want an approval and its number\n%s\n%s", client.Name, out, err, stderr.String(), p.Log)
 	}
 }

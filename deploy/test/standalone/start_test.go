@@ -26,10 +26,10 @@ func TestReadyLine(t *testing.T) {
 			t.Errorf("%s = %q, want %q and more", name, c.got, c.prefix)
 		}
 	}
-	if got, want := strings.Count(p.line, "\n"), 1; got != want {
+	p.Stop(t)
+	if got, want := strings.Count(p.stdout.String(), "\n"), 1; got != want {
 		t.Errorf("lines = %d, want %d", got, want)
 	}
-	p.stop(t)
 }
 
 func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, dir)
 	merchantOf(t, first).must(t, http.MethodPost, "/v1/transactions", "one", `{"amount":1250,"currency":"usd","payment_method":"card"}`)
-	first.stop(t)
+	first.Stop(t)
 	second := start(t, dir)
 	if got, want := second.Keys, first.Keys; got != want {
 		t.Errorf("keys = %v, want %v", got, want)
@@ -59,7 +59,7 @@ func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
 func TestFirstStartThatDiedHeals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	start(t, dir).kill()
+	start(t, dir).Kill()
 	// What a death leaves that came after the keys were made and before they were kept.
 	for _, name := range []string{"credentials.json", "compat-credentials.yaml"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -70,7 +70,7 @@ func TestFirstStartThatDiedHeals(t *testing.T) {
 	if got, want := merchantOf(t, p).must(t, http.MethodGet, "/v1/transactions", "", "").status, http.StatusOK; got != want {
 		t.Errorf("status with the healed key = %d, want %d", got, want)
 	}
-	p.stop(t)
+	p.Stop(t)
 	if again := start(t, dir); again.Keys != p.Keys {
 		t.Error("the healed keys did not last")
 	}
@@ -79,7 +79,7 @@ func TestFirstStartThatDiedHeals(t *testing.T) {
 func TestRemovedStoreHeals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	start(t, dir).stop(t)
+	start(t, dir).Stop(t)
 	if err := os.RemoveAll(filepath.Join(dir, "core")); err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +140,8 @@ func TestOneProcessAtATime(t *testing.T) {
 	if !strings.Contains(stderr, dir) || !strings.Contains(stderr, "another service") {
 		t.Errorf("stderr = %q, want the folder and the reason", stderr)
 	}
-	p.kill()
-	start(t, dir).stop(t) // a death leaves no lock
+	p.Kill()
+	start(t, dir).Stop(t) // a death leaves no lock
 }
 
 func TestFlags(t *testing.T) {

@@ -78,7 +78,7 @@ func TestEqualKeysAtOnceHaveOneEffect(t *testing.T) {
 	if got, want := fresh, 1; got != want {
 		t.Errorf("answers not marked as replayed = %d, want %d", got, want)
 	}
-	p.kill()
+	p.Kill()
 
 	p = start(t, dir)
 	m := merchantOf(t, p)

@@ -1,22 +1,24 @@
 package standalone_test
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
 // startTraced runs the binary with these variables beside the environment's.
 func startTraced(t *testing.T, dir string, vars []string, args ...string) *process {
 	t.Helper()
-	return startWith(t, append(os.Environ(), vars...), dir, args...)
+	return startWith(t, vars, dir, args...)
 }
 
 // receiver is a webhook endpoint that keeps the headers it was sent.
@@ -64,8 +66,8 @@ func TestOneLegacySaleIsOneTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close() // what came of it is in the spans
-	waitFor(t, "the webhook has come", func() bool { return len(hook.all()) > 0 })
-	p.stop(t) // which sends the last spans
+	programtest.WaitFor(t, "the webhook has come", func() bool { return len(hook.all()) > 0 })
+	p.Stop(t) // which sends the last spans
 
 	parents := map[string]string{} // span id by span id
 	names := map[string][]telemetrytest.Span{}
@@ -90,7 +92,7 @@ func TestOneLegacySaleIsOneTrace(t *testing.T) {
 	if h := hook.all()[0]; h.Get("baggage") != "" || h.Get("tracestate") != "" {
 		t.Errorf("the receiver was sent %v", h)
 	}
-	if got := strings.Count(p.stderr.String(), `"trace_id":"`+trace+`"`); got < 2 { // the proxy's request, and v1's
+	if got := strings.Count(p.Log.String(), `"trace_id":"`+trace+`"`); got < 2 { // the proxy's request, and v1's
 		t.Errorf("log events that name the trace: got %d, want 2 or more", got)
 	}
 }
@@ -123,14 +125,14 @@ func TestTracesOffPassOn(t *testing.T) {
 	}
 	_ = answer.Body.Close() // the log tells
 	named := func(service string) bool {
-		for line := range strings.Lines(p.stderr.String()) {
+		for line := range strings.Lines(p.Log.String()) {
 			if strings.Contains(line, `"service":"`+service+`"`) && strings.Contains(line, `"trace_id":"`+trace+`"`) {
 				return true
 			}
 		}
 		return false
 	}
-	waitFor(t, "both have logged it", func() bool { return named("core") && named("compat-proxy") })
+	programtest.WaitFor(t, "both have logged it", func() bool { return named("core") && named("compat-proxy") })
 }
 
 // TestADeadCollectorHoldsUpNoPayment: one that takes connections and never answers.
@@ -151,7 +153,7 @@ func TestADeadCollectorHoldsUpNoPayment(t *testing.T) {
 		}
 	}
 	begin := time.Now() //nolint:forbidigo // how long a real process takes to stop
-	p.stop(t)
+	p.Stop(t)
 	if took := time.Since(begin); took > patience/2 {
 		t.Errorf("the stop took %v", took)
 	}
@@ -160,11 +162,12 @@ func TestADeadCollectorHoldsUpNoPayment(t *testing.T) {
 // TestWrongTraceVariables: what would send spans nowhere ends the start, with exit code 1 and the variable's name.
 func TestWrongTraceVariables(t *testing.T) {
 	t.Parallel()
-	p := launchWith(t, append(os.Environ(), "OTEL_TRACES_EXPORTER=hunter2"), "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
-	if err := p.wait(); err == nil || p.cmd.ProcessState.ExitCode() != 1 {
+	p := launchWith(t, []string{"OTEL_TRACES_EXPORTER=hunter2"}, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
+	var exit *exec.ExitError
+	if err := p.Err(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("got %v, want exit code 1", err)
 	}
-	if said := p.stderr.String(); !strings.Contains(said, "OTEL_TRACES_EXPORTER") || strings.Contains(said, "hunter2") {
+	if said := p.Log.String(); !strings.Contains(said, "OTEL_TRACES_EXPORTER") || strings.Contains(said, "hunter2") {
 		t.Errorf("it says %q", said)
 	}
 }
