@@ -24,7 +24,7 @@ func (r *room) serve(t *testing.T) *certtest.Issued {
 // clients' alone.
 func (r *room) system() *sdk.System {
 	return &sdk.System{
-		HTTPS: "https://" + r.https(), CA: r.path("ca.pem"), V1: r.url(portFilter), HTTP: http.DefaultClient, Key: r.key, Log: r.compat.log,
+		HTTPS: "https://" + r.https(), CA: r.path("ca.pem"), V1: r.url(portFilter), HTTP: http.DefaultClient, Key: r.key, Log: r.compat.Log,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 	"github.com/causeway-pay/causeway/shared/tlspolicy/tlspolicytest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -95,17 +96,17 @@ func testClientAddress(t *testing.T, r *room) {
 			t.Errorf("%s: got %d %s", path, got.status, got.body)
 		}
 	}
-	for route, p := range map[string]*program{"GET /v1/transactions": r.core, "/v1/transactions": r.filter, "GET /compat/methods": r.compat} {
-		waitFor(t, p.name+" logs the client address", func() bool {
-			for line := range strings.Lines(p.log.String()) {
+	for route, p := range map[string]*programtest.Program{"GET /v1/transactions": r.core, "/v1/transactions": r.filter, "GET /compat/methods": r.compat} {
+		programtest.WaitFor(t, p.Name()+" logs the client address", func() bool {
+			for line := range strings.Lines(p.Log.String()) {
 				if strings.Contains(line, route+`"`) && strings.Contains(line, `"client_address":"`+address+`"`) {
 					return true
 				}
 			}
 			return false
 		})
-		if strings.Contains(p.log.String(), "203.0.113.66") {
-			t.Errorf("%s logs the address that the client claims", p.name)
+		if strings.Contains(p.Log.String(), "203.0.113.66") {
+			t.Errorf("%s logs the address that the client claims", p.Name())
 		}
 	}
 }
@@ -250,7 +251,7 @@ func testTrust(t *testing.T, r *room) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{host, trustHost} {
-		waitFor(t, "the certificate is told of on "+name, func() bool {
+		programtest.WaitFor(t, "the certificate is told of on "+name, func() bool {
 			got := ask(t, client, http.MethodGet, "https://"+name+"/v1/trust/fingerprints", "")
 			return got.status == http.StatusOK && strings.Contains(got.body, openssl(t, leaf).fingerprint)
 		})
@@ -279,7 +280,7 @@ func testHSTS(t *testing.T, r *room) {
 	wantHSTS(t, "Filter", ask(t, client, http.MethodPost, at+"/v1/transactions", "{}", "Authorization", "Bearer "+r.key,
 		"Content-Type", "application/jose"), 415)
 	wantHSTS(t, "Legacy", ask(t, client, http.MethodGet, at+"/compat/methods", ""), 200)
-	r.compat.kill()
+	r.compat.Kill()
 	wantHSTS(t, "Gone", ask(t, client, http.MethodGet, at+"/compat/methods", ""), 503)
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if got := ask(t, plain, http.MethodGet, r.url(portHTTP)+"/v1/health", ""); got.header.Get(tlspolicy.HSTSHeader) != "" {

@@ -3,11 +3,13 @@ package edge_test
 import (
 	"crypto/elliptic"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestKilled kills the control plane: Envoy keeps serving, and takes what changes once there is another. What is broken is refused before it is
@@ -27,24 +29,24 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	const connected = "control_plane.connected_state"
-	r.edge.kill()
-	waitFor(t, "Envoy notices", func() bool { return r.stat(t, connected) == 0 })
+	r.edge.Kill()
+	programtest.WaitFor(t, "Envoy notices", func() bool { return r.stat(t, connected) == 0 })
 	serves("without a control plane")
 	second := r.install(t) // while nobody looks
 	r.startEdge(t)
-	waitFor(t, "Envoy has it again", func() bool { return r.stat(t, connected) == 1 })
+	programtest.WaitFor(t, "Envoy has it again", func() bool { return r.stat(t, connected) == 1 })
 	r.shows(t, second.Leaf)
 	serves("with another")
 	r.configure(t, r.folder(), later, r.ip)
-	waitFor(t, "the new route is taken", func() bool {
+	programtest.WaitFor(t, "the new route is taken", func() bool {
 		before := r.stat(t, compatRequests)
 		ask(t, client, http.MethodGet, "https://"+host+"/later/methods", "")
 		return r.stat(t, compatRequests) > before
 	})
-	r.edge.kill()
+	r.edge.Kill()
 	serves("killed again")
 	r.startEdge(t)
-	r.edge.logs(t, "certificate is live") // Envoy has asked for all, and has it
+	r.edge.MustLog(t, "certificate is live") // Envoy has asked for all, and has it
 	r.refusesConfigurations(t)
 	r.refusesCertificates(t, second)
 	serves("after all that was refused")
@@ -83,8 +85,10 @@ func (r *room) refusesConfigurations(t *testing.T) {
 		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never reached",
 	} {
 		r.configure(t, r.folder(), more, r.ip)
-		r.edge.logs(t, reason)
-		_, said, err := output(t, "edge", "check", "--config", r.path("edge.yaml"))
+		r.edge.MustLog(t, reason)
+		_, said, err := programtest.Output(t.Context(), programtest.Command{
+			Path: filepath.Join(bin, "edge"), Args: []string{"check", "--config", r.path("edge.yaml")},
+		})
 		if err == nil || !strings.Contains(said, reason) {
 			t.Errorf("%s: edge check says %v, %q", more, err, said)
 		}
@@ -112,13 +116,13 @@ func (r *room) refusesCertificates(t *testing.T, present *certtest.Issued) {
 		"Alone":       {&alone, "stands alone"},
 	} {
 		bad.pair.Write(t, r.path("certs"), "edge")
-		r.edge.logs(t, bad.reason)
+		r.edge.MustLog(t, bad.reason)
 		r.stays(t, name, present)
 	}
 	files := present.Write(t, r.path("certs"), "edge")
 	other := r.issuer.IssueFor(t, certtest.ECDSA(t, elliptic.P256()), names)
 	certtest.Replace(t, files.Key, other.KeyPEM(t))
-	r.edge.logs(t, "is not the key of the certificate")
+	r.edge.MustLog(t, "is not the key of the certificate")
 	r.stays(t, "Mismatch", present)
 	if after := r.pushes(t); after != before {
 		t.Errorf("%d things were pushed", after-before)

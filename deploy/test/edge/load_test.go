@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // load asks through Envoy as long as it is not stopped, by both versions of HTTP, on connections that stay and on such as are new each time.
@@ -79,7 +81,7 @@ func (l *load) fail(err error) {
 // check wants that many requests, and none that failed.
 func (l *load) check(t *testing.T, least int64) {
 	t.Helper()
-	waitFor(t, fmt.Sprint(least, " requests are made"), func() bool { return l.done.Load() >= least })
+	programtest.WaitFor(t, fmt.Sprint(least, " requests are made"), func() bool { return l.done.Load() >= least })
 	l.stop()
 	t.Logf("%d requests, %d of them on a connection of their own, %d failed", l.done.Load(), l.fresh.Load(), len(l.failures))
 	for i, f := range l.failures {

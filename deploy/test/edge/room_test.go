@@ -13,11 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const (
@@ -28,18 +28,15 @@ const (
 // room is the whole service: core, mle-filter, compat-proxy and edge as processes, and an Envoy.
 type room struct {
 	dir    string
-	ip     string // where all listen: an address of its own, for a free port could be somebody else's when a program comes to it
+	ip     string // where all listen
 	env    []string
 	roots  *x509.CertPool // whom clients trust
 	issuer *certtest.Authority
 
-	core, filter, compat, edge *program
+	core, filter, compat, edge *programtest.Program
 	merchant, key              string
 	envoy                      *envoytest.Envoy
 }
-
-// rooms counts, so that each has an address of its own.
-var rooms atomic.Int32
 
 // newRoom starts the services behind the edge. Their logins are in the file of the path compat.yaml.
 func newRoom(t *testing.T) *room {
@@ -50,9 +47,8 @@ func newRoom(t *testing.T) *room {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	root := certtest.Root(t)
-	pid := os.Getpid()
 	r := &room{
-		dir: dir, ip: fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, 100+rooms.Add(1)), issuer: root.Intermediate(t), roots: root.Pool(),
+		dir: dir, ip: programtest.Host(t), issuer: root.Intermediate(t), roots: root.Pool(),
 		env: []string{
 			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_FILTER_TOKEN=" + secret(t),
 			"CAUSEWAY_MLE_KEK=" + secret(t), "CAUSEWAY_DEDUPLICATION_SECRET=" + secret(t),
@@ -91,7 +87,7 @@ func (r *room) startCore(t *testing.T) {
 	t.Helper()
 	r.core = run(t, r.env, "core", "serve", "--data", r.path("core"), "--listen", r.ip+portCore, "--admin", r.ip+adminCore, "--rate-limit", "0",
 		"--webhooks-allow-private")
-	r.core.listens(t, r.ip+adminCore)
+	r.core.MustListen(t, r.ip+adminCore)
 }
 
 func (r *room) startFilter(t *testing.T) {
@@ -106,14 +102,14 @@ rsa_bits: 2048
 spare_keys: 1
 `, r.ip+portFilter, r.ip+adminFilter, r.path("mle.sock"), r.url(portCore), r.url(adminCore), r.path("mle.db")))
 	r.filter = run(t, r.env, "mle-filter", "--config", r.path("mle.yaml"))
-	r.filter.listens(t, r.ip+portFilter)
+	r.filter.MustListen(t, r.ip+portFilter)
 }
 
 // startCompat starts the proxy in front of the filter, once the file has logins.
 func (r *room) startCompat(t *testing.T) {
 	t.Helper()
 	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--v1", r.url(portFilter), "--credentials", r.path("compat.yaml"), "--drop-in-paths")
-	r.compat.listens(t, r.ip+portCompat)
+	r.compat.MustListen(t, r.ip+portCompat)
 }
 
 // install puts a new certificate into the folder.
@@ -161,7 +157,7 @@ func (r *room) startEnvoy(t *testing.T) {
 	certtest.Replace(t, r.path("envoy.yaml"), []byte(text))
 	r.envoy = envoytest.Start(t, r.path("envoy.yaml"))
 	r.envoy.Listeners(t)
-	waitFor(t, "Envoy serves", func() bool { _, err := r.leaf(t); return err == nil })
+	programtest.WaitFor(t, "Envoy serves", func() bool { _, err := r.leaf(t); return err == nil })
 }
 
 func (r *room) https() string { return r.ip + portHTTPS }
@@ -198,7 +194,7 @@ func (r *room) leaf(t *testing.T) (*x509.Certificate, error) {
 // shows waits until a new handshake shows a certificate.
 func (r *room) shows(t *testing.T, want *x509.Certificate) {
 	t.Helper()
-	waitFor(t, "a new handshake shows the new certificate", func() bool {
+	programtest.WaitFor(t, "a new handshake shows the new certificate", func() bool {
 		got, err := r.leaf(t)
 		return err == nil && got.Equal(want)
 	})

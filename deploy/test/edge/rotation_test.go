@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -18,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/acmetest"
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -51,14 +51,14 @@ func TestRotation(t *testing.T) {
 	}
 	byFile := r.calendar(t)
 	r.configure(t, r.folder(), "tls: {minimum_version: '1.3'}", r.ip)
-	waitFor(t, "the changed policy is told of", func() bool { return len(hooks.of("tls.cipher_policy.changed")) == 1 })
+	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(hooks.of("tls.cipher_policy.changed")) == 1 })
 
-	r.stopEdge(t)
+	r.edge.Stop(t)
 	r.configure(t, fmt.Sprintf(`{publish_ahead: 0s, acme: {directory: %q, ca: %s, listen: "unix:%s"}}`, authority.Directory(), r.path("acme-ca.pem"), r.path("acme.sock")),
 		"tls: {minimum_version: '1.3'}")
 	r.startEdge(t)
 	var last *x509.Certificate
-	waitFor(t, "a new handshake shows the authority's certificate", func() bool {
+	programtest.WaitFor(t, "a new handshake shows the authority's certificate", func() bool {
 		var err error
 		last, err = r.leaf(t)
 		return err == nil && strings.Contains(last.Issuer.CommonName, "Pebble")
@@ -70,23 +70,12 @@ func TestRotation(t *testing.T) {
 	checkHooks(t, hooks, live)
 }
 
-// stopEdge ends the control plane as an operator would.
-func (r *room) stopEdge(t *testing.T) {
-	t.Helper()
-	if err := r.edge.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.edge.wait(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // told waits until a certificate is told to be the one that is served, and compares what is said of it with openssl.
 func (r *room) told(t *testing.T, leaf *x509.Certificate) {
 	t.Helper()
 	client, want := r.client(t, nil), openssl(t, leaf)
 	var got v1.TrustFingerprints
-	waitFor(t, "the certificate is told to be live", func() bool {
+	programtest.WaitFor(t, "the certificate is told to be live", func() bool {
 		a := ask(t, client, http.MethodGet, "https://"+trustHost+"/v1/trust/fingerprints", "")
 		got = v1.TrustFingerprints{}
 		return a.status == http.StatusOK && json.Unmarshal([]byte(a.body), &got) == nil && len(got.Current) == 1 && got.Current[0].CertificateSha256 == want.fingerprint
@@ -174,7 +163,7 @@ func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
 // checkHooks wants each rotation told of once, in its order, and the policy's change once, all signed.
 func checkHooks(t *testing.T, hooks *receiver, live []*x509.Certificate) {
 	t.Helper()
-	waitFor(t, "every rotation is delivered", func() bool { return len(hooks.of("certificate.rotated")) >= len(live)-1 })
+	programtest.WaitFor(t, "every rotation is delivered", func() bool { return len(hooks.of("certificate.rotated")) >= len(live)-1 })
 	rotated, seen := hooks.of("certificate.rotated"), map[string]bool{}
 	if len(rotated) != len(live)-1 {
 		t.Errorf("certificate.rotated: got %d, want %d", len(rotated), len(live)-1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestBesideAnApplication: the sidecars of a merchant's own application take its calls over TLS in its pod, and make v1 calls of them, to core's
@@ -29,7 +30,7 @@ func TestBesideAnApplication(t *testing.T) {
 	pod.authority.Issue(t, certtest.Hosts("payments.example.com")).Write(t, folder, "tls")
 	pod.start(t, "compat-proxy", "9081") // the unit has the words of sidecars.yaml
 	pod.envoy = envoytest.Start(t, pod.path("/etc/causeway/envoy.yaml"))
-	pod.envoy.Wait(t, "does not listen", func() bool { return listens(t, pod.address+":8443") })
+	pod.envoy.Wait(t, "does not listen", func() bool { return programtest.Listening(t.Context(), pod.address+":8443") })
 	status, answer := pod.call(t, http.MethodPost, "https://payments.example.com:8443/xml/v1/request.api", key, legacyPayment)
 	if status != http.StatusOK || !strings.Contains(answer, "<responseCode>1</responseCode>") {
 		t.Errorf("got %d %s", status, answer)

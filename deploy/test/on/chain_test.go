@@ -13,33 +13,28 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-const patience = 60 * time.Second
+const patience = programtest.Patience
 
 // machine is a folder in which our programs run as the units of systemd say: by their command lines, environments and settings, with the folder in
 // place of the machine's own, and a loopback address of its own.
 type machine struct {
 	dir, address string
-	from         string                 // the address of its clients
-	logs         map[string]*transcript // by unit
-	dropIns      string                 // changes to units, with %s for the unit's name; "" for none
-	env          []string               // of commands; nil for ours
+	from         string                      // the address of its clients
+	logs         map[string]*programtest.Log // by unit
+	dropIns      string                      // changes to units, with %s for the unit's name; "" for none
+	env          []string                    // of commands; nil for ours
 	authority    *certtest.Authority
 	client       *http.Client // as clients come in from outside
 	envoy        *envoytest.Envoy
 }
-
-var machinesMade atomic.Int32
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
@@ -48,11 +43,7 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	pid := os.Getpid()
-	network := fmt.Sprintf("127.%d.%d.", 1+pid>>8&0x7f, pid&0xff)
-	m := &machine{
-		dir: dir, address: network + strconv.Itoa(int(100+machinesMade.Add(1))), from: network + "1", logs: map[string]*transcript{},
-	}
+	m := &machine{dir: dir, address: programtest.Host(t), from: programtest.Host(t), logs: map[string]*programtest.Log{}}
 	for _, folder := range []string{"etc/causeway/certificates", "etc/causeway/secrets", "run/causeway/edge", "run/causeway/mle", "var/lib/causeway"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o750); err != nil {
 			t.Fatal(err)
@@ -134,53 +125,14 @@ func (m *machine) unit(t *testing.T, name string) (words, env []string) {
 func (m *machine) start(t *testing.T, name, port string) {
 	t.Helper()
 	words, env := m.unit(t, name)
-	log := &transcript{}
-	m.logs[name] = log
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, m.dir, log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	p := programtest.Start(t, programtest.Command{Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: m.dir})
+	m.logs[name] = p.Log
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := <-ended; err != nil {
-			t.Errorf("%s: %v\n%s", name, err, log)
+		if err := p.Terminate(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, p.Log)
 		}
 	})
-	await(t, name+" does not answer", func() bool {
-		select {
-		case err := <-ended:
-			ended <- nil
-			t.Fatalf("%s ended: %v\n%s", name, err, log)
-		default:
-		}
-		return listens(t, m.address+":"+port)
-	})
-}
-
-// listens reports whether somebody takes connections.
-func listens(t *testing.T, address string) bool {
-	t.Helper()
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
-	return err == nil && c.Close() == nil
-}
-
-// await waits until done is true.
-func await(t *testing.T, otherwise string, done func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatal(otherwise)
-		}
-	}
+	p.MustListen(t, m.address+":"+port)
 }
 
 // run carries out a command line of a program of ours on the machine.
@@ -243,7 +195,7 @@ func (m *machine) startAll(t *testing.T) {
 	m.start(t, "edge", "9084")
 	words, _ := m.unit(t, "envoy")
 	m.envoy = envoytest.Start(t, words[2], "--service-node", "of-this-test")
-	m.envoy.Wait(t, "does not listen", func() bool { return listens(t, m.address+":8443") })
+	m.envoy.Wait(t, "does not listen", func() bool { return programtest.Listening(t.Context(), m.address+":8443") })
 }
 
 const payment = `{"amount": 1250, "currency": "usd", "payment_method": "card"}`

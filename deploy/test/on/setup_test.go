@@ -1,47 +1,30 @@
 package on_test
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// bin is the folder of our programs, built for these tests.
+// bin is the folder of the programs under test.
 var bin string
 
 // root is the repository.
-var root = mustAbsolute("../../..")
+var root = mustRoot()
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "on")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	bin = dir
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", dir,
-		"./core/cmd/core", "./mle-filter/cmd/mle-filter", "./compat-proxy/cmd/compat-proxy", "./deploy/edge/cmd/edge", "./deploy/standalone")
-	build.Dir = root
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build the programs under test:", err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	programtest.Main(m, &bin, "core", "mle-filter", "compat-proxy", "edge", "standalone")
 }
 
-func mustAbsolute(path string) string {
-	path, err := filepath.Abs(path)
+func mustRoot() string {
+	root, err := programtest.Root()
 	if err != nil {
 		panic(err)
 	}
-	return path
+	return root
 }
 
 // mustRead returns a file of the repository.

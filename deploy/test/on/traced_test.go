@@ -1,14 +1,14 @@
 package on_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // hops are the programs that forward the client address or record it. Envoy gets the secret from
@@ -52,30 +52,10 @@ func TestHopSecret(t *testing.T) {
 	}
 }
 
-// transcript is the output of a program, which may be read while the program writes it.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer // guarded by mu
-}
-
-// Write implements io.Writer.
-func (l *transcript) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// String returns the output so far.
-func (l *transcript) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // awaitLine waits until a unit has logged a request line with all of the words.
 func (m *machine) awaitLine(t *testing.T, unit string, words ...string) {
 	t.Helper()
-	await(t, fmt.Sprintf("%s: no request line with %v", unit, words), func() bool { return m.hasLine(unit, words...) })
+	programtest.WaitFor(t, fmt.Sprintf("%s logs a request line with %v", unit, words), func() bool { return m.hasLine(unit, words...) })
 }
 
 // hasLine reports whether a unit has logged a request line with all of the words.
@@ -109,7 +89,7 @@ func (m *machine) checkTraced(t *testing.T, key string) {
 		lines = append(lines, words)
 	}
 	for _, route := range []string{"POST /compat/provider-a/xml", "POST /xml/v1/request.api"} {
-		await(t, "compat-proxy: no request line of "+route+" names its payment", func() bool {
+		programtest.WaitFor(t, "compat-proxy logs a request line of "+route+" that names its payment", func() bool {
 			return slices.ContainsFunc(lines, func(words []string) bool {
 				return m.hasLine("compat-proxy", append(words, `"route":"`+route+`"`)...)
 			})

@@ -2,16 +2,16 @@ package sdk
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"os"
 	"os/exec"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Client is a real one, installed.
@@ -29,7 +29,7 @@ func (c Client) open(t *testing.T, s *System) func(values) values {
 	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)                        //nolint:gosec // the program is ours to choose
 	cmd.Dir = t.TempDir()                                                                  // clients leave log files where they run
 	cmd.Env = append(os.Environ(), c.Env...)
-	stderr := &buffer{}
+	stderr := &programtest.Log{}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -71,22 +71,4 @@ func (c Client) open(t *testing.T, s *System) func(values) values {
 		}
 		return got
 	}
-}
-
-// buffer collects what a process prints while a test looks at it.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer // guarded by mu
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

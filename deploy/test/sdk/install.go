@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // The real clients are installed into the repository's .cache/sdk, once for each state of their lock file, so that a second run needs
@@ -83,7 +83,7 @@ func install(t *testing.T, name, lockFile string, fill func(ctx context.Context,
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(locked)
-	cache := filepath.Join(root(t), ".cache", "sdk")
+	cache := filepath.Join(programtest.MustRoot(t), ".cache", "sdk")
 	final := filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:8]))
 	if _, err := os.Stat(final); err == nil {
 		return final
@@ -110,29 +110,8 @@ func install(t *testing.T, name, lockFile string, fill func(ctx context.Context,
 	return final
 }
 
-// root is the folder of the repository: that of go.work, above the folder of the test.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			return dir
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.work above the test: where are the clients?")
-		}
-		dir = up
-	}
-}
-
 // absolute is a path in this folder.
 func absolute(t *testing.T, path string) string {
 	t.Helper()
-	return filepath.Join(root(t), "deploy", "test", "sdk", path)
+	return filepath.Join(programtest.MustRoot(t), "deploy", "test", "sdk", path)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
@@ -47,7 +48,7 @@ func WaitForKeys(t *testing.T, s *System) {
 // RunMLE runs the program of mle-filter's README for node or python as it stands there, by one of Algs.
 func RunMLE(t *testing.T, s *System, language, alg string) {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(root(t), "mle-filter", "README.md"))
+	readme, err := os.ReadFile(filepath.Join(programtest.MustRoot(t), "mle-filter", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
