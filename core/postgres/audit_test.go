@@ -49,13 +49,13 @@ func TestAuditPostgreSQL(t *testing.T) {
 		}
 	}
 	c.run(t, "audit", "verify")
-	if out, err := c.command(t, "audit", "verify", "--head", head).CombinedOutput(); err == nil || !strings.Contains(string(out), "tampered") {
-		t.Errorf("the last record is gone: got %s, %v", out, err)
+	if out := c.refused(t, "audit", "verify", "--head", head); !strings.Contains(out, "tampered") {
+		t.Errorf("the last record is gone: got %s", out)
 	}
 	if _, err := db.ExecContext(t.Context(), "UPDATE audit_records SET state_after = '' WHERE sequence = 4"); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := c.command(t, "audit", "verify").CombinedOutput(); err == nil || !strings.Contains(string(out), "record 4") {
-		t.Errorf("a changed record: got %s, %v", out, err)
+	if out := c.refused(t, "audit", "verify"); !strings.Contains(out, "record 4") {
+		t.Errorf("a changed record: got %s", out)
 	}
 }

@@ -130,7 +130,7 @@ func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
 	})
 	leader := number(t, db, "SELECT core_id FROM lead")
 	dead := number(t, db, "SELECT core_id FROM transactions WHERE status = 'processing' GROUP BY core_id HAVING COUNT(*) = 2")
-	killed.kill()
+	killed.Kill()
 	took := soon(t, 25*time.Second, "the dead core's payments are taken up", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 1
 	})
@@ -167,7 +167,7 @@ func TestLeadPostgreSQL(t *testing.T) {
 	if got := leads(); got != was && got != 0 { // 0 where the first is too starved to say that it is there, and the second has not noticed
 		t.Errorf("a second core took the lead from %d: %d", was, got)
 	}
-	first.kill()
+	first.Kill()
 	took := soon(t, 60*time.Second, "another one leads", func() bool { now := leads(); return now != 0 && now != was })
 	t.Logf("after %s", took)
 }

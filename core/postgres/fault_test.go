@@ -149,20 +149,13 @@ func TestACoreStandsStillPostgreSQL(t *testing.T) {
 	for range 2 {
 		before := l.done()
 		soon(t, 60*time.Second, "payments are taken", func() bool { return l.done() > before+50 })
-		signal(t, stopped, syscall.SIGSTOP)
+		stopped.Signal(syscall.SIGSTOP)
 		pause(8 * time.Second)
-		signal(t, stopped, syscall.SIGCONT)
+		stopped.Signal(syscall.SIGCONT)
 	}
 	before := l.done()
 	soon(t, 60*time.Second, "payments are taken", func() bool { return l.done() > before+50 })
 	l.judge(t, server.URL(nil))
-}
-
-func signal(t *testing.T, n *node, sig syscall.Signal) {
-	t.Helper()
-	if err := n.cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestPasswordRotatedPostgreSQL: a core whose password is no longer the server's says that the store is away once it needs new connections, and goes on by

@@ -128,7 +128,7 @@ func (d *doomed) round(t *testing.T, torn bool) lost {
 	}
 	out := lost{}
 	answered := ids()
-	n.kill()
+	n.Kill()
 	d.serve(t)
 	defer d.kill()
 	for _, id := range answered {

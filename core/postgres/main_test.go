@@ -1,42 +1,24 @@
 package postgres_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
-
-// program is cmd/core, built once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "core")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "core")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../cmd/core").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
 
 // cluster is some cores on one database.
 type cluster struct {
@@ -54,75 +36,42 @@ func newCluster(t *testing.T, store string) *cluster {
 }
 
 // command is the program with the cluster's settings.
-func (c *cluster) command(t *testing.T, args ...string) *exec.Cmd {
+func (c *cluster) command(t *testing.T, args ...string) programtest.Command {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
+	return programtest.Command{
+		Path: filepath.Join(programtest.MustPrograms(t, "core"), "core"), Args: args,
+		Env: []string{"CAUSEWAY_STORE=" + c.store, "CAUSEWAY_VAULT_KEK=" + c.kek},
 	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Env = append(os.Environ(), "CAUSEWAY_STORE="+c.store, "CAUSEWAY_VAULT_KEK="+c.kek)
-	return cmd
 }
 
 // run runs a command of the operator's and returns what it prints.
 func (c *cluster) run(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := c.command(t, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v: %s", args, err, out)
+	return programtest.MustOutput(t, c.command(t, args...))
+}
+
+// refused runs a command that must fail, and returns all that it prints. It prints no password.
+func (c *cluster) refused(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr, err := programtest.Output(t.Context(), c.command(t, args...))
+	if err == nil || strings.Contains(stdout+stderr, "hunter2") {
+		t.Errorf("%v: got %v, %s%s", args, err, stdout, stderr)
 	}
-	return strings.TrimSpace(string(out))
+	return stdout + stderr
 }
 
 // node is one core that serves.
 type node struct {
+	*programtest.Program
 	cluster *cluster
 	url     string
-	cmd     *exec.Cmd
-	ended   chan struct{}
 }
 
 // start starts a core, with more arguments. It is killed when the test ends.
 func (c *cluster) start(t *testing.T, more ...string) *node {
 	t.Helper()
-	cmd := c.command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"}, more...)...)
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	n := &node{cluster: c, cmd: cmd, ended: make(chan struct{})}
-	t.Cleanup(func() { n.kill() })
-	lines := bufio.NewScanner(log)
-	lines.Buffer(nil, 1<<20)
-	for n.url == "" && lines.Scan() {
-		var said struct {
-			Msg     string         `json:"msg"`
-			Address string         `json:"address"`
-			Rest    map[string]any `json:",embed"`
-		}
-		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "core: listening" {
-			n.url = "http://" + said.Address
-		}
-	}
-	if n.url == "" {
-		t.Fatal("the core did not start")
-	}
-	go func() {
-		_, _ = io.Copy(io.Discard, log) // until it has ended
-		_ = cmd.Wait()
-		close(n.ended)
-	}()
-	return n
-}
-
-// kill kills it, as a crash would.
-func (n *node) kill() {
-	_ = n.cmd.Process.Kill()
-	<-n.ended
+	p := programtest.Start(t, c.command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"}, more...)...))
+	return &node{Program: p, cluster: c, url: "http://" + p.MustAddress(t, "listen")}
 }
 
 // said is an answer.

@@ -63,7 +63,7 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	soon(t, 3*time.Minute, "the log is archived", func() bool { _, err := os.Stat(filepath.Join(archive, segment)); return err == nil })
-	n.kill()
+	n.Kill()
 	s.Kill()
 	took := mustRestore(t, s, data, base, fmt.Sprintf("restore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n", archive, moment))
 	soon(t, 3*time.Minute, "it is promoted", func() bool { return number(t, db, "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE 1 END") == 1 })

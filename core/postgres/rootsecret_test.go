@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -92,13 +93,9 @@ func TestRotateRootKilledPostgreSQL(t *testing.T) {
 	cluster := newCluster(t, pgtest.Schema(t))
 	n := cluster.start(t)
 	for range 12 {
-		cmd := cluster.command(t, "secrets", "rotate")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		rotation := programtest.Start(t, cluster.command(t, "secrets", "rotate"))
 		pause(rand.N(200 * time.Millisecond))
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
+		rotation.Kill()
 		n.must(t, 201, "POST", "/v1/transactions", payment(100, "card", ""), "")
 	}
 	cluster.start(t).must(t, 201, "POST", "/v1/transactions", payment(100, "card", ""), "")

@@ -37,7 +37,7 @@ func TestDeliveryOfADeadCorePostgreSQL(t *testing.T) {
 	nodes[0].must(t, 201, "POST", "/v1/transactions", payment(100, "card", ""), "")
 	soon(t, 60*time.Second, "a core delivers", func() bool { return came.Load() == 1 })
 	holder := number(t, db, "SELECT COUNT(*) FROM cores WHERE id < (SELECT core_id FROM webhook_deliveries WHERE leased = 1)")
-	nodes[holder].kill()
+	nodes[holder].Kill()
 	took := soon(t, 40*time.Second, "another one delivers", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == 1
 	})

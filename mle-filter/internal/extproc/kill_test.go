@@ -103,15 +103,13 @@ func TestEnvoyProgram(t *testing.T) {
 	t.Run("replaced", func(t *testing.T) { // the old one answers what it has, while the new one has the socket
 		old := k.running()
 		k.envoy.core.pause(t, pauses{before: func() {
-			if err := old.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Error(err)
-			}
+			old.Signal(syscall.SIGTERM)
 			for err := error(nil); err == nil; _, err = os.Stat(k.socket) { // until it drains
 			}
 			k.start(t)
 		}})
 		k.serves(t)
-		if err := old.Wait(); err != nil {
+		if err := old.Err(); err != nil {
 			t.Errorf("got %v, want a clean stop", err)
 		}
 	})

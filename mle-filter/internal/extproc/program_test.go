@@ -3,21 +3,17 @@
 package extproc_test
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // apiKeyOf is a merchant's key. Any that begins so is the same merchant's: the program asks about each once.
@@ -47,17 +43,15 @@ type program struct {
 	whose                     *whose
 	http                      string // where its HTTP port is
 
-	mu  sync.Mutex // what befalls the program does so where a request is sent or answered
-	cmd *exec.Cmd  // guarded by mu
+	mu  sync.Mutex           // what befalls the program does so where a request is sent or answered
+	now *programtest.Program // guarded by mu
 }
 
 func newProgram(t *testing.T) *program {
 	t.Helper()
 	p := &program{dir: folder(t), whose: &whose{before: map[string]func(){}}}
-	p.file, p.socket, p.config = filepath.Join(p.dir, "mle-filter"), filepath.Join(p.dir, "s"), filepath.Join(p.dir, "config.yaml")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.file, "../../cmd/mle-filter").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	p.file = filepath.Join(programtest.MustPrograms(t, "mle-filter"), "mle-filter")
+	p.socket, p.config = filepath.Join(p.dir, "s"), filepath.Join(p.dir, "config.yaml")
 	v1 := httptest.NewServer(p.whose)
 	t.Cleanup(v1.Close)
 	config := "listen: 127.0.0.1:0\nadmin: \"\"\nv1: " + v1.URL + "\nextproc: " + p.socket + "\nkeys: " + filepath.Join(p.dir, "mle.db") + "\nrsa_bits: 2048\nspare_keys: 1\n"
@@ -75,68 +69,43 @@ func newProgram(t *testing.T) *program {
 // start starts the program and waits until it serves.
 func (p *program) start(t *testing.T) {
 	t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), p.file, "--config", p.config)
-	cmd.Env = append(os.Environ(), "CAUSEWAY_MLE_KEK="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
-	log, err := cmd.StderrPipe()
+	now, err := programtest.Launch(programtest.Command{
+		Path: p.file, Args: []string{"--config", p.config},
+		Env: []string{"CAUSEWAY_MLE_KEK=" + base64.StdEncoding.EncodeToString(make([]byte, 32))},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		var event struct{ Msg, Address string }
-		if json.Unmarshal(lines.Bytes(), &event) == nil && event.Msg == "mle-filter: listening" {
-			p.mu.Lock()
-			p.cmd, p.http = cmd, "http://"+event.Address
-			p.mu.Unlock()
-			go func() { _, _ = io.Copy(io.Discard, log) }()
-			return
-		}
-	}
-	t.Fatalf("the program did not start: %v", cmd.Wait())
-}
-
-func (p *program) running() *exec.Cmd {
+	address := now.MustAddress(t, "listen")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.cmd
+	p.now, p.http = now, "http://"+address
+}
+
+func (p *program) running() *programtest.Program {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
 }
 
 // kill ends the program as the kernel does.
-func (p *program) kill() {
-	cmd := p.running()
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait() // it says how it was ended
-}
+func (p *program) kill() { p.running().Kill() }
 
 // hang stops the program until it is told to go on.
-func (p *program) hang() {
-	var state syscall.WaitStatus
-	process := p.running().Process
-	_ = process.Signal(syscall.SIGSTOP)
-	for !state.Stopped() {
-		if _, err := syscall.Wait4(process.Pid, &state, syscall.WUNTRACED, nil); err != nil {
-			return // the test fails by what comes of it
-		}
-	}
-}
+func (p *program) hang() { p.running().Pause() }
 
-func (p *program) goOn() { _ = p.running().Process.Signal(syscall.SIGCONT) }
+func (p *program) goOn() { p.running().Resume() }
 
 // run runs one of the program's commands.
 func (p *program) run(t *testing.T, in string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), p.file, args...)
-	cmd.Env, cmd.Stdin = append(os.Environ(), "KEY="+apiKeyOf+"own"), strings.NewReader(in)
-	var wrong bytes.Buffer
-	cmd.Stderr = &wrong
-	out, err := cmd.Output()
+	out, wrong, err := programtest.Output(t.Context(), programtest.Command{
+		Path: p.file, Args: args, Env: []string{"KEY=" + apiKeyOf + "own"}, Stdin: strings.NewReader(in),
+	})
 	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, wrong.String())
+		t.Fatalf("%v: %v\n%s", args, err, wrong)
 	}
-	return string(out)
+	return out
 }
 
 // sealed is a text encrypted to the program's key. It registers a key for answers first, which opened knows.
