@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const (
@@ -85,7 +86,7 @@ func watchMemory(ctx context.Context, p *serve.Process, peak *atomic.Int64) erro
 
 // startTime starts a server on data, at an address known before, and returns how long it took until it said that it is healthy.
 func (b *Bench) startTime(ctx context.Context, data string) (time.Duration, error) {
-	addr, err := serve.FreeAddr(ctx)
+	addr, err := programtest.Port(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -94,7 +95,6 @@ func (b *Bench) startTime(ctx context.Context, data string) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-	p.Discard()
 	ready, err := b.await(ctx, addr, 200)
 	return ready.Sub(start), errors.Join(err, p.Stop())
 }

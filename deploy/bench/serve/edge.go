@@ -15,6 +15,7 @@ import (
 	"text/template"
 
 	"github.com/causeway-pay/causeway/shared/envoytest/install"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Filter is a running mle-filter.
@@ -68,10 +69,10 @@ func StartEnvoy(ctx context.Context, root, folder, v1, socket string) (*Envoy, e
 		return nil, err
 	}
 	e := &Envoy{}
-	if e.Processed, err = FreeAddr(ctx); err != nil {
+	if e.Processed, err = programtest.Port(ctx); err != nil {
 		return nil, err
 	}
-	if e.Plain, err = FreeAddr(ctx); err != nil {
+	if e.Plain, err = programtest.Port(ctx); err != nil {
 		return nil, err
 	}
 	config, err := e.config(v1, socket)
@@ -85,7 +86,6 @@ func StartEnvoy(ctx context.Context, root, folder, v1, socket string) (*Envoy, e
 	if e.Process, err = Start(ctx, folder+".log", program, "-c", path, "--disable-hot-restart", "--log-level", "warning"); err != nil {
 		return nil, err
 	}
-	e.Discard()
 	return e, nil
 }
 

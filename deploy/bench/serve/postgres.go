@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Settings are what the PostgreSQL server that is measured is given, for whoever uses it. All else is as it comes: fsync, synchronous_commit and
@@ -117,18 +118,12 @@ func MakeCores(ctx context.Context, program string, p *Postgres, database string
 }
 
 func (c *Cores) command(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, c.program, args...) //nolint:gosec // our own program
-	cmd.Env, cmd.Stderr = append(os.Environ(), c.env...), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("core %s: %w", args[0], err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return output(ctx, c.env, c.program, args...)
 }
 
 // Start starts one. It may take a moment until it accepts connections.
 func (c *Cores) Start(ctx context.Context, logFile string) (*Listening, error) {
-	addr, err := FreeAddr(ctx)
+	addr, err := programtest.Port(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +131,5 @@ func (c *Cores) Start(ctx context.Context, logFile string) (*Listening, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Discard()
 	return &Listening{Process: p, Addr: addr}, nil
 }

@@ -1,13 +1,10 @@
 package serve
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,16 +12,18 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Process is a running program.
 type Process struct {
-	cmd *exec.Cmd
-	out *bufio.Reader // its standard output
+	*programtest.Program
+	out *programtest.Log // its standard output
 	log *os.File
 }
 
-// Start starts the program at path. Its standard error is appended to logFile.
+// Start starts the program at path, until ctx ends. Its standard error is appended to logFile.
 func Start(ctx context.Context, logFile, path string, args ...string) (*Process, error) {
 	return startWith(ctx, nil, logFile, path, args...)
 }
@@ -35,49 +34,51 @@ func startWith(ctx context.Context, env []string, logFile, path string, args ...
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // the programs are ours to choose
-	cmd.Stderr = log
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	p := &Process{out: &programtest.Log{Most: 64 << 10}, log: log}
+	p.Program, err = programtest.Launch(programtest.Command{Path: path, Args: args, Env: env, Stdout: p.out, Stderr: log})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", filepath.Base(path), err), log.Close())
 	}
-	return &Process{cmd: cmd, out: bufio.NewReader(out), log: log}, nil
+	context.AfterFunc(ctx, func() { p.Signal(syscall.SIGTERM) })
+	return p, nil
 }
 
-// Line returns the next line of the program's standard output.
-func (p *Process) Line() (string, error) {
-	line, err := p.out.ReadString('\n')
+// Line returns the first line of the program's standard output.
+func (p *Process) Line(ctx context.Context) (string, error) {
+	err := p.Until(ctx, "is ready", func() bool { return strings.Contains(p.out.String(), "\n") })
 	if err != nil {
-		return "", fmt.Errorf("%s ended before it was ready (see %s): %w", filepath.Base(p.cmd.Path), p.log.Name(), err)
+		return "", fmt.Errorf("%w (see %s)", err, p.log.Name())
 	}
+	line, _, _ := strings.Cut(p.out.String(), "\n")
 	return line, nil
 }
 
-// Discard reads and forgets what else the program prints, until Stop.
-func (p *Process) Discard() { go func() { _, _ = io.Copy(io.Discard, p.out) }() }
-
-// Stop asks the program to end and waits until it has. To die of the request is fine; to have ended before, or to say that ending
-// failed, is an error.
+// Stop asks the program to end and waits until it has. To die of the request is fine. It is an error
+// if the program fails to end well, or failed before.
 func (p *Process) Stop() error {
-	err := p.cmd.Process.Signal(syscall.SIGTERM)
+	err := p.Terminate()
 	var exit *exec.ExitError
-	if w := p.cmd.Wait(); !errors.As(w, &exit) || exit.ExitCode() > 0 {
-		err = errors.Join(err, w)
+	if errors.As(err, &exit) && exit.ExitCode() < 0 { // by a signal
+		err = nil
 	}
 	if err != nil {
-		err = fmt.Errorf("stop %s: %w", filepath.Base(p.cmd.Path), err)
+		err = fmt.Errorf("stop %s: %w", p.Name(), err)
 	}
 	return errors.Join(err, p.log.Close())
 }
 
+// output returns what a program of ours prints that ends by itself, without white space around it.
+func output(ctx context.Context, env []string, program string, args ...string) (string, error) {
+	out, errOut, err := programtest.Output(ctx, programtest.Command{Path: program, Args: args, Env: env})
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), args[0], err, errOut)
+	}
+	return strings.TrimSpace(out), nil
+}
+
 // Resident is the process's resident memory in bytes. Only Linux says it.
 func (p *Process) Resident() (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {
 		return 0, fmt.Errorf("resident memory: %w", err)
 	}
@@ -100,7 +101,7 @@ const ticks = 100
 
 // CPU is the processor time that the process has used. Only Linux says it.
 func (p *Process) CPU() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
 	if err != nil {
 		return 0, fmt.Errorf("processor time: %w", err)
 	}
@@ -115,15 +116,4 @@ func (p *Process) CPU() (time.Duration, error) {
 		sum += n
 	}
 	return time.Duration(sum) * time.Second / ticks, nil
-}
-
-// FreeAddr returns a loopback address (host:port) that nothing listened on a moment ago, for programs that cannot pick their own or
-// whose address must be known before they start.
-func FreeAddr(ctx context.Context) (string, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("free port: %w", err)
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -1,7 +1,6 @@
 package serve_test
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,8 +32,8 @@ func TestStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, c.script)
-			line, err := p.Line()
-			if want := "ready\n"; err != nil || line != want {
+			line, err := p.Line(t.Context())
+			if want := "ready"; err != nil || line != want {
 				t.Errorf("got %q %v, want %q", line, err, want)
 			}
 			if err := p.Stop(); (err == nil) != c.ok {
@@ -47,7 +46,7 @@ func TestStop(t *testing.T) {
 func TestLineOfAProgramThatEnded(t *testing.T) {
 	t.Parallel()
 	p := start(t, `exit 1`)
-	if line, err := p.Line(); err == nil {
+	if line, err := p.Line(t.Context()); err == nil {
 		t.Errorf("got %q and no error", line)
 	}
 	if err := p.Stop(); err == nil {
@@ -62,7 +61,7 @@ func TestStandardErrorIsInTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Line(); err != nil {
+	if _, err := p.Line(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if runtime.GOOS == "linux" {
@@ -77,26 +76,4 @@ func TestStandardErrorIsInTheLog(t *testing.T) {
 	if want := "said\n"; err != nil || string(got) != want {
 		t.Errorf("got %q %v, want %q", got, err, want)
 	}
-}
-
-// Another process may take a free address before the test does, so one that is taken tells nothing; ten do.
-func TestFreeAddrCanBeListenedOn(t *testing.T) {
-	t.Parallel()
-	var lc net.ListenConfig
-	var last error
-	for range 10 {
-		addr, err := serve.FreeAddr(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := lc.Listen(t.Context(), "tcp", addr)
-		if err == nil {
-			if err := l.Close(); err != nil {
-				t.Error(err)
-			}
-			return
-		}
-		last = err
-	}
-	t.Errorf("none of ten addresses was free: %v", last)
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // mockModule is the server that P2 compares with, at the version that its numbers are for.
@@ -24,54 +27,35 @@ type Programs struct {
 	Mock        string // "" unless asked for
 }
 
-// Build builds our own programs from the checkout at root and, when withMock, installs the other server, all into root/.cache/bin.
+// Build builds our own programs, and when withMock installs the other server into root/.cache/bin.
 func Build(ctx context.Context, root string, withMock bool) (Programs, error) {
-	bin := filepath.Join(root, ".cache", "bin")
+	folder, err := programtest.Programs(ctx, "standalone", "compat-proxy", "mle-filter", "core", "edge", "passthrough")
+	if err != nil {
+		return Programs{}, err
+	}
 	p := Programs{
-		Standalone: filepath.Join(bin, "bench-standalone"), Proxy: filepath.Join(bin, "bench-compat-proxy"),
-		Filter: filepath.Join(bin, "bench-mle-filter"), Passthrough: filepath.Join(bin, "bench-passthrough"),
-		Core: filepath.Join(bin, "bench-core"), Edge: filepath.Join(bin, "bench-edge"),
+		Standalone: filepath.Join(folder, "standalone"), Proxy: filepath.Join(folder, "compat-proxy"), Filter: filepath.Join(folder, "mle-filter"),
+		Core: filepath.Join(folder, "core"), Edge: filepath.Join(folder, "edge"), Passthrough: filepath.Join(folder, "passthrough"),
 	}
-	for _, made := range [][2]string{
-		{p.Standalone, "./deploy/standalone"},
-		{p.Proxy, "./compat-proxy/cmd/compat-proxy"},
-		{p.Filter, "./mle-filter/cmd/mle-filter"},
-		{p.Core, "./core/cmd/core"},
-		{p.Edge, "./deploy/edge/cmd/edge"},
-		{p.Passthrough, "./deploy/bench/passthrough"},
-	} {
-		if err := goTool(ctx, root, bin, "build", "-trimpath", "-o", made[0], made[1]); err != nil {
-			return p, err
-		}
+	if withMock {
+		p.Mock, err = installMock(ctx, filepath.Join(root, ".cache", "bin"))
 	}
-	if !withMock {
-		return p, nil
-	}
-	_, version, _ := strings.Cut(mockModule, "@")
-	p.Mock = filepath.Join(bin, "stripe-mock-"+version)
-	if _, err := os.Stat(p.Mock); err == nil {
-		return p, nil
-	}
-	if err := goTool(ctx, bin, bin, "install", mockModule); err != nil {
-		return p, err
-	}
-	if err := os.Rename(filepath.Join(bin, "stripe-mock"), p.Mock); err != nil {
-		return p, fmt.Errorf("install %s: %w", mockModule, err)
-	}
-	return p, nil
+	return p, err
 }
 
-func goTool(ctx context.Context, dir, bin string, args ...string) error {
-	if err := os.MkdirAll(bin, 0o750); err != nil {
-		return fmt.Errorf("go %s: %w", args[0], err)
+// installMock installs the other server into a folder, unless it is there.
+func installMock(ctx context.Context, bin string) (string, error) {
+	_, version, _ := strings.Cut(mockModule, "@")
+	mock := filepath.Join(bin, "stripe-mock-"+version)
+	if _, err := os.Stat(mock); err == nil {
+		return mock, nil
 	}
-	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // arguments are constants and paths of this checkout
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), "GOBIN="+bin)
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+	cmd := exec.CommandContext(ctx, "go", "install", mockModule)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "GOBIN="+bin), os.Stderr, os.Stderr
+	if err := errors.Join(os.MkdirAll(bin, 0o750), cmd.Run(), os.Rename(filepath.Join(bin, "stripe-mock"), mock)); err != nil {
+		return "", fmt.Errorf("install %s: %w", mockModule, err)
 	}
-	return nil
+	return mock, nil
 }
 
 // Standalone is our running server.
@@ -111,11 +95,10 @@ func StartStandalone(ctx context.Context, program, data string) (*Standalone, er
 	if err != nil {
 		return nil, err
 	}
-	line, err := p.Line()
+	line, err := p.Line(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", err, p.Stop())
 	}
-	p.Discard()
 	var ready struct {
 		HTTP string `json:"http"`
 		Keys struct {
@@ -159,7 +142,7 @@ func StartMock(ctx context.Context, program, logFile string) (*Listening, error)
 
 // listen starts a program whose last argument is an address to listen on, on a free one.
 func listen(ctx context.Context, env []string, logFile, program string, args ...string) (*Listening, error) {
-	addr, err := FreeAddr(ctx)
+	addr, err := programtest.Port(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +150,5 @@ func listen(ctx context.Context, env []string, logFile, program string, args ...
 	if err != nil {
 		return nil, err
 	}
-	p.Discard()
 	return &Listening{Process: p, Addr: addr}, nil
 }

@@ -8,13 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/standalone/devca"
 	"github.com/causeway-pay/causeway/shared/envoytest/install"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // WholeEdge is a core with all that stands in front of it, each a process of its own, and an Envoy that the edge program configures.
@@ -62,11 +61,11 @@ func (w *WholeEdge) add(p *Process, stop func() error) {
 // startCore starts core, with a merchant.
 func (w *WholeEdge) startCore(ctx context.Context, program, folder string) error {
 	data := filepath.Join(folder, "core")
-	merchant, err := printed(ctx, program, "merchants", "create", "bench", "--data", data)
+	merchant, err := output(ctx, nil, program, "merchants", "create", "bench", "--data", data)
 	if err != nil {
 		return err
 	}
-	if w.Key, err = printed(ctx, program, "keys", "create", "--merchant", merchant, "--data", data); err != nil {
+	if w.Key, err = output(ctx, nil, program, "keys", "create", "--merchant", merchant, "--data", data); err != nil {
 		return err
 	}
 	core, err := listen(ctx, nil, filepath.Join(folder, "core.log"), program, "serve", "--data", data, "--rate-limit", "0", "--listen")
@@ -90,7 +89,7 @@ func (w *WholeEdge) startEdge(ctx context.Context, program, root, folder string,
 	if err != nil {
 		return err
 	}
-	if w.HTTPS, err = FreeAddr(ctx); err != nil {
+	if w.HTTPS, err = programtest.Port(ctx); err != nil {
 		return err
 	}
 	if err := w.certify(folder, now); err != nil {
@@ -110,7 +109,7 @@ upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, mle: {address:
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return err
 	}
-	start, err := printed(ctx, program, "bootstrap", "--config", config, "--admin", "127.0.0.1:0")
+	start, err := output(ctx, nil, program, "bootstrap", "--config", config, "--admin", "127.0.0.1:0")
 	if err == nil {
 		err = os.WriteFile(bootstrap, []byte(start), 0o600)
 	}
@@ -122,7 +121,6 @@ upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, mle: {address:
 		if err != nil {
 			return err
 		}
-		made.Discard()
 		w.add(made, made.Stop)
 	}
 	return nil
@@ -165,15 +163,4 @@ func (w *WholeEdge) Stop() error {
 		errs = append(errs, w.stops[i]())
 	}
 	return errors.Join(errs...)
-}
-
-// printed is what a program prints that ends by itself.
-func printed(ctx context.Context, program string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the programs are ours to choose
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", filepath.Base(program), args[0], err)
-	}
-	return strings.TrimSpace(string(out)), nil
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/causeway-pay/causeway/deploy/bench"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const usage = `bench measures Causeway's promises in numbers and prints them beside what they have to reach.
@@ -87,7 +87,7 @@ func parse(args []string, cfg *bench.Config) (file string, err error) {
 
 func measure(ctx context.Context, cfg bench.Config, file string, stdout io.Writer) error {
 	var err error
-	if cfg.Root, err = checkout(); err != nil {
+	if cfg.Root, err = programtest.Root(); err != nil {
 		return err
 	}
 	report, err := bench.Run(ctx, cfg)
@@ -113,20 +113,4 @@ func write(file string, report *bench.Report) error {
 		return fmt.Errorf("-json: %w", err)
 	}
 	return nil
-}
-
-// checkout finds the root of the checkout above the working directory.
-func checkout() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("working directory: %w", err)
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("%s is not in a checkout: no go.work above it", start)
-		}
-	}
 }
