@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const (
@@ -109,8 +109,8 @@ type Pebble struct {
 	https                *certtest.Authority // of its own HTTPS
 	client               *http.Client
 
-	process *exec.Cmd
-	output  bytes.Buffer
+	process *programtest.Program // nil while it is stopped
+	output  programtest.Log
 }
 
 // New makes an authority, and starts it until the test ends.
@@ -121,7 +121,7 @@ func New(t *testing.T, o Options) *Pebble {
 	}
 	p := &Pebble{
 		program: install(t), environment: append([]string{"PEBBLE_VA_NOSLEEP=1", "PEBBLE_AUTHZREUSE=0"}, o.Environment...),
-		https: certtest.Root(t), dns: serveDNS(t, o.Address), address: free(t), management: free(t),
+		https: certtest.Root(t), dns: serveDNS(t, o.Address), address: programtest.MustPort(t), management: programtest.MustPort(t),
 	}
 	folder := t.TempDir()
 	files := p.https.Issue(t).Write(t, folder, "pebble")
@@ -155,29 +155,23 @@ func (p *Pebble) Directory() string { return "https://" + p.address + "/dir" }
 // Start starts it again, with nothing that it knew before.
 func (p *Pebble) Start(t *testing.T) {
 	t.Helper()
-	//nolint:gosec // the program is ours to choose
-	p.process = exec.CommandContext(context.WithoutCancel(t.Context()), p.program, "-config", p.config, "-dnsserver", p.dns)
-	p.process.Env = append(os.Environ(), p.environment...)
-	p.process.Stdout, p.process.Stderr = &p.output, &p.output
-	if err := p.process.Start(); err != nil {
+	var err error
+	p.process, err = programtest.Launch(programtest.Command{
+		Path: p.program, Args: []string{"-config", p.config, "-dnsserver", p.dns}, Env: p.environment, Stderr: &p.output,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if _, err := p.get(ctx, p.Directory()); err == nil {
-			if _, err = p.get(ctx, "https://"+p.management+"/roots/0"); err == nil {
-				return
-			}
+	err = p.process.Until(t.Context(), "serves", func() bool {
+		if _, err := p.get(t.Context(), p.Directory()); err != nil {
+			return false
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			p.Stop()
-			t.Fatalf("Pebble does not start:\n%s", p.output.String())
-		}
+		_, err := p.get(t.Context(), "https://"+p.management+"/roots/0")
+		return err == nil
+	})
+	if err != nil {
+		p.Stop()
+		t.Fatalf("%v\n%s", err, &p.output)
 	}
 }
 
@@ -186,8 +180,7 @@ func (p *Pebble) Stop() {
 	if p.process == nil {
 		return
 	}
-	_ = p.process.Process.Signal(syscall.SIGTERM)
-	_ = p.process.Wait() // it says how it was ended
+	_ = p.process.Terminate() // it says how it was ended
 	p.process = nil
 	p.client.CloseIdleConnections()
 }
@@ -290,12 +283,4 @@ func listen(t *testing.T) net.Listener {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	return l
-}
-
-// free is an address where nobody listens. Pebble does not say which port it took, so one has to be chosen for it.
-func free(t *testing.T) string {
-	t.Helper()
-	l := listen(t)
-	_ = l.Close()
-	return l.Addr().String()
 }

@@ -12,18 +12,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // runVariable has the test's own program be the program under test: a process that can be killed.
@@ -170,22 +169,9 @@ func (b *bed) process(t *testing.T) (kill func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := exec.CommandContext(context.WithoutCancel(t.Context()), self)
-	run.Env = append(os.Environ(), runVariable+"=--config\n"+b.path("edge.yaml"))
-	run.Stderr = b.log(t)
-	run.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var once sync.Once
-	kill = func() {
-		once.Do(func() {
-			_ = run.Process.Kill()
-			_ = run.Wait() // it was killed
-		})
-	}
-	t.Cleanup(kill)
-	return kill
+	return programtest.Start(t, programtest.Command{
+		Path: self, Env: []string{runVariable + "=--config\n" + b.path("edge.yaml")}, Stderr: b.log(t),
+	}).Kill
 }
 
 // envoy starts one by the bootstrap that the program prints.
