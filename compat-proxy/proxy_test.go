@@ -1,7 +1,6 @@
 package compatproxy_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -24,6 +23,7 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const (
@@ -286,7 +286,7 @@ func dropNumbers(_ []string, a slog.Attr) slog.Attr {
 
 func TestLogHoldsNoSecret(t *testing.T) {
 	t.Parallel()
-	var out safeBuffer
+	var out programtest.Log
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: dropNumbers}))
 	})
@@ -307,24 +307,6 @@ func TestLogHoldsNoSecret(t *testing.T) {
 			t.Errorf("log: got %s, want no %s in it", log, secret)
 		}
 	}
-}
-
-// safeBuffer is a bytes.Buffer for several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer // guarded by mu
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 func TestPanicIsAnswered(t *testing.T) {

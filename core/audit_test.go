@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -229,7 +230,7 @@ func TestAuditPurge(t *testing.T) {
 		t.Error("a retention of less than a year is taken")
 	}
 	dir, now := t.TempDir(), clock.NewFake(birth)
-	logs := &coretest.Log{}
+	logs := &programtest.Log{}
 	open := func() *core.Core {
 		c, err := core.Open(t.Context(), core.Config{Data: dir, Clock: now, KeepAudit: core.LeastKeepAudit, Log: slog.New(slog.NewJSONHandler(logs, nil))})
 		if err != nil {

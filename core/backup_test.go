@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/backup"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -34,7 +35,7 @@ func (b *bundle) MustBackup(t *testing.T) string {
 // restored opens a service on what a backup restores to, with the bundle's key.
 func (b *bundle) restored(t *testing.T, from string) *bundle {
 	t.Helper()
-	next := &bundle{rateLimit: -1, dir: filepath.Join(t.TempDir(), "data"), clock: b.clock, logs: &coretest.Log{}, merchant: b.merchant, key: b.key}
+	next := &bundle{rateLimit: -1, dir: filepath.Join(t.TempDir(), "data"), clock: b.clock, logs: &programtest.Log{}, merchant: b.merchant, key: b.key}
 	if err := core.Restore(t.Context(), core.Config{Data: next.dir}, from); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -45,7 +46,7 @@ type bundle struct {
 	hop           string // Config.HopSecret, "" for none
 	inner         bool   // requests need no filter in front
 	clock         *clock.Fake
-	logs          *coretest.Log
+	logs          *programtest.Log
 	core          *core.Core
 	server        *httptest.Server
 	client        *http.Client
@@ -71,7 +72,7 @@ func setupWith(t *testing.T, catalogue string) *bundle {
 // openBundle starts a service as the bundle says, with a merchant and a key.
 func openBundle(t *testing.T, b *bundle) *bundle {
 	t.Helper()
-	b.dir, b.clock, b.logs = t.TempDir(), clock.NewFake(birth), &coretest.Log{}
+	b.dir, b.clock, b.logs = t.TempDir(), clock.NewFake(birth), &programtest.Log{}
 	switch {
 	case b.on != nil:
 		b.database = b.on

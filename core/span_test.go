@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -15,7 +15,7 @@ import (
 // spans is all that a service exported to a collector, and what the exporter itself logged.
 type spans struct {
 	collector *telemetrytest.Collector
-	log       *coretest.Log
+	log       *programtest.Log
 	providers []*export.Provider
 }
 
@@ -30,7 +30,7 @@ func setupTraced(t *testing.T) (*bundle, *spans) {
 // trace has the service export its spans from its next start on.
 func (b *bundle) trace(t *testing.T) *spans {
 	t.Helper()
-	s := &spans{collector: telemetrytest.New(t), log: &coretest.Log{}}
+	s := &spans{collector: telemetrytest.New(t), log: &programtest.Log{}}
 	p := s.open(t, map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": s.collector.URL, "OTEL_BSP_MAX_QUEUE_SIZE": "100000", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "512",
 	})

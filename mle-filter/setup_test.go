@@ -1,7 +1,6 @@
 package mlefilter_test
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -22,6 +21,7 @@ import (
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
@@ -87,12 +87,12 @@ type filter struct {
 	*mlefilter.Filter
 	core  *core
 	clock *clock.Fake
-	log   *safeLog
+	log   *programtest.Log
 }
 
 func open(t *testing.T, change func(*mlefilter.Config)) *filter {
 	t.Helper()
-	f := &filter{core: &core{}, clock: clock.NewFake(birth), log: &safeLog{}}
+	f := &filter{core: &core{}, clock: clock.NewFake(birth), log: &programtest.Log{}}
 	back := httptest.NewServer(f.core)
 	t.Cleanup(back.Close)
 	cfg := mlefilter.Config{
@@ -118,23 +118,6 @@ func open(t *testing.T, change func(*mlefilter.Config)) *filter {
 
 // inProcess has the filter call its core without a connection.
 func inProcess(c *mlefilter.Config) { c.V1, c.Core = "", &core{} }
-
-type safeLog struct {
-	mu  sync.Mutex
-	buf bytes.Buffer // guarded by mu
-}
-
-func (l *safeLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-func (l *safeLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
 
 type got struct {
 	status int

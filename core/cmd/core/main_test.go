@@ -14,12 +14,13 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // run carries out a command line and returns its exit code and what it printed.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	out, err := &coretest.Log{}, &coretest.Log{}
+	out, err := &programtest.Log{}, &programtest.Log{}
 	m := Main{Args: args, Stdout: out, Stderr: err}
 	code = m.Run(t.Context())
 	return code, out.String(), err.String()
@@ -128,7 +129,7 @@ func TestFromNothingToAPayment(t *testing.T) {
 		t.Fatalf("migrate: got %d, %q, %q", code, stdout, stderr)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	log := &coretest.Log{}
+	log := &programtest.Log{}
 	ended := make(chan int, 1)
 	m := Main{Args: []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log}
 	go func() { ended <- m.Run(ctx) }()
@@ -153,7 +154,7 @@ func TestFromNothingToAPayment(t *testing.T) {
 }
 
 // waitFor waits until the log has what re finds.
-func waitFor(t *testing.T, log *coretest.Log, ended <-chan int, re *regexp.Regexp) string {
+func waitFor(t *testing.T, log *programtest.Log, ended <-chan int, re *regexp.Regexp) string {
 	t.Helper()
 	for {
 		if found := re.FindStringSubmatch(log.String()); found != nil {

@@ -1,7 +1,6 @@
 package coretest
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -30,6 +29,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -56,7 +56,7 @@ type Service struct {
 	API      http.Handler
 	Tenant   payment.Tenant
 	Key      string // a secret test key
-	Log      *Log
+	Log      *programtest.Log
 	Database *Database
 	Inspect  *sql.DB       // the database, past the store
 	Peers    *engine.Peers // nil where it has the store for itself
@@ -91,7 +91,7 @@ func OpenOnce(tb testing.TB) *Service {
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()
 	next := *s
-	next.Log, next.Peers = &Log{}, &engine.Peers{}
+	next.Log, next.Peers = &programtest.Log{}, &engine.Peers{}
 	next.open(tb)
 	return &next
 }
@@ -99,7 +99,7 @@ func (s *Service) Beside(tb testing.TB) *Service {
 func openOn(tb testing.TB, dir string, on *Database, peers *engine.Peers) *Service {
 	tb.Helper()
 	c := clock.NewFake(Birth)
-	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &Log{}, Database: on, Peers: peers}
+	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{}, Database: on, Peers: peers}
 	s.open(tb)
 	s.Tenant = payment.Tenant{Merchant: s.IDs.Next()}
 	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
@@ -199,7 +199,7 @@ func (s *Service) Snapshot(tb testing.TB) string {
 func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	tb.Helper()
 	next := *s
-	next.Dir, next.Log = dir, &Log{}
+	next.Dir, next.Log = dir, &programtest.Log{}
 	next.Database = copied(tb, dir)
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
@@ -335,26 +335,6 @@ type testMethods struct{}
 
 func (testMethods) Fixture(name string) (acquirer.Card, bool) { return visa(), name == "pm_card_visa" }
 func (testMethods) DefaultPaymentMethod() string              { return "pm_card_visa" }
-
-// Log is a log that can be read while it is written.
-type Log struct {
-	mu  sync.Mutex
-	buf bytes.Buffer // guarded by mu
-}
-
-// Write appends p; it never fails.
-func (l *Log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-// String is everything written so far.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Clone(l.buf.String())
-}
 
 // MustExec writes past the store, for what the store has no method for yet.
 func (s *Service) MustExec(tb testing.TB, statement string, args ...any) {

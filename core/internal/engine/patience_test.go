@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // network forwards to a PostgreSQL server, and each message takes a time on its way. None does before
@@ -97,7 +98,7 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	t.Helper()
 	server, c := pgtest.Schema(t), clock.NewFake(coretest.Birth)
 	base := &coretest.Service{
-		Dir: t.TempDir(), Acquirer: &coretest.Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &coretest.Log{},
+		Dir: t.TempDir(), Acquirer: &coretest.Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{},
 		Database: coretest.OnServer(server),
 	}
 	s = base.Beside(t)

@@ -1,7 +1,6 @@
 package export_test
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"net"
@@ -9,10 +8,10 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
@@ -21,28 +20,10 @@ import (
 // secretValue stands where a secret may be by mistake; no message may hold it.
 const secretValue = "hunter2"
 
-// logbook is written to by the exporter's goroutine, which may outlive a Close that gave up waiting.
-type logbook struct {
-	mu  sync.Mutex
-	buf bytes.Buffer // guarded by mu
-}
-
-func (l *logbook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
 // open opens a provider by these variables, and returns what it logs.
-func open(t *testing.T, vars map[string]string) (*export.Provider, *logbook, error) {
+func open(t *testing.T, vars map[string]string) (*export.Provider, *programtest.Log, error) {
 	t.Helper()
-	log := &logbook{}
+	log := &programtest.Log{}
 	p, err := export.Open(t.Context(), export.Config{
 		Getenv: func(name string) string { return vars[name] }, Service: "test", Log: slog.New(slog.NewJSONHandler(log, nil)), Console: log,
 	})
@@ -52,7 +33,7 @@ func open(t *testing.T, vars map[string]string) (*export.Provider, *logbook, err
 	return p, log, err
 }
 
-func mustOpen(t *testing.T, vars map[string]string) (*export.Provider, *logbook) {
+func mustOpen(t *testing.T, vars map[string]string) (*export.Provider, *programtest.Log) {
 	t.Helper()
 	p, log, err := open(t, vars)
 	if err != nil {

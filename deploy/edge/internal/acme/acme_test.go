@@ -23,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const patience = 60 * time.Second
@@ -60,7 +61,7 @@ type run struct {
 	source  *acme.Source
 	updates chan certfile.Update
 	clock   *seenClock
-	log     *lines
+	log     *programtest.Log
 	stop    func()
 }
 
@@ -75,7 +76,7 @@ func hostsOf(t *testing.T) []string {
 // start runs a source on an authority. Its clock stands until it is moved, and it looks at it all the time.
 func start(t *testing.T, p *world, folder string, change func(*acme.Settings)) *run {
 	t.Helper()
-	r := &run{updates: make(chan certfile.Update, 100), clock: &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &lines{}}
+	r := &run{updates: make(chan certfile.Update, 100), clock: &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &programtest.Log{}}
 	settings := acme.Settings{
 		Directory: p.Directory(), Email: "ops@example.test", Trust: p.Trust(), Roots: x509.NewCertPool(), Hosts: hostsOf(t), HTTP01: true, TLSALPN01: true,
 		Folder: folder, Clock: r.clock, Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -417,22 +418,4 @@ func mustGlob(t *testing.T, folder, pattern string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// lines is a log that may be read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer // guarded by mu
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
