@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/deploy/edge/acmetest"
+	"github.com/causeway-pay/causeway/deploy/test/hook"
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -51,7 +52,7 @@ func TestRotation(t *testing.T) {
 	}
 	byFile := r.calendar(t)
 	r.configure(t, r.folder(), "tls: {minimum_version: '1.3'}", r.ip)
-	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(hooks.of("tls.cipher_policy.changed")) == 1 })
+	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(hooks.Of(t, "tls.cipher_policy.changed")) == 1 })
 
 	r.edge.Stop(t)
 	r.configure(t, fmt.Sprintf(`{publish_ahead: 0s, acme: {directory: %q, ca: %s, listen: "unix:%s"}}`, authority.Directory(), r.path("acme-ca.pem"), r.path("acme.sock")),
@@ -161,14 +162,14 @@ func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
 }
 
 // checkHooks wants each rotation told of once, in its order, and the policy's change once, all signed.
-func checkHooks(t *testing.T, hooks *receiver, live []*x509.Certificate) {
+func checkHooks(t *testing.T, hooks *hook.Receiver, live []*x509.Certificate) {
 	t.Helper()
-	programtest.WaitFor(t, "every rotation is delivered", func() bool { return len(hooks.of("certificate.rotated")) >= len(live)-1 })
-	rotated, seen := hooks.of("certificate.rotated"), map[string]bool{}
+	programtest.WaitFor(t, "every rotation is delivered", func() bool { return len(hooks.Of(t, "certificate.rotated")) >= len(live)-1 })
+	rotated, seen := hooks.Of(t, "certificate.rotated"), map[string]bool{}
 	if len(rotated) != len(live)-1 {
 		t.Errorf("certificate.rotated: got %d, want %d", len(rotated), len(live)-1)
 	}
-	for _, d := range append(rotated, hooks.of("tls.cipher_policy.changed")...) {
+	for _, d := range append(rotated, hooks.Of(t, "tls.cipher_policy.changed")...) {
 		if !d.Verified || seen[d.ID] {
 			t.Errorf("got %+v", d)
 		}
@@ -179,7 +180,7 @@ func checkHooks(t *testing.T, hooks *receiver, live []*x509.Certificate) {
 			t.Errorf("rotation %d: got %s", i, rotated[i].Body)
 		}
 	}
-	if d := hooks.of("tls.cipher_policy.changed"); len(d) != 1 || !strings.Contains(d[0].Body, `"removed":{"versions":["1.2"]`) {
+	if d := hooks.Of(t, "tls.cipher_policy.changed"); len(d) != 1 || !strings.Contains(d[0].Body, `"removed":{"versions":["1.2"]`) {
 		t.Errorf("tls.cipher_policy.changed: got %+v", d)
 	}
 }

@@ -1,7 +1,7 @@
 'use strict';
 // A merchant's receiver of webhooks, with the official library. It prints its URL on the first line, then one JSON line for every
-// delivery: whether the library takes it, and what it is. Every line on its input is the signing secret from then on. The Go test above
-// this folder starts it.
+// delivery: whether the library takes it, and what it is. Every line on its input is the signing secret from then on. Package hook
+// starts it.
 
 const http = require('node:http');
 const readline = require('node:readline');

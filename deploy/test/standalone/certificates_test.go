@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/test/hook"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -114,8 +115,8 @@ func TestOwnCertificates(t *testing.T) {
 	t.Cleanup(kept.CloseIdleConnections)
 	fetch(t, kept, p.HTTPS+"/v1/health")
 
-	m, receiver := merchantOf(t, p), startLibrary(t)
-	receiver.trust(t, m.hook(t, receiver.url).Secret.Reveal())
+	m, receiver := merchantOf(t, p), hook.Start(t)
+	receiver.Trust(t, m.hook(t, receiver.URL).Secret.Reveal())
 	next := middle.IssueFor(t, certtest.ECDSA(t, elliptic.P256()))
 	files := next.Write(t, folder, "server")
 	programtest.WaitFor(t, "the new certificate is told of", func() bool {
@@ -126,8 +127,8 @@ func TestOwnCertificates(t *testing.T) {
 		t.Errorf("told %s, shown %s", now.Current[0].CertificateSha256, second)
 	}
 	fetch(t, kept, p.HTTPS+"/v1/health")
-	programtest.WaitFor(t, "the webhook is there", func() bool { return len(receiver.all()) == 1 })
-	checkRotated(t, receiver.all()[0], before, now)
+	programtest.WaitFor(t, "the webhook is there", func() bool { return len(receiver.All(t)) == 1 })
+	checkRotated(t, receiver.All(t)[0], before, now)
 	if err := os.WriteFile(files.Key, certtest.Root(t).Issue(t).KeyPEM(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +140,8 @@ func TestOwnCertificates(t *testing.T) {
 	p.Stop(t)
 	olderPolicy(t, dir)
 	p = start(t, dir, "--certificates", folder, allowPrivate)
-	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(receiver.all()) == 2 })
-	if told := receiver.all()[1]; !told.Verified || !strings.Contains(told.Body, `"type":"tls.cipher_policy.changed"`) || !strings.Contains(told.Body, `"removed":{"versions":[],"cipher_suites":["TLS_OLD"]`) {
+	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(receiver.All(t)) == 2 })
+	if told := receiver.All(t)[1]; !told.Verified || !strings.Contains(told.Body, `"type":"tls.cipher_policy.changed"`) || !strings.Contains(told.Body, `"removed":{"versions":[],"cipher_suites":["TLS_OLD"]`) {
 		t.Errorf("got %+v", told)
 	}
 	if events := platformEvents(t, p); len(events) != 2 {
@@ -149,7 +150,7 @@ func TestOwnCertificates(t *testing.T) {
 }
 
 // checkRotated wants a delivery to tell of the rotation from one state to another.
-func checkRotated(t *testing.T, told verdict, before, now v1.TrustFingerprints) {
+func checkRotated(t *testing.T, told hook.Delivery, before, now v1.TrustFingerprints) {
 	t.Helper()
 	var event struct {
 		Type string
