@@ -21,7 +21,7 @@ import (
 const module = "github.com/causeway-pay/causeway/"
 
 // packages are those of the programs, below module.
-var packages = map[string]string{
+var packages = map[string]string{ //nolint:gosec // "passthrough" is no password
 	"core":         "core/cmd/core",
 	"mle-filter":   "mle-filter/cmd/mle-filter",
 	"compat-proxy": "compat-proxy/cmd/compat-proxy",
@@ -73,16 +73,9 @@ var built struct {
 func Programs(ctx context.Context, names ...string) (string, error) {
 	built.mu.Lock()
 	defer built.mu.Unlock()
-	root, err := Root()
+	common, err := open()
 	if err != nil {
 		return "", err
-	}
-	common := filepath.Join(root, ".cache", "programs")
-	if built.folder == "" {
-		built.folder, built.names = filepath.Join(common, strconv.Itoa(os.Getpid())), map[string]bool{}
-		if err := errors.Join(os.RemoveAll(built.folder), os.MkdirAll(built.folder, 0o755)); err != nil { //nolint:gosec // as of any program
-			return "", err
-		}
 	}
 	missing := map[string]string{}
 	for _, name := range names {
@@ -102,6 +95,24 @@ func Programs(ctx context.Context, names ...string) (string, error) {
 	return built.folder, err
 }
 
+// open returns the folder that all processes build into, and makes that of this process.
+func open() (common string, err error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	common = filepath.Join(root, ".cache", "programs")
+	if built.folder != "" {
+		return common, nil
+	}
+	folder := filepath.Join(common, strconv.Itoa(os.Getpid()))
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil { //nolint:gosec // as of any program
+		return "", err
+	}
+	built.folder, built.names = folder, map[string]bool{}
+	return common, nil
+}
+
 // link builds programs into the common folder, and links them into that of this process.
 func link(ctx context.Context, common, folder string, missing map[string]string) error {
 	lock, err := os.Create(filepath.Join(common, "lock"))
@@ -119,7 +130,7 @@ func link(ctx context.Context, common, folder string, missing map[string]string)
 	for _, path := range missing {
 		all = append(all, path)
 	}
-	if err := Build(ctx, common, all...); err != nil {
+	if err := build(ctx, common, all...); err != nil {
 		return err
 	}
 	for name := range missing {
@@ -168,11 +179,10 @@ func Main(m *testing.M, folder *string, names ...string) {
 	os.Exit(m.Run())
 }
 
-// Build builds packages into a folder, with further arguments before them. It is for programs that
-// differ from this tree's; see Programs for those.
-func Build(ctx context.Context, folder string, args ...string) error {
-	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(os.PathSeparator)}, args...)...) //nolint:gosec // of a test
-	if out, err := build.CombinedOutput(); err != nil {
+// build is the only place in which programs are built.
+func build(ctx context.Context, folder string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(os.PathSeparator)}, args...)...) //nolint:gosec // of a test
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil

@@ -50,7 +50,7 @@ func TestKill(t *testing.T) {
 	p.Signal(syscall.SIGTERM)
 	p.Kill()
 	var exit *exec.ExitError
-	if err := p.Err(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL { //nolint:errcheck,forcetypeassert // of unix
+	if err := p.Err(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("got %v, want SIGKILL", err)
 	}
 }
@@ -108,6 +108,28 @@ func TestPrograms(t *testing.T) {
 	}
 	if _, err := programtest.Programs(t.Context(), "nothing"); err == nil {
 		t.Error("built a program that there is not")
+	}
+}
+
+// TestVariant: the program has the added file, and a file that is laid over none is refused.
+func TestVariant(t *testing.T) {
+	t.Parallel()
+	own := "package main\n\nimport \"os\"\n\nfunc init() {\n\tos.Stdout.WriteString(\"of the variant\\n\")\n\tos.Exit(0)\n}\n"
+	v := programtest.Variant{Name: "own", Programs: []string{"passthrough"}, Added: map[string]string{"deploy/bench/passthrough/own.go": own}}
+	folder, err := v.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := programtest.MustOutput(t, programtest.Command{Path: filepath.Join(folder, "passthrough")}), "of the variant"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for name, wrong := range map[string]programtest.Variant{
+		"nothing": {Name: "nothing", Replaced: map[string]string{"deploy/bench/passthrough/own.go": own}},
+		"taken":   {Name: "taken", Added: map[string]string{"deploy/bench/passthrough/main.go": own}},
+	} {
+		if _, err := wrong.Build(t.Context()); err == nil {
+			t.Errorf("%s was built", name)
+		}
 	}
 }
 

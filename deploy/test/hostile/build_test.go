@@ -4,14 +4,9 @@ package hostile_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -43,43 +38,14 @@ func (steered) Now() time.Time {
 }
 `
 
-// built is the program under test, which is built for the first test that uses it.
+// built returns the folder of core with the steered clock in the place of the machine's.
 var built = sync.OnceValues(func() (folder string, err error) {
-	if folder, err = os.MkdirTemp("", "hostile"); err != nil {
-		return "", err
-	}
-	return folder, buildCore(folder)
+	return programtest.Variant{
+		Name: "hostile", Programs: []string{"core"}, Replaced: map[string]string{"shared/clock/system.go": steeredClock},
+	}.Build(context.Background())
 })
 
-func TestMain(m *testing.M) {
-	code := pgtest.Run(m)
-	folder, _ := built() // removed however its build has ended
-	if err := os.RemoveAll(folder); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// buildCore builds core into a folder, with the steered clock in the place of the machine's.
-func buildCore(folder string) error {
-	system, err := filepath.Abs("../../../shared/clock/system.go")
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(system); err != nil {
-		return err // the overlay would replace no file
-	}
-	source, overlay := filepath.Join(folder, "system.go"), filepath.Join(folder, "overlay.json")
-	text, err := json.Marshal(struct{ Replace map[string]string }{map[string]string{system: source}})
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(replace(source, steeredClock), replace(overlay, string(text))); err != nil {
-		return err
-	}
-	return programtest.Build(context.Background(), folder, "-overlay", overlay, "github.com/causeway-pay/causeway/core/cmd/core")
-}
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // replace replaces a file at once: a reader sees the old text or the new.
 func replace(path, text string) error {

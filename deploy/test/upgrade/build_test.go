@@ -3,13 +3,8 @@
 package upgrade_test
 
 import (
-	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -31,27 +26,13 @@ var nextSteps = map[string]string{
 // buildNext builds the programs of the next release: this tree's, with another version and further migrations laid over it.
 func buildNext(t *testing.T) string {
 	t.Helper()
-	folder, sources := t.TempDir(), t.TempDir()
-	migrations, err := filepath.Abs("../../../core/internal/store/postgres/migration")
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	added := map[string]string{}
 	for name, text := range nextSteps {
-		if _, err := os.Stat(filepath.Join(migrations, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("%s is there: %v", name, err)
-		}
-		overlay.Replace[filepath.Join(migrations, name)] = filepath.Join(sources, name)
-		mustWrite(t, filepath.Join(sources, name), []byte(text))
+		added["core/internal/store/postgres/migration/"+name] = text
 	}
-	text, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustWrite(t, filepath.Join(sources, "overlay.json"), text)
-	const ours = "github.com/causeway-pay/causeway/"
-	err = programtest.Build(t.Context(), folder, "-overlay", filepath.Join(sources, "overlay.json"), "-ldflags", "-X "+ours+"shared/probe.stamped="+nextVersion,
-		ours+"core/cmd/core", ours+"mle-filter/cmd/mle-filter", ours+"compat-proxy/cmd/compat-proxy")
+	folder, err := programtest.Variant{
+		Name: "next", Programs: []string{"core", "mle-filter", "compat-proxy"}, Added: added, Version: nextVersion,
+	}.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
