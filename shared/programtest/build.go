@@ -106,7 +106,8 @@ func open() (common string, err error) {
 		return common, nil
 	}
 	folder := filepath.Join(common, strconv.Itoa(os.Getpid()))
-	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil { //nolint:gosec // as of any program
+	err = errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)) //nolint:gosec // as of any program
+	if err != nil {
 		return "", err
 	}
 	built.folder, built.names = folder, map[string]bool{}
@@ -181,9 +182,10 @@ func Main(m *testing.M, folder *string, names ...string) {
 
 // build is the only place in which programs are built.
 func build(ctx context.Context, folder string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(os.PathSeparator)}, args...)...) //nolint:gosec // of a test
+	args = append([]string{"build", "-o", folder + string(os.PathSeparator)}, args...)
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // by tests alone
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

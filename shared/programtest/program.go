@@ -146,7 +146,8 @@ func (p *Program) Err() error {
 // errVain reports that a program does not do in time what a test waits for.
 var errVain = errors.New("in vain")
 
-// Until waits for a condition, as long as the program runs. what names it behind the program: "is ready".
+// Until waits for a condition, as long as the program runs. what names the condition behind the
+// name of the program: "is ready".
 func (p *Program) Until(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

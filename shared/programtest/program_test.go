@@ -114,13 +114,16 @@ func TestPrograms(t *testing.T) {
 // TestVariant: the program has the added file, and a file that is laid over none is refused.
 func TestVariant(t *testing.T) {
 	t.Parallel()
-	own := "package main\n\nimport \"os\"\n\nfunc init() {\n\tos.Stdout.WriteString(\"of the variant\\n\")\n\tos.Exit(0)\n}\n"
-	v := programtest.Variant{Name: "own", Programs: []string{"passthrough"}, Added: map[string]string{"deploy/bench/passthrough/own.go": own}}
+	const own = "package main\n\nimport \"os\"\n\nfunc init() { os.Stdout.WriteString(\"of the variant\\n\"); os.Exit(0) }\n"
+	v := programtest.Variant{
+		Name: "own", Programs: []string{"passthrough"}, Added: map[string]string{"deploy/bench/passthrough/own.go": own},
+	}
 	folder, err := v.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := programtest.MustOutput(t, programtest.Command{Path: filepath.Join(folder, "passthrough")}), "of the variant"; got != want {
+	got := programtest.MustOutput(t, programtest.Command{Path: filepath.Join(folder, "passthrough")})
+	if want := "of the variant"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for name, wrong := range map[string]programtest.Variant{

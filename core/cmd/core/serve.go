@@ -34,7 +34,8 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	f.IntVar(&s.personal, "keep-personal-data", 0, "for how many days personal data of payments is kept, 0 for good")
 	f.IntVar(&s.customers, "keep-customers", 0, "after how many days inactive customers are deleted, 0 for never")
 	f.IntVar(&s.audit, "keep-audit", 0, "for how many days audit records are kept, 0 for good")
-	f.BoolVar(&cfg.WebhooksAllowPrivate, "webhooks-allow-private", false, "deliver webhooks to this machine and to private networks too")
+	f.BoolVar(&cfg.WebhooksAllowPrivate, "webhooks-allow-private", false,
+		"deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}

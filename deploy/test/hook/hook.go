@@ -65,7 +65,9 @@ func (r *Receiver) Trust(tb testing.TB, secret string) {
 	if _, err := fmt.Fprintln(r.secrets, secret); err != nil {
 		tb.Fatal(err)
 	}
-	programtest.WaitFor(tb, "the receiver has the secret", func() bool { return strings.Count(r.out.String(), ready) > before })
+	programtest.WaitFor(tb, "the receiver has the secret", func() bool {
+		return strings.Count(r.out.String(), ready) > before
+	})
 }
 
 // All returns all deliveries, in their order.
