@@ -236,6 +236,19 @@ func MustOutput(tb testing.TB, c Command) string {
 	return strings.TrimSpace(stdout)
 }
 
+// ExitCode returns the exit code of a program that ended with an error, or nil: -1 unless it ended
+// by itself.
+func ExitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -1
+}
+
 // Listening reports whether a program accepts connections at an address, host:port.
 func Listening(ctx context.Context, address string) bool {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

@@ -7,8 +7,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,29 +92,19 @@ func random() string {
 }
 
 // Command is a command of the core in a folder, on the fleet's store.
-func (f *Fleet) Command(tb testing.TB, folder string, args ...string) *exec.Cmd {
-	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), filepath.Join(folder, "core"), args...) //nolint:gosec // a program of this test
-	cmd.Env = append(os.Environ(), f.env...)
-	return cmd
+func (f *Fleet) Command(folder string, args ...string) programtest.Command {
+	return programtest.Command{Path: filepath.Join(folder, "core"), Args: args, Env: f.env}
 }
 
 // Run runs a command of core to its end, and returns what it printed. It has more patience with the store than what serves, for a machine that starves.
 func (f *Fleet) Run(tb testing.TB, args ...string) string {
 	tb.Helper()
-	cmd := f.Command(tb, f.config.Binaries, args...)
-	more := "?patience=1m"
+	c, more := f.Command(f.config.Binaries, args...), "?patience=1m"
 	if strings.Contains(f.config.Store, "?") {
 		more = "&patience=1m"
 	}
-	cmd.Env = append(cmd.Env, "CAUSEWAY_STORE="+f.config.Store+more)
-	var errOut strings.Builder
-	cmd.Stderr = &errOut
-	out, err := cmd.Output()
-	if err != nil {
-		tb.Fatalf("core %s: %v\n%s", strings.Join(args, " "), err, &errOut)
-	}
-	return strings.TrimSpace(string(out))
+	c.Env = append(slices.Clone(c.Env), "CAUSEWAY_STORE="+f.config.Store+more)
+	return programtest.MustOutput(tb, c)
 }
 
 // enroll makes the merchant, and its logins.

@@ -1,7 +1,6 @@
 package on_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -11,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,7 +28,7 @@ type machine struct {
 	from         string                      // the address of its clients
 	logs         map[string]*programtest.Log // by unit
 	dropIns      string                      // changes to units, with %s for the unit's name; "" for none
-	env          []string                    // of commands; nil for ours
+	env          []string                    // of commands, beside ours
 	authority    *certtest.Authority
 	client       *http.Client // as clients come in from outside
 	envoy        *envoytest.Envoy
@@ -139,10 +137,10 @@ func (m *machine) start(t *testing.T, name, port string) {
 func (m *machine) run(t *testing.T, line string) (string, error) {
 	t.Helper()
 	words := strings.Fields(m.here(line))
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, words[0]), words[1:]...)
-	cmd.Dir, cmd.Env = m.dir, m.env
-	out, err := cmd.CombinedOutput()
-	return strings.TrimSpace(string(out)), err
+	stdout, stderr, err := programtest.Output(t.Context(), programtest.Command{
+		Path: filepath.Join(bin, words[0]), Args: words[1:], Env: m.env, Dir: m.dir,
+	})
+	return strings.TrimSpace(stdout + stderr), err
 }
 
 func (m *machine) must(t *testing.T, line string) string {
@@ -273,18 +271,15 @@ func TestPlaceholdersStartNothing(t *testing.T) {
 				m.secret(t, secret, string(s.Data[secret]))
 			}
 			words, env := m.unit(t, unit)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-			cmd.Env, cmd.Dir = env, m.dir
-			out, err := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); err == nil || code != 1 || ctx.Err() != nil {
+			stdout, stderr, err := programtest.Output(t.Context(), programtest.Command{Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: m.dir})
+			out := stdout + stderr
+			if programtest.ExitCode(err) != 1 {
 				t.Errorf("%s started with %s unchanged, or did not say so: %v\n%s", unit, secret, err, out)
 			}
-			if !bytes.Contains(out, []byte(of[secret])) {
+			if !strings.Contains(out, of[secret]) {
 				t.Errorf("%s does not say that %s is wrong: %s", unit, secret, out)
 			}
-			if bytes.Contains(out, []byte("CHANGE-ME")) {
+			if strings.Contains(out, "CHANGE-ME") {
 				t.Errorf("%s shows the secret: %s", unit, out)
 			}
 		})

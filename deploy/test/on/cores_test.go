@@ -99,7 +99,7 @@ func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.env = append(os.Environ(), "CAUSEWAY_STORE="+d.store, "CAUSEWAY_VAULT_KEK="+strings.TrimSpace(string(kek)))
+	first.env = []string{"CAUSEWAY_STORE=" + d.store, "CAUSEWAY_VAULT_KEK=" + strings.TrimSpace(string(kek))}
 	merchant := first.must(t, "core merchants create Shop")
 	return d, first, second, first.must(t, "core keys create --merchant "+merchant)
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -75,11 +75,10 @@ type Issuer struct {
 // Run runs a credentials command on the file, and returns what it showed.
 func (i Issuer) Run(t *testing.T, args ...string) string {
 	t.Helper()
-	//nolint:gosec // the program is ours to choose
-	cmd := exec.CommandContext(t.Context(), i.Program, append(append([]string{"credentials"}, args...), "--file", i.File)...)
-	out, err := cmd.CombinedOutput()
+	args = append(append([]string{"credentials"}, args...), "--file", i.File)
+	stdout, stderr, err := programtest.Output(t.Context(), programtest.Command{Path: i.Program, Args: args})
 	if err != nil {
-		t.Fatalf("credentials %v: %v\n%s", args, err, out)
+		t.Fatalf("%v: %v\n%s%s", args, err, stdout, stderr)
 	}
-	return string(out)
+	return stdout + stderr
 }

@@ -1,8 +1,6 @@
 package standalone_test
 
 import (
-	"errors"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,12 +97,5 @@ func standalone() string { return filepath.Join(bin, "standalone") }
 func output(tb testing.TB, args ...string) (stdout, stderr string, code int) {
 	tb.Helper()
 	stdout, stderr, err := programtest.Output(tb.Context(), programtest.Command{Path: standalone(), Args: args})
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return stdout, stderr, exit.ExitCode()
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return stdout, stderr, 0
+	return stdout, stderr, programtest.ExitCode(err)
 }

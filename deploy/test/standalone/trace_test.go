@@ -1,11 +1,9 @@
 package standalone_test
 
 import (
-	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -163,8 +161,7 @@ func TestADeadCollectorHoldsUpNoPayment(t *testing.T) {
 func TestWrongTraceVariables(t *testing.T) {
 	t.Parallel()
 	p := launchWith(t, []string{"OTEL_TRACES_EXPORTER=hunter2"}, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
-	var exit *exec.ExitError
-	if err := p.Err(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+	if err := p.Err(); programtest.ExitCode(err) != 1 {
 		t.Errorf("got %v, want exit code 1", err)
 	}
 	if said := p.Log.String(); !strings.Contains(said, "OTEL_TRACES_EXPORTER") || strings.Contains(said, "hunter2") {

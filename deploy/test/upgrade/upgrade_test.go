@@ -167,9 +167,7 @@ func (u *upgrade) replace(t *testing.T, upstream string, i *fleet.Instance) {
 // command runs a command of a core.
 func (u *upgrade) command(t *testing.T, folder string, args ...string) {
 	t.Helper()
-	if out, err := u.fleet.Command(t, folder, args...).CombinedOutput(); err != nil {
-		t.Fatalf("core %v: %v\n%s", args, err, out)
-	}
+	programtest.MustOutput(t, u.fleet.Command(folder, args...))
 }
 
 // wantMigrated wants the newer schema, whole.
@@ -188,20 +186,9 @@ func (u *upgrade) wantMigrated(t *testing.T) {
 // wantOlderRefused: a core of the release before that is started anew says what is wrong, and ends.
 func (u *upgrade) wantOlderRefused(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
-	defer cancel()
-	cmd := u.fleet.Command(t, fleet.Binaries(t), "serve", "--listen", "127.0.0.1:0")
-	ended := make(chan struct{})
-	var out []byte
-	go func() { defer close(ended); out, _ = cmd.CombinedOutput() }()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		_ = cmd.Process.Kill()
-		t.Fatal("it runs")
-	}
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "schema version 90006") || !strings.Contains(string(out), "use a newer build") {
-		t.Errorf("an older core on the newer schema: %v, %s", cmd.ProcessState, out)
+	_, log, err := programtest.Output(t.Context(), u.fleet.Command(fleet.Binaries(t), "serve", "--listen", "127.0.0.1:0"))
+	if programtest.ExitCode(err) != 1 || !strings.Contains(log, "schema version 90006") || !strings.Contains(log, "use a newer build") {
+		t.Errorf("an older core on the newer schema: %v, %s", err, log)
 	}
 }
 

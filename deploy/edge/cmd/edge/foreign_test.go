@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestForeignNACK: an Envoy that cannot have one of its listeners keeps neither the first certificate from being told of, nor the next from being
@@ -13,7 +14,7 @@ import (
 func TestForeignNACK(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	admin := ownAddress() + ":9084"
+	admin := programtest.Host(t) + ":9084"
 	b.configure(t, "admin: "+admin)
 	var lc net.ListenConfig
 	taken, err := lc.Listen(t.Context(), "tcp", b.http)
@@ -40,7 +41,7 @@ func TestForeignNACK(t *testing.T) {
 		t.Error("something was refused for a foreign reason")
 	}
 
-	b.http = ownAddress() + ":8080" // repaired
+	b.http = programtest.Host(t) + ":8080" // repaired
 	b.configure(t, "admin: "+admin)
 	b.ready(t, first, admin, `{"current":true,"id":"envoy-1","refused":""},{"current":true,"id":"envoy-2","refused":""}`)
 }

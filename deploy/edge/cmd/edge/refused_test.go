@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestNACK: what passes every check of ours and is refused by an Envoy is seen in metrics and log, taken back, and nothing stops.
 func TestNACK(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	admin := ownAddress() + ":9084"
+	admin := programtest.Host(t) + ":9084"
 	b.configure(t, "admin: "+admin)
 	b.run(t)
 	e := b.envoy(t)
@@ -90,7 +91,7 @@ func TestRate(t *testing.T) {
 func TestMutualTLS(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	xds := ownAddress()
+	xds := programtest.Host(t)
 	server := b.authority.Issue(t, certtest.Hosts(xds)).Write(t, b.dir, "xds")
 	client := b.authority.Issue(t, certtest.Hosts("envoy-1"), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
 	for name, text := range map[string][]byte{

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,7 +68,7 @@ func newBed(t *testing.T) *bed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	at := ownAddress()
+	at := programtest.Host(t)
 	b := &bed{
 		dir: dir, https: at + ":8443", http: at + ":8080", core: newStandIn(t, "core"), compat: newStandIn(t, "compat"),
 		filter: newFilter(t, filepath.Join(dir, "mle.sock")), authority: certtest.Root(t).Intermediate(t),
@@ -249,14 +248,6 @@ func (b *bed) told(t *testing.T, what string) int {
 		t.Error(err)
 	}
 	return strings.Count(string(text), what)
-}
-
-// beds counts, so that each has an address of its own: a free port could be somebody else's when Envoy comes to it.
-var beds atomic.Int32
-
-func ownAddress() string {
-	pid, n := os.Getpid(), beds.Add(1)
-	return fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, n)
 }
 
 // standIn is an upstream that remembers what reached it.

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestChallenges: a handshake for acme-tls/1 reaches whoever answers an authority, untouched, and every other one Envoy.
@@ -29,7 +30,7 @@ func TestChallenges(t *testing.T) {
 	served, challenge := ca.Issue(t, certtest.Hosts("a.example")), ca.Issue(t, certtest.Hosts("a.example"))
 	files := served.Write(t, dir, "edge")
 	answering(t, filepath.Join(dir, "acme.sock"), challenge.Pair(t).Certificate)
-	at := fmt.Sprintf("127.%d.%d.200:8443", 1+os.Getpid()>>8&0x7f, os.Getpid()&0xff) // nobody else's
+	at := programtest.Host(t) + ":8443"
 	c, err := config.Decode("c", fmt.Appendf(nil, `hosts: [a.example]
 listen: {https: "%s", http: ""}
 certificates: {acme: {directory: "https://acme.example/d", challenges: [tls-alpn-01], listen: "unix:%[2]s/acme.sock"}}
