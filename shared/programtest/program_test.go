@@ -136,7 +136,8 @@ func TestVariant(t *testing.T) {
 	}
 }
 
-// TestAddresses: no two are equal, and each port of a host is free.
+// TestAddresses: no two are equal, each port of a host is free, and another process sees both as
+// taken.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -144,6 +145,10 @@ func TestAddresses(t *testing.T) {
 		host, port := programtest.Host(t), programtest.MustPort(t)
 		if seen[host] || seen[port] || programtest.Listening(t.Context(), host+":8080") {
 			t.Errorf("%s and %s are in use", host, port)
+		}
+		claim := strings.Replace(port, "127.0.0.1", "127.255.255.254", 1)
+		if !programtest.Listening(t.Context(), host+":65535") || !programtest.Listening(t.Context(), claim) {
+			t.Errorf("%s and %s are not claimed", host, port)
 		}
 		seen[host], seen[port] = true, true
 	}

@@ -3,7 +3,6 @@ package standalone_test
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,9 +32,9 @@ func TestDefaultRateLimitIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	help, err := exec.CommandContext(t.Context(), standalone(), "--help").Output()
-	if want := "(default " + strconv.Itoa(twice/2) + ","; err != nil || !strings.Contains(string(help), want) {
-		t.Errorf("help lacks %q: %v", want, err)
+	help, _, code := output(t, "--help")
+	if want := "(default " + strconv.Itoa(twice/2) + ","; code != 0 || !strings.Contains(help, want) {
+		t.Errorf("help lacks %q: exit code %d", want, code)
 	}
 	readme, err := os.ReadFile("../../standalone/README.md")
 	told := regexp.MustCompile(`may make ([\d,]+) requests a second`).FindSubmatch(readme)
