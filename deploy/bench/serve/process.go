@@ -35,6 +35,7 @@ func startWith(ctx context.Context, env []string, logFile, path string, args ...
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	p := &Process{out: &programtest.Log{Most: 64 << 10}, log: log}
+	//nolint:contextcheck // the end of ctx ends it below
 	p.Program, err = programtest.Launch(programtest.Command{Path: path, Args: args, Env: env, Stdout: p.out, Stderr: log})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", filepath.Base(path), err), log.Close())
