@@ -67,17 +67,22 @@ func (c *dyingCore) serve(conn net.Conn) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		response := created
 		if r.Method == http.MethodPost {
-			response = c.next
 			if c.posts.Add(1) == 1 {
-				if c.next == "" {
-					_ = c.listen.Close()
-				}
+				c.die()
 				return
 			}
+			response = c.next
 		}
 		if _, err := io.WriteString(conn, response); err != nil {
 			return
 		}
+	}
+}
+
+// die closes the listener, unless another core is to take the requests that follow.
+func (c *dyingCore) die() {
+	if c.next == "" {
+		_ = c.listen.Close()
 	}
 }
 

@@ -78,13 +78,14 @@ func answer(conn io.Reader) (Taken, error) {
 			if len(flight) < size {
 				break
 			}
-			switch flight[0] {
-			case serverHello:
-				if taken, err = readServerHello(flight[4:size]); err != nil {
-					return Taken{}, err
-				}
-			case serverHelloDone:
+			if flight[0] == serverHelloDone {
 				return taken, nil
+			}
+			if flight[0] == serverHello {
+				taken, err = readServerHello(flight[4:size])
+			}
+			if err != nil {
+				return Taken{}, err
 			}
 			flight = flight[size:]
 		}
