@@ -2,11 +2,13 @@
 
 LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
+VALE_VERSION := v3.17.0
+VALE         := .cache/bin/vale-$(VALE_VERSION)
 DATA         ?= ./data
 ARGS         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint borders fmt bench generate clean
+.PHONY: help run build test lint prose borders fmt bench generate clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -21,11 +23,14 @@ build: ## Build bin/standalone
 test: lint borders ## Install what the tests need, then run everything; ends with a table of what was skipped and why
 	@.ci/test
 
-lint: $(LINT) ## Build, vet, lint and tidy-check every module, with and without the workspace
-	@.ci/lint $(LINT)
+lint: $(LINT) $(VALE) ## Build, vet, lint and tidy-check every module, with and without the workspace, and the prose
+	@.ci/lint $(LINT) $(VALE)
 
-borders: $(LINT) ## Plant a violation of every border and want the linter to find it
-	@.ci/borders $(LINT)
+prose: $(VALE) ## Check comments and Markdown of the clean packages, or of the directories in ARGS
+	@.ci/prose $(VALE) $(ARGS)
+
+borders: $(LINT) $(VALE) ## Plant a violation of every border and want the linter to find it
+	@.ci/borders $(LINT) $(VALE)
 
 fmt: $(LINT) ## Format every module
 	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && "$(CURDIR)/$(LINT)" fmt ./...) || exit 1; done
@@ -44,3 +49,9 @@ $(LINT):
 	@echo "installing golangci-lint $(LINT_VERSION)"
 	@GOBIN="$(CURDIR)/$(@D)" GOWORK=off go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@mv "$(@D)/golangci-lint" "$@"
+
+$(VALE):
+	@mkdir -p $(@D)
+	@echo "installing vale $(VALE_VERSION)"
+	@GOBIN="$(CURDIR)/$(@D)" GOWORK=off go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
+	@mv "$(@D)/vale" "$@"
