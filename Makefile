@@ -6,9 +6,11 @@ VALE_VERSION := v3.17.0
 VALE         := .cache/bin/vale-$(VALE_VERSION)
 DATA         ?= ./data
 ARGS         ?=
+ROUNDS       ?= 200
+FUZZ         ?= 5m
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint prose borders fmt bench generate clean
+.PHONY: help run build check test soak lint prose borders fmt bench generate clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -22,6 +24,12 @@ build: ## Build bin/standalone
 
 test: lint borders ## Install what the tests need, then run everything; ends with a table of what was skipped and why
 	@.ci/test
+
+check: borders ## Before a commit: lint, borders and the fast tests of what changed, in about three minutes
+	@.ci/check $(LINT) $(VALE)
+
+soak: ## Kill rounds by the hundred, failovers, long fuzzing: hours; ROUNDS and FUZZ make it shorter
+	@.ci/soak $(ROUNDS) $(FUZZ)
 
 lint: $(LINT) $(VALE) ## Build, vet, lint and tidy-check every module, with and without the workspace, and the prose
 	@.ci/lint $(LINT) $(VALE)
