@@ -21,56 +21,59 @@ const (
 	timeout  = 20 * time.Second // of one attempt
 	firstGap = 5 * time.Second  // after the first attempt that failed; it doubles
 	lastGap  = 10 * time.Minute
-	maxBody  = 64 << 10 // of an answer
+	maxBody  = 64 << 10 // of a response
 )
 
-// News is what is told. Of a type, each merchant and mode hears of a name once.
+// News is an event that Core makes for its merchants. Of a type, each merchant and mode gets one
+// event of a name.
 type News struct {
 	Mode   string         `json:"mode,omitzero"` // test or live, for one merchant only
 	Type   string         `json:"type"`
 	Name   string         `json:"name"`
-	Object jsontext.Value `json:"object"` // what the event shows as data.object
+	Object jsontext.Value `json:"object"` // shown by the event as data.object
 }
 
-// Port is core's operators' port.
+// Port is a client of Core's operators' port.
 type Port struct {
 	URL    string        // of the port, without a path
 	Token  secret.String // the operator's
-	Client *http.Client  // nil: one of its own
+	Client *http.Client  // nil for a client with default settings
 }
 
-// InProcess is the port of a core in this process, by what serves it.
+// InProcess returns the port of a core in this process. The handler serves its requests.
 func InProcess(operations http.Handler, token secret.String) *Port {
 	return &Port{URL: "http://core", Token: token, Client: &http.Client{Transport: httpx.InProcess(operations)}}
 }
 
-// RefusedError is an answer of core's that is not that it was told.
+// RefusedError is a response of core that does not confirm the event.
 type RefusedError struct {
 	Status int
-	Code   string // core's, "" where the answer has none
+	Code   string // core's, "" if the response has none
 }
 
-// Error says what core answered.
+// Error returns the status and the code of core's response.
 func (e *RefusedError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("announce: core answered %d %s", e.Status, e.Code))
 }
 
-// BadToken reports that core does not know the operator's token, or has none: somebody must mend that.
+// BadToken reports that core does not accept the operator's token, or has none. An operator must
+// correct the token.
 func (e *RefusedError) BadToken() bool {
 	return e.Status == http.StatusUnauthorized || e.Code == "operator_api_not_configured"
 }
 
-// Merchant tells one merchant.
+// Merchant sends an event to one merchant.
 func (p *Port) Merchant(ctx context.Context, merchant string, n News) error {
 	return p.post(ctx, "/admin/v1/merchants/"+url.PathEscape(merchant)+"/events", n)
 }
 
-// Everybody tells all merchants, in both modes.
+// Everybody sends an event to all merchants, in both modes.
 func (p *Port) Everybody(ctx context.Context, n News) error {
 	return p.post(ctx, "/admin/v1/events", n)
 }
 
-// post sends it once. Core knows it again by its name; the key only spares it the look.
+// post sends the event once. Core recognises a retry by the event's name. The idempotency key only
+// spares core the look-up.
 func (p *Port) post(ctx context.Context, path string, n News) error {
 	body, err := json.Marshal(n)
 	if err != nil {
@@ -107,11 +110,11 @@ func refusal(status int, body []byte) error {
 			Code string `json:"code"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // whatever else answers has no code
+	_ = json.Unmarshal(body, &said) // a response of another server has no code
 	return &RefusedError{status, said.Error.Code}
 }
 
-// Gap is how long to wait after that many attempts that failed.
+// Gap returns the delay before the next attempt, after that many failed attempts.
 func Gap(attempts int) time.Duration {
 	d := firstGap
 	for range attempts - 1 {

@@ -18,7 +18,8 @@ func TestPort(t *testing.T) {
 	var answer func(w http.ResponseWriter)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Idempotency-Key") + " " + string(body)
+		got = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Idempotency-Key") +
+			" " + string(body)
 		answer(w)
 	})
 	server := httptest.NewServer(handler)
@@ -34,34 +35,42 @@ func TestPort(t *testing.T) {
 		if err := p.Everybody(t.Context(), news); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if want := `POST /admin/v1/events Bearer token certificate.rotated:rot_1 {"type":"certificate.rotated","name":"rot_1","object":{"a":1}}`; got != want {
+		if want := `POST /admin/v1/events Bearer token certificate.rotated:rot_1 {"type":"certificate.rotated",` +
+			`"name":"rot_1","object":{"a":1}}`; got != want {
 			t.Errorf("%s: got %s\nwant %s", name, got, want)
 		}
 		if err := p.Merchant(t.Context(), "mer_1/2", to); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if want := `POST /admin/v1/merchants/mer_1/2/events Bearer token certificate.rotated:rot_1 {"mode":"live","type":"certificate.rotated","name":"rot_1","object":{"a":1}}`; got != want {
+		if want := `POST /admin/v1/merchants/mer_1/2/events Bearer token certificate.rotated:rot_1 {"mode":"live",` +
+			`"type":"certificate.rotated","name":"rot_1","object":{"a":1}}`; got != want {
 			t.Errorf("%s: got %s\nwant %s", name, got, want)
 		}
 		for status, bad := range map[int]bool{401: true, 503: true, 404: false, 302: false} {
 			answer = func(w http.ResponseWriter) {
+				bodies := map[bool]string{true: `{"error":{"code":"operator_api_not_configured"}}`, false: "<html>"}
 				w.WriteHeader(status)
-				_, _ = io.WriteString(w, map[bool]string{true: `{"error":{"code":"operator_api_not_configured"}}`, false: "<html>"}[status == 503])
+				_, _ = io.WriteString(w, bodies[status == 503])
 			}
 			var refused *announce.RefusedError
-			if err := p.Everybody(t.Context(), news); !errors.As(err, &refused) || refused.Status != status || refused.BadToken() != bad {
+			if err := p.Everybody(t.Context(), news); !errors.As(err, &refused) || refused.Status != status ||
+				refused.BadToken() != bad {
 				t.Errorf("%s: %d: got %v", name, status, err)
 			}
 		}
 	}
-	if err := (&announce.Port{URL: "http://127.0.0.1:1", Token: secret.New("token")}).Everybody(t.Context(), news); err == nil {
+	gone := announce.Port{URL: "http://127.0.0.1:1", Token: secret.New("token")}
+	if err := gone.Everybody(t.Context(), news); err == nil {
 		t.Error("nobody is there, and it was told")
 	}
 }
 
 func TestGap(t *testing.T) {
 	t.Parallel()
-	for attempts, want := range map[int]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 7: 320 * time.Second, 8: 10 * time.Minute, 1000000: 10 * time.Minute} {
+	for attempts, want := range map[int]time.Duration{
+		1: 5 * time.Second, 2: 10 * time.Second, 7: 320 * time.Second,
+		8: 10 * time.Minute, 1000000: 10 * time.Minute,
+	} {
 		if got := announce.Gap(attempts); got != want {
 			t.Errorf("%d: got %s, want %s", attempts, got, want)
 		}

@@ -1,3 +1,4 @@
-// Package announce tells core what happened beside it, on its operators' port: core makes events of it, for webhooks and for GET /v1/events. Core
-// makes one event of each name, so what may not have arrived is sent again.
+// Package announce reports events to core on its operators' port. Core turns each into an event for
+// webhooks and for GET /v1/events. Core makes one event of each name, so a report whose delivery is
+// uncertain is sent again.
 package announce
