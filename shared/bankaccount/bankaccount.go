@@ -1,5 +1,5 @@
-// Package bankaccount knows the numbers of bank accounts in the United States: whether they can be right, and how much of them may
-// be shown.
+// Package bankaccount validates the numbers of bank accounts in the United States, and masks them
+// for display.
 package bankaccount
 
 // The bounds of an account number, in digits.
@@ -8,8 +8,9 @@ const (
 	maxNumber = 17
 )
 
-// ValidRouting reports whether number is nine digits with a right ABA check digit: the digits, weighed 3, 7, 1 over and over, make
-// a multiple of ten. Nine zeros weigh right and are nobody's.
+// ValidRouting reports whether number is nine digits with a right ABA check digit. The digits,
+// weighed 3, 7, 1 over and over, add up to a multiple of ten. Nine zeros also do, but belong to no
+// bank and are not valid.
 func ValidRouting(number string) bool {
 	if len(number) != 9 || !digits(number) || number == "000000000" {
 		return false
@@ -21,12 +22,14 @@ func ValidRouting(number string) bool {
 	return sum%10 == 0
 }
 
-// ValidNumber reports whether number is 4 to 17 digits. Account numbers have no check digit in common.
+// ValidNumber reports whether number is 4 to 17 digits. Account numbers have no check digit in
+// common.
 func ValidNumber(number string) bool {
 	return len(number) >= minNumber && len(number) <= maxNumber && digits(number)
 }
 
-// Last4 is the part of an account number that may be shown: its last four digits, and never more than half of it.
+// Last4 is the part of an account number that may be shown: its last four digits, and never more
+// than half of it.
 func Last4(number string) string {
 	return number[len(number)-min(4, len(number)/2):]
 }

@@ -22,7 +22,10 @@ func TestValidRouting(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "0", "000000000", "121042883", "24418360", "2441836020", "24418360x", "٢٤٤١٨٣٦٠٢", " 24418360"} {
+	for _, bad := range []string{
+		"", "0", "000000000", "121042883", "24418360", "2441836020", "24418360x", "٢٤٤١٨٣٦٠٢",
+		" 24418360",
+	} {
 		if bankaccount.ValidRouting(bad) {
 			t.Errorf("%q: got valid, want invalid", bad)
 		}
@@ -32,7 +35,8 @@ func TestValidRouting(t *testing.T) {
 func TestValidNumber(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]bool{
-		"": false, "123": false, "1234": true, "0000": true, "12345678901234567": true, "123456789012345678": false, "1234-678": false, "12a4": false,
+		"": false, "123": false, "1234": true, "0000": true, "12345678901234567": true, "123456789012345678": false,
+		"1234-678": false, "12a4": false,
 	} {
 		if got := bankaccount.ValidNumber(number); got != want {
 			t.Errorf("%q: got %t, want %t", number, got, want)
@@ -42,7 +46,10 @@ func TestValidNumber(t *testing.T) {
 
 func TestLast4(t *testing.T) {
 	t.Parallel()
-	for number, want := range map[string]string{"": "", "1234": "34", "12345": "45", "1234567": "567", "12345678": "5678", "12345678901234567": "4567"} {
+	for number, want := range map[string]string{
+		"": "", "1234": "34", "12345": "45", "1234567": "567", "12345678": "5678",
+		"12345678901234567": "4567",
+	} {
 		if got := bankaccount.Last4(number); got != want {
 			t.Errorf("%s: got %s, want %s", number, got, want)
 		}
