@@ -2,10 +2,10 @@ package card
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// Brand is whose rules a card follows, in one lower-case word.
+// Brand is the payment network whose rules a card follows, in one lower-case word.
 type Brand string
 
-// The brands. Unknown is every number that no range here has.
+// The brands. Unknown stands for every number outside of the ranges here.
 const (
 	Amex       Brand = "amex"
 	Diners     Brand = "diners"
@@ -33,15 +33,16 @@ var lengths = map[Brand]length{
 	Visa:       {13, 19, 3},
 }
 
-// issuers is a range of issuer identification numbers: those whose first digits, read as a number, lie between from and to.
+// issuers is a range of issuer identification numbers: those whose first digits, read as a number,
+// lie between from and to.
 type issuers struct {
 	brand    Brand
 	digits   int // of from and to
 	from, to int
 }
 
-// ranges do not overlap, so their order says nothing. They are the brands' own as of 2025; cards of China UnionPay that Discover's network
-// takes in the Americas are UnionPay here.
+// ranges do not overlap, so their order has no meaning. They are the brands' ranges as of 2025.
+// Cards of China UnionPay that Discover's network takes in the Americas are UnionPay here.
 var ranges = [...]issuers{
 	{Visa, 1, 4, 4},
 	{Mastercard, 2, 51, 55},
@@ -67,7 +68,8 @@ var ranges = [...]issuers{
 	{Maestro, 4, 6761, 6763},
 }
 
-// BrandOf returns the brand of a number by its leading digits alone; the rest may be missing or wrong.
+// BrandOf returns the brand of a number by its leading digits alone; the rest may be missing or
+// wrong.
 func BrandOf(number secret.String) Brand {
 	text := number.Reveal()
 	for i := range ranges {
@@ -95,8 +97,9 @@ func (b Brand) FitsNumber(number secret.String) bool {
 	return l.step > 0 && n >= l.least && n <= l.most && (n-l.least)%l.step == 0
 }
 
-// FitsCode reports whether code can be the security code (CVC) of a card of the brand: three digits, on American Express four. Maestro's
-// issuers differ, and of a brand that is not known nothing is known: three or four.
+// FitsCode reports whether code can be the security code (CVC) of a card of the brand: three
+// digits, or four for American Express. For Maestro, whose issuers differ, and for Unknown it
+// accepts three or four.
 func (b Brand) FitsCode(code secret.String) bool {
 	n := code.Len()
 	if !digits(code.Reveal()) {

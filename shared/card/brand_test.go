@@ -14,20 +14,28 @@ func TestBrandOf(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]card.Brand{
 		"4242424242424242": card.Visa, "4": card.Visa,
-		"5105105105105100": card.Mastercard, "5599999999999999": card.Mastercard, "2221000000000000": card.Mastercard, "2720990000000000": card.Mastercard,
-		"2220990000000000": card.Unknown, "2721000000000000": card.Unknown, "5000000000000000": card.Unknown, "5600000000000000": card.Unknown,
-		"340000000000000": card.Amex, "370000000000000": card.Amex, "350000000000000": card.Unknown,
-		"360000000000000": card.Diners, "380000000000000": card.Diners, "390000000000000": card.Diners, "300000000000000": card.Diners,
+		"5105105105105100": card.Mastercard, "5599999999999999": card.Mastercard, "2221000000000000": card.Mastercard,
+		"2720990000000000": card.Mastercard,
+		"2220990000000000": card.Unknown, "2721000000000000": card.Unknown, "5000000000000000": card.Unknown,
+		"5600000000000000": card.Unknown,
+		"340000000000000":  card.Amex, "370000000000000": card.Amex, "350000000000000": card.Unknown,
+		"360000000000000": card.Diners, "380000000000000": card.Diners, "390000000000000": card.Diners,
+		"300000000000000": card.Diners,
 		"305999999999999": card.Diners, "306000000000000": card.Unknown,
-		"3528000000000000": card.JCB, "3589000000000000": card.JCB, "3527000000000000": card.Unknown, "3590000000000000": card.Unknown,
+		"3528000000000000": card.JCB, "3589000000000000": card.JCB, "3527000000000000": card.Unknown,
+		"3590000000000000": card.Unknown,
 		"3088000000000000": card.JCB, "3087000000000000": card.Unknown, "3089000000000000": card.Unknown,
-		"6011000000000000": card.Discover, "6012000000000000": card.Unknown, "6440000000000000": card.Discover, "6430000000000000": card.Unknown,
+		"6011000000000000": card.Discover, "6012000000000000": card.Unknown, "6440000000000000": card.Discover,
+		"6430000000000000": card.Unknown,
 		"6500000000000000": card.Discover, "6600000000000000": card.Unknown,
 		"6200000000000000": card.UnionPay, "8100000000000000": card.UnionPay, "8200000000000000": card.Unknown,
-		"501800000000": card.Maestro, "502000000000": card.Maestro, "503800000000": card.Maestro, "589300000000": card.Maestro,
-		"630400000000": card.Maestro, "675900000000": card.Maestro, "676100000000": card.Maestro, "676300000000": card.Maestro,
-		"501900000000": card.Unknown, "676000000000": card.Unknown, "676400000000": card.Unknown, "630500000000": card.Unknown,
-		"": card.Unknown, "x": card.Unknown, "3x": card.Unknown, "3": card.Unknown, "٤": card.Unknown,
+		"501800000000": card.Maestro, "502000000000": card.Maestro, "503800000000": card.Maestro,
+		"589300000000": card.Maestro,
+		"630400000000": card.Maestro, "675900000000": card.Maestro, "676100000000": card.Maestro,
+		"676300000000": card.Maestro,
+		"501900000000": card.Unknown, "676000000000": card.Unknown, "676400000000": card.Unknown,
+		"630500000000": card.Unknown,
+		"":             card.Unknown, "x": card.Unknown, "3x": card.Unknown, "3": card.Unknown, "٤": card.Unknown,
 	} {
 		if got := card.BrandOf(secret.New(number)); got != want {
 			t.Errorf("%q: got %s, want %s", number, got, want)
@@ -35,8 +43,8 @@ func TestBrandOf(t *testing.T) {
 	}
 }
 
-// TestRangesDoNotMeet walks every prefix of four digits: how many a brand has is counted here, so that a slip in the table shows, and a range
-// that lies in another's would take its count away.
+// TestRangesDoNotMeet walks every prefix of four digits and counts the prefixes of each brand. A
+// slip in the table changes a count, and so does a range that lies in another one.
 func TestRangesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	got := map[card.Brand]int{}
@@ -45,7 +53,8 @@ func TestRangesDoNotMeet(t *testing.T) {
 		got[card.BrandOf(secret.New(prefix))]++
 	}
 	for brand, want := range map[card.Brand]int{
-		card.Visa: 1000, card.Mastercard: 500 + 500, card.Amex: 200, card.Discover: 1 + 60 + 100, card.Diners: 60 + 300, card.JCB: 1 + 62,
+		card.Visa: 1000, card.Mastercard: 500 + 500, card.Amex: 200, card.Discover: 1 + 60 + 100, card.Diners: 60 + 300,
+		card.JCB:      1 + 62,
 		card.UnionPay: 200, card.Maestro: 9, card.Unknown: 10_000 - 2_993,
 	} {
 		if got[brand] != want {
@@ -57,8 +66,9 @@ func TestRangesDoNotMeet(t *testing.T) {
 func TestFitsNumber(t *testing.T) {
 	t.Parallel()
 	for brand, want := range map[card.Brand][]int{
-		card.Visa: {13, 16, 19}, card.Mastercard: {16}, card.Amex: {15}, card.Discover: {16, 17, 18, 19}, card.Diners: {14, 15, 16, 17, 18, 19},
-		card.JCB: {16, 17, 18, 19}, card.UnionPay: {16, 17, 18, 19}, card.Maestro: {12, 13, 14, 15, 16, 17, 18, 19},
+		card.Visa: {13, 16, 19}, card.Mastercard: {16}, card.Amex: {15}, card.Discover: {16, 17, 18, 19},
+		card.Diners: {14, 15, 16, 17, 18, 19},
+		card.JCB:    {16, 17, 18, 19}, card.UnionPay: {16, 17, 18, 19}, card.Maestro: {12, 13, 14, 15, 16, 17, 18, 19},
 		card.Unknown: {12, 13, 14, 15, 16, 17, 18, 19}, "dollars": nil,
 	} {
 		fits := map[int]bool{}
@@ -88,7 +98,10 @@ func TestFitsCode(t *testing.T) {
 		{"12 4", false, false, false},
 		{"١٢٣", false, false, false},
 	} {
-		for brand, want := range map[card.Brand]bool{card.Amex: c.amex, card.Visa: c.visa, card.Maestro: c.other, card.Unknown: c.other} {
+		for brand, want := range map[card.Brand]bool{
+			card.Amex: c.amex, card.Visa: c.visa, card.Maestro: c.other,
+			card.Unknown: c.other,
+		} {
 			if got := brand.FitsCode(secret.New(c.code)); got != want {
 				t.Errorf("%s, %q: got %t, want %t", brand, c.code, got, want)
 			}
@@ -96,7 +109,7 @@ func TestFitsCode(t *testing.T) {
 	}
 }
 
-// TestBrandIsOfTheFirstDigits: what follows the first four digits changes nothing.
+// TestBrandIsOfTheFirstDigits: the digits after the first four change nothing.
 func TestBrandIsOfTheFirstDigits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,14 +8,15 @@ const (
 	MaxDigits = 19
 )
 
-// Valid reports whether number is 12 to 19 ASCII digits and nothing else, of which the last is the right Luhn check digit. It does not ask
-// for the brand: see Brand.FitsNumber.
+// Valid reports whether number is 12 to 19 ASCII digits and nothing else, of which the last is the
+// right Luhn check digit. It does not check the brand: see Brand.FitsNumber.
 func Valid(number secret.String) bool {
 	text := number.Reveal()
 	return len(text) >= MinDigits && len(text) <= MaxDigits && digits(text) && luhn(text)
 }
 
-// luhn reports whether the last of the digits is the check digit of those before it (ISO/IEC 7812-1, annex B).
+// luhn reports whether the last digit is the check digit of the digits before it (ISO/IEC 7812-1,
+// annex B).
 func luhn(text string) bool {
 	sum := 0
 	for i := range len(text) {

@@ -14,8 +14,10 @@ import (
 func TestValid(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]bool{
-		"4242424242424242": true, "378282246310005": true, "30569309025904": true, "4222222222222": true, "000000000000": true,
-		"0000000000000000000": true, "00000000000": false, "00000000000000000000": false, "4242424242424241": false, "4242424242424224": false,
+		"4242424242424242": true, "378282246310005": true, "30569309025904": true, "4222222222222": true,
+		"000000000000":        true,
+		"0000000000000000000": true, "00000000000": false, "00000000000000000000": false, "4242424242424241": false,
+		"4242424242424224": false,
 		"424242424242424x": false, "-242424242424242": false, "4242 4242 4242 4242": false, "": false, "４２４２４２": false,
 		strings.Repeat("0", 16) + "\n": false,
 	} {
@@ -33,7 +35,8 @@ func numbers() *rapid.Generator[string] {
 	})
 }
 
-// checkDigit is the textbook's way, by the sum of the digits of the products, as an oracle that shares no code with the package.
+// checkDigit is the textbook's way, by the sum of the digits of the products, as an oracle that
+// shares no code with the package.
 func checkDigit(body string) int {
 	sum := 0
 	for i, r := range body {
@@ -61,7 +64,8 @@ func TestValidFindsEveryWrongDigit(t *testing.T) {
 	})
 }
 
-// TestValidFindsSwaps: two neighbours the wrong way round are found but for 09 and 90, which Luhn's formula cannot tell apart.
+// TestValidFindsSwaps: two neighbours the wrong way round are found but for 09 and 90, which Luhn's
+// formula cannot distinguish.
 func TestValidFindsSwaps(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +80,8 @@ func TestValidFindsSwaps(t *testing.T) {
 	})
 }
 
-// TestValidBoundsTheLength: a right check digit does not make a number of a text that is too short or too long.
+// TestValidBoundsTheLength: a right check digit does not make a number of a text that is too short
+// or too long.
 func TestValidBoundsTheLength(t *testing.T) {
 	t.Parallel()
 	for n := range 30 {

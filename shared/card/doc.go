@@ -1,3 +1,4 @@
-// Package card knows card numbers (PANs): whether one can be right, whose brand it is, and how long its number and its security code may be.
-// It takes numbers as secrets and gives none back, so nothing of it can print one. It is pure: tables and arithmetic.
+// Package card validates card numbers (PANs) and security codes, finds a number's brand, and masks
+// numbers in texts. It takes numbers as secrets and returns none, so nothing of it can print one.
+// It is pure: tables and arithmetic.
 package card

@@ -2,7 +2,7 @@ package card
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// What a definition of MaskText needs of the rules for a number.
+// The rules for a number that the definition of MaskText needs.
 var (
 	Likely  = likely
 	Printed = printed

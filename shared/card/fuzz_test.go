@@ -10,7 +10,7 @@ import (
 
 var numeric = regexp.MustCompile(`\A[0-9]{12,19}\z`)
 
-// FuzzNumber holds what is said of any text to an oracle that shares no code with it.
+// FuzzNumber compares the results for any text with an oracle that shares no code with the package.
 func FuzzNumber(f *testing.F) {
 	f.Add("4242424242424242")
 	f.Fuzz(func(t *testing.T, text string) {

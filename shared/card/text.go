@@ -8,16 +8,17 @@ const (
 )
 
 // InText returns where a free text contains its first card number, as text[from:to]. Two things are
-// one:
+// card numbers:
 //
 //   - a number of own, wherever it stands, with or without spaces and hyphens between its digits;
-//   - a word of digits alone that has a brand's leading digits, length and check digit, or words of
-//     digits in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits form words.
+//   - digits that have a brand's leading digits, length and check digit. They are a word of digits
+//     alone, or words in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits
+//     form words.
 //
-// Digits that are more often something else are no card number, unless they are one of own: 13
-// digits with Visa's leading digit are telephone numbers and article numbers (such cards are no
-// longer issued), and 19 digits that begin with 3 or 4 are ids of ours in decimal form (of the
-// years 2015 to 2045).
+// Digits that are more often something else are no card number, unless they are one of own. 13
+// digits with Visa's leading digit are telephone numbers and article numbers, for such cards are no
+// longer issued. 19 digits that begin with 3 or 4 are our ids in decimal form, of the years 2015 to
+// 2045.
 func InText(text string, own ...secret.String) (from, to int, found bool) {
 	for _, s := range searches(text, own) {
 		if from, to, found = s.next(0); found {
@@ -38,8 +39,8 @@ func MaskText(text string, own ...secret.String) string {
 	return text
 }
 
-// search reads a text once, from its first byte to its last, for one number or for those of all
-// brands.
+// search reads a text once, from its first byte to its last. It looks for one number, or for the
+// numbers of all brands.
 type search struct {
 	text   string
 	number string // "" for a number of any brand
@@ -195,8 +196,8 @@ func (s *search) group(from int) string {
 	}
 }
 
-// printed reports whether the digits of a card are printed in groups of these sizes: 4-6-4, 4-6-5,
-// or fours with a last group of one to four.
+// printed reports whether the digits of a card are printed in groups of these sizes. The groups are
+// 4-6-4, 4-6-5, or fours with a last group of one to four.
 func printed(sizes []int) bool {
 	n := len(sizes)
 	if n < 3 || sizes[0] != printedFirst {

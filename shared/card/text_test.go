@@ -83,7 +83,10 @@ func TestMaskTextOwn(t *testing.T) {
 func TestMaskTextIsComplete(t *testing.T) {
 	t.Parallel()
 	part := rapid.OneOf(
-		rapid.SampledFrom([]string{"4111", "1111", "4111111111111111", " ", "-", "x", "378282246310005", "é", "5555555555554444"}),
+		rapid.SampledFrom([]string{
+			"4111", "1111", "4111111111111111", " ", "-", "x", "378282246310005", "é",
+			"5555555555554444",
+		}),
 		rapid.StringMatching(`[0-9 -]{0,6}`))
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), "")
