@@ -24,10 +24,11 @@ import (
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
-	Above       []*x509.Certificate // below the root, from this one on: what has to follow a leaf
+	Above       []*x509.Certificate // below the root, from this one on: the certificates that follow a leaf
 }
 
-// Root makes an authority that is its own issuer. Each change is made to its certificate before it is signed.
+// Root makes an authority that is its own issuer. Each change is made to its certificate before it
+// is signed.
 func Root(tb testing.TB, changes ...func(*x509.Certificate)) *Authority {
 	tb.Helper()
 	return authority(tb, nil, "Test Root", changes)
@@ -67,7 +68,8 @@ type Issued struct {
 	Key   crypto.Signer
 }
 
-// Issue makes a certificate for localhost and 127.0.0.1, on P-256, that lives 90 days from an hour ago.
+// Issue makes a certificate for localhost and 127.0.0.1, on P-256, that lives 90 days from an hour
+// ago.
 func (a *Authority) Issue(tb testing.TB, changes ...func(*x509.Certificate)) *Issued {
 	tb.Helper()
 	return a.IssueFor(tb, ECDSA(tb, elliptic.P256()), changes...)
@@ -187,13 +189,16 @@ func plain(tb testing.TB) *x509.Certificate {
 	}
 	from := clock.System().Now().Truncate(time.Second).Add(-time.Hour)
 	return &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: from, NotAfter: from.AddDate(0, 0, 90), BasicConstraintsValid: true,
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   from, NotAfter: from.AddDate(0, 0, 90), BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 }
 
-func sign(tb testing.TB, template *x509.Certificate, issuer *Authority, key crypto.Signer, changes []func(*x509.Certificate)) *x509.Certificate {
+func sign(tb testing.TB, template *x509.Certificate, issuer *Authority, key crypto.Signer,
+	changes []func(*x509.Certificate),
+) *x509.Certificate {
 	tb.Helper()
 	for _, change := range changes {
 		change(template)
