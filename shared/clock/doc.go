@@ -1,2 +1,2 @@
-// Package clock tells the time, so that everything else can be told the time in a test.
+// Package clock provides the current time, so that a test can set it.
 package clock

@@ -25,8 +25,8 @@ func (f *Fake) Now() time.Time {
 	return f.now
 }
 
-// Monotonic returns how much time has passed on this clock. It counts all moves ahead but those of
-// Step.
+// Monotonic returns how much time has passed on this clock. It counts all moves ahead except the
+// moves of Step.
 func (f *Fake) Monotonic() time.Duration {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -65,9 +65,9 @@ func (g *Guard) Confirmed() time.Time {
 }
 
 // ConfirmedLate returns the time by which rows end that were kept for up to a day from the clock's
-// time on. It follows a step ahead a day after Confirmed does: a row that a clock a day behind
-// wrote would otherwise end once the clock is right. It follows what Resume found as Confirmed
-// does, because that time may have passed.
+// time on. It follows a step ahead a day after Confirmed does. Otherwise a row that a clock a day
+// behind wrote would end once the clock is right. It follows the step that Resume found as
+// Confirmed does, because that time may have passed.
 func (g *Guard) ConfirmedLate() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -54,8 +54,8 @@ func TestGuardHoldsAStep(t *testing.T) {
 	}
 }
 
-// TestGuardBeginsAnewWithEachStep: neither a step that was taken back nor one before another counts
-// towards the hour.
+// TestGuardBeginsAnewWithEachStep: neither a step that the clock reversed nor one before another
+// counts towards the hour.
 func TestGuardBeginsAnewWithEachStep(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Unix(0, 0))
@@ -74,8 +74,8 @@ func TestGuardBeginsAnewWithEachStep(t *testing.T) {
 	wantConfirmed(t, g, c, 2*day)
 }
 
-// TestGuardResumes: a program that was restarted believes a clock that is less than an hour ahead of
-// the last confirmed time.
+// TestGuardResumes: a program that was restarted believes a clock that is less than an hour ahead
+// of the last confirmed time.
 func TestGuardResumes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ ahead, want time.Duration }{
@@ -102,8 +102,8 @@ func wantHighest(t *testing.T, g *clock.Guard, c *clock.Fake, ahead time.Duratio
 	}
 }
 
-// TestGuardKeepsTheHighest: the highest confirmed time advances under a clock that was set back, and
-// follows no step that was not confirmed.
+// TestGuardKeepsTheHighest: the highest confirmed time advances under a clock that was set back,
+// and follows no step that was not confirmed.
 func TestGuardKeepsTheHighest(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Unix(0, 0))
@@ -155,14 +155,17 @@ func TestGuardResumesTheHighest(t *testing.T) {
 	}
 }
 
-// TestGuardWaitsThroughSmallSteps: a clock that is ahead and moves by a minute is the same step, and
-// the hour continues. A clock that moves by more begins the hour again, also if it stays ahead.
+// TestGuardWaitsThroughSmallSteps: a clock that is ahead and moves by a minute is the same step,
+// and the hour continues. A clock that moves by more begins the hour again, also if it stays ahead.
 func TestGuardWaitsThroughSmallSteps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		by   time.Duration
 		same bool
-	}{{time.Minute, true}, {-time.Minute, true}, {time.Minute + 1, false}, {-time.Minute - 1, false}, {-12 * time.Hour, false}} {
+	}{{time.Minute, true}, {-time.Minute, true}, {time.Minute + 1, false}, {-time.Minute - 1, false}, {
+		-12 * time.Hour,
+		false,
+	}} {
 		now := clock.NewFake(time.Unix(0, 0))
 		g := clock.NewGuard(now)
 		now.Step(day)
@@ -196,8 +199,8 @@ func TestGuardForgetsTheHighestOfAnEarlierRun(t *testing.T) {
 	}
 }
 
-// TestGuardConfirmedLate tests that ConfirmedLate follows a step ahead a day after it was confirmed, that
-// a clock that is set back takes steps back, and that the step of a restart counts at once.
+// TestGuardConfirmedLate tests that ConfirmedLate follows a step ahead a day after it was
+// confirmed. A clock that is set back reverses steps. The step of a restart counts at once.
 func TestGuardConfirmedLate(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))

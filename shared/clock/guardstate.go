@@ -2,8 +2,8 @@ package clock
 
 import "time"
 
-// GuardState is what a Guard continues from after a restart of the program. LagUntil and LowUntil
-// are compared with Highest.
+// GuardState is the state from which a Guard continues after a restart of the program. LagUntil and
+// LowUntil are compared with Highest.
 type GuardState struct {
 	Highest  time.Time     // as Guard.Highest
 	Behind   time.Duration // how far Confirmed is behind Highest
@@ -13,7 +13,7 @@ type GuardState struct {
 	LowUntil time.Time     // when Highest is forgotten; zero unless the clock was set back
 }
 
-// State returns what Resume continues from.
+// State returns the state from which Resume continues.
 func (g *Guard) State() GuardState {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -33,7 +33,8 @@ func wantBehind(t *testing.T, when string, g *clock.Guard, c *clock.Fake, confir
 }
 
 // TestGuardResumesAStep: a step that was seen before a restart waits for another hour, and the late
-// confirmed time follows it a day after that. A step that the guard did not see counts as a downtime.
+// confirmed time follows it a day after that. A step that the guard did not see counts as a
+// downtime.
 func TestGuardResumesAStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -69,12 +70,16 @@ func TestGuardResumesAStep(t *testing.T) {
 }
 
 // TestGuardAddsAStepToADowntime: a step that is seen after Resume found the clock ahead begins the
-// hour again, and so does one that takes a part of it back. The late confirmed time follows the
-// steps alone late.
+// hour again. A step that reverses a part of it does so too. The late confirmed time follows only
+// the steps late.
 func TestGuardAddsAStepToADowntime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ by, then, seen time.Duration }{
-		{day, 0, day}, {day, -12 * time.Hour, 12 * time.Hour}, {day, -25 * time.Hour, 0}, {-2 * time.Hour, 0, 0}, {-day, 0, 0},
+		{day, 0, day},
+		{day, -12 * time.Hour, 12 * time.Hour},
+		{day, -25 * time.Hour, 0},
+		{-2 * time.Hour, 0, 0},
+		{-day, 0, 0},
 	} {
 		now := clock.NewFake(time.Unix(0, 0))
 		g := restarted(clock.NewGuard(now), now, 5*time.Hour, 0)
@@ -120,8 +125,8 @@ func TestGuardResumesTheLag(t *testing.T) {
 	}
 }
 
-// TestGuardResumesNoLongerLag: a stored end that is further away than a lag lasts counts as a day,
-// as after a clock that was ahead is set back while the program is down.
+// TestGuardResumesNoLongerLag: a stored end that is further away than a lag lasts counts as a day.
+// This happens after a clock that was ahead is set back while the program is down.
 func TestGuardResumesNoLongerLag(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(time.Unix(0, 0))
