@@ -17,8 +17,9 @@ import (
 // maxSize bounds a configuration file, in bytes. A larger one is some other file, given by mistake.
 const maxSize = 1 << 20
 
-// Load reads the YAML file at path into a pointer to a struct. Fields the file does not name keep their value, so defaults
-// are set before. A missing file is an error for which errors.Is(err, fs.ErrNotExist) holds; else see Decode.
+// Load reads the YAML file at path into a pointer to a struct. Fields the file does not name keep
+// their value, so defaults are set before. A missing file is an error for which errors.Is(err,
+// fs.ErrNotExist) holds; else see Decode.
 func Load(path string, into any) error {
 	data, err := readAtMost(path, maxSize)
 	if err != nil {
@@ -27,8 +28,9 @@ func Load(path string, into any) error {
 	return Decode(path, data, into)
 }
 
-// Decode is Load for bytes; name stands for the file in errors. An error names the file, the line and, where a key is at
-// fault, the key; it repeats no value and no line of the file. An empty document is valid. A second document is not.
+// Decode is Load for bytes; name stands for the file in errors. An error names the file, the line
+// and, if a key is at fault, the key. It repeats no value and no line of the file. An empty
+// document is valid. A second document is not.
 func Decode(name string, data []byte, into any) error {
 	if len(data) > maxSize {
 		return fmt.Errorf("%s: larger than %d bytes", name, maxSize)
@@ -37,7 +39,7 @@ func Decode(name string, data []byte, into any) error {
 	if err != nil {
 		return explain(name, err)
 	}
-	if isEmpty(file) { // the decoder would put zero values in the place of what is there
+	if isEmpty(file) { // the decoder would overwrite the defaults with zero values
 		return nil
 	}
 	if err := refuseRepeated(name, file); err != nil {
@@ -89,8 +91,8 @@ func readAtMost(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// explain puts the library's error into one line. It drops the original, whose text quotes the lines of the file around the
-// fault, secrets included.
+// explain puts the library's error into one line. It drops the original, whose text quotes the
+// lines of the file around the fault, secrets included.
 func explain(name string, err error) error {
 	var ours *secretError
 	if errors.As(err, &ours) {
@@ -107,7 +109,7 @@ func explain(name string, err error) error {
 	return fmt.Errorf("%s: %s", name, message)
 }
 
-// describe says what is wrong without the values in question.
+// describe states the fault without the values in question.
 func describe(err yaml.Error) string {
 	var (
 		mismatch *yaml.TypeError

@@ -86,7 +86,10 @@ func TestDecodeEmpty(t *testing.T) {
 
 func TestDurations(t *testing.T) {
 	t.Parallel()
-	for _, in := range []string{"wait: 90s", "wait: 0s", "wait: '1m30s'", "wait:", "wait: null", "every: {a: {wait: 1h}}", "wait: &a 5s\nevery: {b: {wait: *a}}"} {
+	for _, in := range []string{
+		"wait: 90s", "wait: 0s", "wait: '1m30s'", "wait:", "wait: null", "every: {a: {wait: 1h}}",
+		"wait: &a 5s\nevery: {b: {wait: *a}}",
+	} {
 		if err := config.Decode("c.yaml", []byte(in), &settings{}); err != nil {
 			t.Errorf("%q: got %v", in, err)
 		}

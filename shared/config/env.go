@@ -8,12 +8,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// FileSuffix behind the name of a variable that holds a secret makes the name of one that names a file in its place.
+// FileSuffix behind the name of a variable that holds a secret makes the name of the variable that
+// names a file instead.
 const FileSuffix = "_FILE"
 
 var errBothSet = errors.New("both are set")
 
-// Environment reads a secret from a variable, or from the file that the variable with FileSuffix names. The zero secret when neither is set.
+// Environment reads a secret from a variable, or from the file that the variable with FileSuffix
+// names. It returns the zero secret if neither is set.
 func Environment(getenv func(string) string, variable string) (secret.String, error) {
 	text, path := getenv(variable), getenv(variable+FileSuffix)
 	switch {
@@ -29,7 +31,7 @@ func Environment(getenv func(string) string, variable string) (secret.String, er
 	return secret.New(text), nil
 }
 
-// ResolveOr is Resolve, and Environment where nothing was configured.
+// ResolveOr is Resolve, or Environment if nothing was configured.
 func (s Secret) ResolveOr(getenv func(string) string, variable string) (secret.String, error) {
 	if s.IsZero() {
 		return Environment(getenv, variable)

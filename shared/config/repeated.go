@@ -6,8 +6,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// refuseRepeated looks for a key that one mapping holds twice. The decoder would refuse it too, but as one of its many
-// syntax errors, which differ by their text only.
+// refuseRepeated looks for a key that one mapping holds twice. The decoder would refuse it too, but
+// as one of its many syntax errors, which differ by their text only.
 func refuseRepeated(name string, file *ast.File) error {
 	for _, doc := range file.Docs {
 		v := &repeatedKey{}

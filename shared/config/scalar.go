@@ -11,8 +11,9 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// refuseScalars looks for what is to be a duration and is none, for the decoder says neither where that is nor what a duration looks like; and for
-// fractions where a whole number is wanted, which the decoder cuts off: half a request a second would be none, which means no limit.
+// refuseScalars rejects an invalid duration, because the decoder's error names neither its line nor
+// the form of a duration. It also rejects a fraction for a whole number. The decoder truncates it,
+// so half a request a second would become 0, which means no limit.
 func refuseScalars(name string, file *ast.File, into any) error {
 	for _, doc := range file.Docs {
 		if err := checkScalars(name, "", doc.Body, reflect.TypeOf(into)); err != nil {
@@ -22,7 +23,7 @@ func refuseScalars(name string, file *ast.File, into any) error {
 	return nil
 }
 
-// checkScalars follows nodes and types as far as they agree; where they do not, the decoder says so.
+// checkScalars follows nodes and types while they agree. The decoder reports where they do not.
 func checkScalars(name, key string, node ast.Node, t reflect.Type) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -46,7 +47,8 @@ func checkScalars(name, key string, node ast.Node, t reflect.Type) error {
 			return fmt.Errorf("%s:%d: %s: a whole number is needed", name, n.GetToken().Position.Line, key)
 		}
 		if t == durationType && !isDuration(n) {
-			return fmt.Errorf("%s:%d: %s: a duration is a number with a unit of h, m, s or ms, as 90s or 24h", name, n.GetToken().Position.Line, key)
+			return fmt.Errorf("%s:%d: %s: a duration is a number with a unit of h, m, s or ms, as 90s or 24h", name,
+				n.GetToken().Position.Line, key)
 		}
 	}
 	return nil
@@ -58,14 +60,16 @@ func isWhole(t reflect.Type) bool {
 		return false
 	}
 	switch t.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return true
 	default:
 		return false
 	}
 }
 
-// isDuration reports false for what certainly is none: an alias is what it stands for, which the decoder knows.
+// isDuration reports false for a node that certainly is no duration. An alias passes: only the
+// decoder resolves it.
 func isDuration(n ast.ScalarNode) bool {
 	switch n.Type() {
 	case ast.StringType:
@@ -78,7 +82,7 @@ func isDuration(n ast.ScalarNode) bool {
 	}
 }
 
-// within is the type of what a struct has under a key, or of an element; nil where there is none.
+// within returns the type of a struct's field under a key, or of an element; nil if there is none.
 func within(t reflect.Type, key string) reflect.Type {
 	switch {
 	case t == nil:

@@ -16,8 +16,9 @@ import (
 // maxSecret bounds a file that holds one secret, in bytes.
 const maxSecret = 64 << 10
 
-// Secret is a configuration value that must not be seen. In YAML it is a plain string, {env: NAME} or {file: PATH}; a
-// relative PATH is relative to the working directory of the process. It cannot print, and the zero value is "not set".
+// Secret is a configuration value that must not be seen. In YAML it is a plain string, {env: NAME}
+// or {file: PATH}; a relative PATH is relative to the working directory of the process. It cannot
+// print, and the zero value is "not set".
 type Secret struct {
 	literal secret.String
 	env     string
@@ -30,9 +31,9 @@ func Literal(s secret.String) Secret { return Secret{literal: s} }
 // IsZero reports whether nothing was configured.
 func (s Secret) IsZero() bool { return s.literal.IsZero() && s.env == "" && s.file == "" }
 
-// Resolve returns the value: that of the variable, or the content of the file less one trailing newline. A Secret that is
-// not set gives the zero secret. An error names the variable or the file, which is missing, empty or too large; a missing
-// file satisfies errors.Is(err, fs.ErrNotExist).
+// Resolve returns the value: that of the variable, or the content of the file less one trailing
+// newline. A Secret that is not set gives the zero secret. An error names the variable or the file,
+// which is missing, empty or too large; a missing file satisfies errors.Is(err, fs.ErrNotExist).
 func (s Secret) Resolve() (secret.String, error) {
 	switch {
 	case s.env != "":
@@ -66,7 +67,7 @@ func (s Secret) String() string { return s.literal.String() }
 // GoString returns "[redacted]".
 func (s Secret) GoString() string { return s.literal.String() }
 
-// Format writes "[redacted]" whatever the verb.
+// Format writes "[redacted]" for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.literal.String()) }
 
 // LogValue returns "[redacted]".
@@ -92,7 +93,8 @@ type secretError struct {
 func (e *secretError) Error() string { return e.err.Error() }
 func (e *secretError) Unwrap() error { return e.err }
 
-// UnmarshalYAML reads one of the three forms. A bare number is refused, because YAML would lose its leading zeros.
+// UnmarshalYAML reads one of the three forms. A bare number is refused, because YAML would lose its
+// leading zeros.
 func (s *Secret) UnmarshalYAML(node ast.Node) error {
 	parsed, err := parseSecret(node)
 	if err != nil {
