@@ -1,2 +1,3 @@
-// Package durable writes small files so that a reader, after any crash, finds either the old content or the new, never a part.
+// Package durable writes small files so that a reader, after any crash, finds either the old
+// content or the new, never a part.
 package durable

@@ -45,8 +45,8 @@ func Remove(path string) error {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// cause is an error without the name of the temporary file, which is another one each time: whoever tries again, and says once what is wrong, would say
-// it every time.
+// cause returns an error without the name of the temporary file, which is a new one each time. A
+// caller that retries and logs each new error once would otherwise log it every time.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

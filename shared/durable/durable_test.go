@@ -55,7 +55,7 @@ func TestWriteFileLeavesNothingBehindOnError(t *testing.T) {
 	}
 }
 
-// TestSameError: who fails twice for the same reason says the same.
+// TestSameError: a caller that fails twice for the same reason gets the same text.
 func TestSameError(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
