@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// startPatience is how long an Envoy may take to do what is waited for.
+// startPatience is how long a test waits for an Envoy to start.
 const startPatience = 30 * time.Second
 
 // Envoy is a running one.
@@ -31,13 +31,15 @@ type Envoy struct {
 func Validate(tb testing.TB, config string) {
 	tb.Helper()
 	//nolint:gosec // the program is ours to choose
-	if out, err := exec.CommandContext(tb.Context(), Install(tb), "--mode", "validate", "-c", config).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(tb.Context(), Install(tb), "--mode", "validate", "-c",
+		config).CombinedOutput(); err != nil {
 		tb.Fatalf("envoy --mode validate: %v\n%s", err, out)
 	}
 }
 
-// Start starts an Envoy by a configuration, given as a file, and ends it with the test. It waits for nothing. The administration is wherever the
-// configuration says; more are further words for the command line.
+// Start starts an Envoy with a configuration file, and stops it at the end of the test. It does not
+// wait until Envoy serves. The configuration sets the administration's address; more are further
+// arguments of the command line.
 func Start(tb testing.TB, config string, more ...string) *Envoy {
 	tb.Helper()
 	return launch(tb, Install(tb), tb.TempDir(), func(*exec.Cmd) {}, config, more)
@@ -48,9 +50,10 @@ func launch(tb testing.TB, program, dir string, change func(*exec.Cmd), config s
 	tb.Helper()
 	e := &Envoy{admin: filepath.Join(dir, "admin"), log: filepath.Join(dir, "log")}
 	args := append([]string{
-		"-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-path", e.log, "--log-level", "warning", "--admin-address-path", e.admin,
+		"-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-path", e.log, "--log-level", "warning",
+		"--admin-address-path", e.admin,
 	}, more...)
-	e.run = exec.CommandContext(context.WithoutCancel(tb.Context()), program, args...) //nolint:gosec // the program is ours to choose
+	e.run = exec.CommandContext(context.WithoutCancel(tb.Context()), program, args...) //nolint:gosec // a path of ours
 	e.run.Cancel = nil
 	change(e.run)
 	if err := e.run.Start(); err != nil {
@@ -58,12 +61,12 @@ func launch(tb testing.TB, program, dir string, change func(*exec.Cmd), config s
 	}
 	tb.Cleanup(func() {
 		_ = e.run.Process.Signal(syscall.SIGTERM)
-		_ = e.run.Wait() // it says how it was ended
+		_ = e.run.Wait() // the error only repeats the signal
 	})
 	return e
 }
 
-// Listeners waits until Envoy serves and says where: the address of each listener, by its name.
+// Listeners waits until Envoy serves and returns the address of each listener, by its name.
 func (e *Envoy) Listeners(tb testing.TB) map[string]string {
 	tb.Helper()
 	e.Wait(tb, "is not ready", func() bool {
@@ -107,7 +110,7 @@ func (e *Envoy) Wait(tb testing.TB, what string, done func() bool) {
 	}
 }
 
-// Get asks Envoy's administration.
+// Get sends a GET request to Envoy's administration and returns the response's body.
 func (e *Envoy) Get(tb testing.TB, path string) string {
 	tb.Helper()
 	text, err := e.TryGet(tb.Context(), path)
@@ -117,7 +120,7 @@ func (e *Envoy) Get(tb testing.TB, path string) string {
 	return text
 }
 
-// Log is what Envoy has said so far.
+// Log returns Envoy's log.
 func (e *Envoy) Log(tb testing.TB) string {
 	tb.Helper()
 	text, err := os.ReadFile(e.log)

@@ -12,13 +12,14 @@ import (
 	"testing"
 )
 
-// nobody is the user, and the group, that has no rights, on every unix.
+// nobody is the user, and the group, that has no rights, on every Unix.
 const nobody = 65534
 
-// StartAsNobody is Start for an Envoy that may open nothing that is not everybody's, but for its configuration. The tests must run as root.
+// StartAsNobody is Start for an Envoy that may open nothing that is not everybody's, but for its
+// configuration. The tests must run as root.
 func StartAsNobody(tb testing.TB, config string, more ...string) *Envoy {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "envoy") //nolint:usetesting // nobody may look into no other
+	dir, err := os.MkdirTemp("", "envoy") //nolint:usetesting // the user without rights cannot read others
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func StartAsNobody(tb testing.TB, config string, more ...string) *Envoy {
 		}
 	})
 	program, own := filepath.Join(dir, "envoy"), filepath.Join(dir, "config.yaml")
-	if err := errors.Join(copyFile(Install(tb), program, 0o755), copyFile(config, own, 0o644), os.Chown(dir, nobody, nobody)); err != nil {
+	if err := errors.Join(copyFile(Install(tb), program, 0o755), copyFile(config, own, 0o644),
+		os.Chown(dir, nobody, nobody)); err != nil {
 		tb.Fatal(err)
 	}
 	return launch(tb, program, dir, func(run *exec.Cmd) {
