@@ -1,2 +1,3 @@
-// Package install installs a real Envoy, held still by its requirements file, for tests and benchmarks.
+// Package install installs a real Envoy, held still by its requirements file, for tests and
+// benchmarks.
 package install
