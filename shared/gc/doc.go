@@ -1,2 +1,2 @@
-// Package gc says how often a server of ours collects garbage.
+// Package gc sets how often a server of ours collects garbage.
 package gc
