@@ -1,2 +1,2 @@
-// Package health says how a program is, to operators and what looks after it.
+// Package health reports a program's health to operators and to their monitoring.
 package health

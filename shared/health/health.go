@@ -18,11 +18,12 @@ import (
 // patience is how long all checks together may take.
 const patience = 2 * time.Second
 
-// Check returns nil when what it asks about is well.
+// Check returns nil if the part that it checks is healthy.
 type Check func(context.Context) error
 
 // FilterSecretNotSet is the warning of a program that has no secret in common with core
-// (mle-filter) or with mle-filter (core). Core then cannot tell what passed the filter.
+// (mle-filter) or with mle-filter (core). Core then cannot recognise requests that passed
+// mle-filter.
 const FilterSecretNotSet = "filter_secret_not_set"
 
 // Handler responds 200 if all checks succeed, else 503. The response names each check and its
@@ -50,13 +51,13 @@ func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write(body) // whoever asked is gone
+		_, _ = w.Write(body) // the client is gone
 	})
 }
 
 var errUnwell = errors.New("v1 says that it is not well")
 
-// V1 asks the v1 service at a base URL, by way of a transport.
+// V1 checks the v1 service at a base URL, over a transport.
 func V1(base string, transport http.RoundTripper) Check {
 	return func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/v1/health", http.NoBody)
