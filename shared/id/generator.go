@@ -15,9 +15,10 @@ const (
 	stepSpan  = 64
 )
 
-// Generator gives out the integers of new ids. It is safe for concurrent use.
+// Generator draws the integers of new ids. It is safe for concurrent use.
 //
-// Two processes may draw the same number; that an id is unique is for the store to say, and a collision is retried there.
+// Two processes may draw the same number. The store enforces that an id is unique, and retries
+// after a collision.
 type Generator struct {
 	clock clock.Clock
 	mu    sync.Mutex
@@ -27,8 +28,9 @@ type Generator struct {
 // NewGenerator returns a generator that orders its numbers by the time of c.
 func NewGenerator(c clock.Clock) *Generator { return &Generator{clock: c} }
 
-// Next returns a positive number greater than all it returned before: unix milliseconds in the upper 42 bits, chance in the
-// lower 21. It stays increasing when the clock steps back, and when a millisecond is used up (it then borrows from the next).
+// Next returns a positive number greater than all it returned before: unix milliseconds in the
+// upper 42 bits, chance in the lower 21. It stays increasing when the clock steps back, and when a
+// millisecond is used up (it then borrows from the next).
 func (g *Generator) Next() int64 {
 	ms := min(g.clock.Now().UnixMilli(), maxMillis)
 	chance := rand.Uint32() //nolint:gosec // ids are not secrets
@@ -43,11 +45,12 @@ func (g *Generator) Next() int64 {
 	return g.last
 }
 
-// At returns the least number that a generator draws at t, so that what was made before and after t can be told apart by id. Times
-// outside of what ids can hold count as the nearest that they can.
+// At returns the least number that a generator draws at t. Ids below it were made before t. A time
+// outside of the range of ids counts as the nearest time within.
 func At(t time.Time) int64 {
 	return max(0, min(t.UnixMilli(), maxMillis)) << lowBits
 }
 
-// TimeOf returns when a generator drew n, in whole milliseconds; in a busy millisecond it may be some later than it was.
+// TimeOf returns when a generator drew n, in whole milliseconds; in a busy millisecond it may be
+// some later than it was.
 func TimeOf(n int64) time.Time { return time.UnixMilli(n >> lowBits) }

@@ -36,7 +36,8 @@ const (
 	digits   = 13 // 13 characters of 5 bits hold 65 bits; the first one stays below '8' for 63
 )
 
-// Format returns the id of kind p for n. n must be positive: the text made of any other n is one that Parse refuses.
+// Format returns the id of kind p for n. n must be positive: the text made of any other n is one
+// that Parse refuses.
 func Format(p Prefix, n int64) string {
 	b := make([]byte, len(p)+1+digits)
 	copy(b, p)
@@ -48,8 +49,8 @@ func Format(p Prefix, n int64) string {
 	return string(b)
 }
 
-// Parse returns the integer in s, which must be exactly what Format gives for kind p: lower case, full length, positive.
-// The error wraps ErrMalformed and does not repeat s.
+// Parse returns the integer in s, which must be exactly what Format gives for kind p: lower case,
+// full length, positive. The error wraps ErrMalformed and does not repeat s.
 func Parse(p Prefix, s string) (int64, error) {
 	if len(s) != len(p)+1+digits || s[:len(p)] != string(p) || s[len(p)] != '_' {
 		return 0, fmt.Errorf("%w: want %s_ and %d characters", ErrMalformed, p, digits)
@@ -71,8 +72,8 @@ func Parse(p Prefix, s string) (int64, error) {
 	return n, nil
 }
 
-// Decimal returns the id of kind p whose integer is written in decimal: digits only, no sign, no leading zero, below 2^63.
-// The error wraps ErrMalformed and does not repeat the text.
+// Decimal returns the id of kind p whose integer is written in decimal: digits only, no sign, no
+// leading zero, below 2^63. The error wraps ErrMalformed and does not repeat the text.
 func Decimal(p Prefix, decimal string) (string, error) {
 	if decimal == "" || decimal[0] < '1' || decimal[0] > '9' {
 		return "", fmt.Errorf("%w: want decimal digits without a leading zero", ErrMalformed)
@@ -84,7 +85,8 @@ func Decimal(p Prefix, decimal string) (string, error) {
 	return Format(p, n), nil
 }
 
-// ToDecimal returns the decimal digits of the integer in s, an id of kind p. Its errors are those of Parse.
+// ToDecimal returns the decimal digits of the integer in s, an id of kind p. Its errors are the
+// errors of Parse.
 func ToDecimal(p Prefix, s string) (string, error) {
 	n, err := Parse(p, s)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 )
 
 // Random returns an id of kind p whose 63 bits come from crypto/rand. It is for names that clients
-// see and that must not tell which ids a Generator draws at the same time. Its ids have no order.
+// see and that must not reveal the ids that a Generator draws at the same time. Its ids have no
+// order.
 func Random(p Prefix) string {
 	for {
 		var b [8]byte
