@@ -8,12 +8,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/jsonscan"
 )
 
-// Canonical returns the canonical form of a request body, which is equal for bodies that are the same
-// request: names are sorted, and white space and escapes are removed. An empty body counts as an empty
-// object. Each number stays as it was sent: a service that takes integers alone accepts only one
-// spelling of each, and to parse 250 kB of subnormal numbers takes half a second. Canonical returns nil
-// if the body is not JSON or nests deeper than jsonscan.MaxDepth, because each object is copied once
-// for each level around it.
+// Canonical returns the canonical form of a request body. Two bodies with equal forms are the same
+// request: names are sorted, and white space and escapes are removed. An empty body counts as an
+// empty object.
+//
+// Each number stays as it was sent. A service that takes only integers accepts one spelling of
+// each, and to parse 250 kB of subnormal numbers takes half a second. Canonical returns nil if the
+// body is not JSON or nests deeper than jsonscan.MaxDepth, because it copies each object once for
+// each level around it.
 func Canonical(body []byte) []byte {
 	if len(body) == 0 {
 		return []byte("{}")

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/idempotency"
 )
 
-// TestCanonical: bodies that differ in white space, escapes or the order of names have one canonical
-// form. Each number stays as it was sent, and so none is parsed.
+// TestCanonical: bodies that differ in white space, escapes or the order of names have one
+// canonical form. Each number stays as it was sent, and so none is parsed.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

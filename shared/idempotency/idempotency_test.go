@@ -42,8 +42,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestNormalize: a structured-field string and its bare value name one key; a value that only looks
-// like a string stays as it is, so that no two different headers become one key by accident.
+// TestNormalize: a structured-field string and its bare value name one key. A value that only looks
+// like a string stays as it is, so that no two different headers become one key.
 func TestNormalize(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
