@@ -9,15 +9,16 @@ import (
 // MaxDepth is how deep the body of a request may nest.
 const MaxDepth = 32
 
-// Member is the position of a member. The zero value is the position of a text that is in no object.
+// Member is the position of a member. The zero value is the position of a text that is in no
+// object.
 type Member struct {
 	Depth  int    // 1 for the members of the outermost value, and for its elements if it is an array
 	Parent string // the name of the member that holds the object or array; "" if none does
 	Name   string // "" for the elements of arrays
 }
 
-// Scanner is a jsontext.Decoder that tracks the position of the current member. All tokens must be read
-// with the Scanner's ReadToken; Decoder.SkipValue skips the value of a name.
+// Scanner is a jsontext.Decoder that tracks the position of the current member. All tokens must be
+// read with the Scanner's ReadToken; Decoder.SkipValue skips the value of a name.
 type Scanner struct {
 	*jsontext.Decoder
 
@@ -67,8 +68,8 @@ func (s *Scanner) Member() Member {
 	return m
 }
 
-// TooDeep reports whether a JSON text nests deeper than MaxDepth. It counts brackets outside strings, so
-// it needs no memory. Of a text that is not JSON the result means nothing.
+// TooDeep reports whether a JSON text nests deeper than MaxDepth. It counts brackets outside
+// strings, so it needs no memory. Of a text that is not JSON the result means nothing.
 func TooDeep(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
