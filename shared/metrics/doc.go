@@ -1,3 +1,4 @@
-// Package metrics is what the metrics of our programs have in common, for Prometheus: how times are counted, how many requests are being
-// handled and were turned away, and how all of it is shown. No label holds anything that a client chose.
+// Package metrics holds the Prometheus metrics that our programs have in common. They count times,
+// the requests that are being handled, and the requests that were turned away. No label holds a
+// value that a client chose.
 package metrics

@@ -21,8 +21,8 @@ type Set struct {
 	shed     prometheus.Counter
 }
 
-// New returns a set that counts requests by the names prefix_requests_in_flight and prefix_shed_requests_total. One process may show several
-// sets, of different prefixes.
+// New returns a set that counts requests by the names prefix_requests_in_flight and
+// prefix_shed_requests_total. One process may show several sets, of different prefixes.
 func New(prefix string) *Set {
 	s := &Set{
 		registry: prometheus.NewRegistry(),
@@ -40,10 +40,10 @@ func New(prefix string) *Set {
 // Register adds series. It panics when one is there already.
 func (s *Set) Register(more ...prometheus.Collector) { s.registry.MustRegister(more...) }
 
-// Gatherer is the series, without those that belong to the process.
+// Gatherer returns the series, without the series of the process.
 func (s *Set) Gatherer() prometheus.Gatherer { return s.registry }
 
-// Handler serves the series, and those of the process, in Prometheus' text form.
+// Handler serves the series, with the series of the process, in Prometheus' text form.
 func (s *Set) Handler() http.Handler {
 	process := prometheus.NewRegistry()
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -25,8 +25,12 @@ func TestSet(t *testing.T) {
 	s.Register(made)
 	made.Inc()
 	var during string
-	get(t, s.Served(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { during = get(t, s.Handler()).Body.String() })))
-	busy := get(t, s.Shed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })))
+	get(t, s.Served(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		during = get(t, s.Handler()).Body.String()
+	})))
+	busy := get(t, s.Shed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})))
 	if busy.Code != http.StatusServiceUnavailable {
 		t.Errorf("shed: got %d, want what the handler says", busy.Code)
 	}
