@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Max is the greatest amount there is, in minor units of whatever currency.
+// Max is the greatest amount, in minor units of any currency.
 const Max int64 = 999_999_999_999
 
 // Errors of Parse. They come wrapped, and never with the text that was parsed.
@@ -17,7 +17,8 @@ var (
 	ErrRange     = errors.New("amount out of range")
 )
 
-// Format writes minor units as a decimal with exactly exponent decimals: 1250 and 2 give "12.50", 1500 and 0 give "1500".
+// Format writes minor units as a decimal with exactly exponent decimals: 1250 and 2 give "12.50",
+// 1500 and 0 give "1500".
 func Format(minor int64, exponent int) string {
 	sign, u := "", uint64(minor) //nolint:gosec // negative values are handled on the next lines
 	if minor < 0 {
@@ -34,8 +35,9 @@ func Format(minor int64, exponent int) string {
 	return sign + s[:point] + "." + s[point:]
 }
 
-// Parse reads an optional sign, digits, and optionally a point followed by digits, and returns minor units: "12.5" with
-// exponent 2 gives 1250. Decimals beyond the exponent must be zero. Nothing is trimmed.
+// Parse reads an optional sign, digits, and optionally a point followed by digits, and returns
+// minor units: "12.5" with exponent 2 gives 1250. Decimals beyond the exponent must be zero.
+// Nothing is trimmed.
 //
 // The error wraps ErrSyntax, ErrPrecision, or ErrRange when the amount lies beyond ±Max.
 func Parse(s string, exponent int) (int64, error) {
@@ -79,7 +81,8 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// accumulate appends decimal digits to n, and reports false as soon as n passes Max: well before int64 could overflow.
+// accumulate appends decimal digits to n, and reports false as soon as n passes Max: well before
+// int64 could overflow.
 func accumulate(n int64, digits string) (int64, bool) {
 	for i := range len(digits) {
 		n = n*10 + int64(digits[i]-'0')

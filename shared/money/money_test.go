@@ -166,7 +166,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// canonical rewrites a valid amount by text alone, as an oracle that shares no arithmetic with Parse.
+// canonical rewrites a valid amount by text alone, as an oracle that shares no arithmetic with
+// Parse.
 func canonical(s string, exponent int) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
