@@ -17,8 +17,8 @@ import (
 var steeredClock []byte
 
 // Steered starts a server as Own does, whose wall clock SetClock moves. Its processes load a
-// library that takes the place of the C library's clock functions; the monotonic clock stays, as at
-// a step of a machine's clock. It takes a C compiler, cc.
+// library that replaces the C library's clock functions. The monotonic clock stays, as at a step of
+// a machine's clock. It takes a C compiler, cc.
 func Steered(tb testing.TB) *Server {
 	tb.Helper()
 	s := Own(tb)
@@ -26,7 +26,8 @@ func Steered(tb testing.TB) *Server {
 	if err := os.WriteFile(source, steeredClock, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	compiler := exec.CommandContext(tb.Context(), "cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source) //nolint:gosec // our own paths
+	compiler := exec.CommandContext(tb.Context(), "cc", //nolint:gosec // our own paths
+		"-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source)
 	if out, err := compiler.CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %v\n%s", compiler.Args, err, out)
 	}

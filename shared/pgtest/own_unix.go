@@ -52,7 +52,7 @@ func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
 // Kill kills all of its processes at once, as a machine that fails does; Again starts it once more.
 func (s *Server) Kill() {
-	pids := s.signal(syscall.SIGSTOP) // who stands still starts no more of them
+	pids := s.signal(syscall.SIGSTOP) // a stopped process starts no more of them
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -79,7 +79,8 @@ func (s *Server) Again(tb testing.TB) {
 	}
 }
 
-// signal sends a signal to the server and to each of its processes, which are not of one group, and returns these.
+// signal sends a signal to the server and to each of its processes, which are not of one group, and
+// returns these.
 func (s *Server) signal(sig syscall.Signal) (pids []int) {
 	text, err := os.ReadFile(filepath.Join(s.Folder(), "data", "postmaster.pid"))
 	if err != nil {
@@ -109,7 +110,8 @@ func children(parent int) (pids []int) {
 			continue // it has ended
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && len(fields) > 1 &&
+			fields[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
 	}

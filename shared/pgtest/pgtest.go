@@ -30,7 +30,8 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// Schema returns the URL of an empty schema on the server of this test program, which is started when it is first asked for.
+// Schema returns the URL of an empty schema on the server of this test program. The first call
+// starts the server.
 func Schema(tb testing.TB) string {
 	tb.Helper()
 	one.once.Do(func() { one.Server, one.err = server.Start(context.Background(), settings...) })
@@ -49,8 +50,8 @@ func Schema(tb testing.TB) string {
 	return one.URL("postgres", url.Values{"search_path": {schema}})
 }
 
-// settings are those of servers for tests. fsync stays on: core and mle-filter refuse a server
-// without it.
+// settings are the settings of servers for tests. fsync stays on: core and mle-filter reject a
+// server without it.
 var settings = []string{"max_connections=300"}
 
 // one is the server of this test program.

@@ -14,7 +14,7 @@ func (s *Server) Set(tb testing.TB, name, value string) {
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
 	db := dial(tb, s.URL(nil))
-	db.SetMaxIdleConns(0) // each statement has a session of its own
+	db.SetMaxIdleConns(0) // each statement has a new session
 	for _, statement := range []string{"ALTER SYSTEM SET " + name + " = '" + value + "'", "SELECT pg_reload_conf()"} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			tb.Fatal(err)

@@ -10,17 +10,21 @@ import (
 	"time"
 )
 
-// patience is how long a server may take for what it does by itself.
+// patience is how long a test waits for a change within a server.
 const patience = 60 * time.Second
 
-// Standby has each commit wait for a standby of this name, which never comes, or with "" for none. It returns when that is so: the processes of a server
-// read a setting one after the other, and that a session shows it does not mean that a commit minds it.
+// Standby makes each commit wait for a standby of this name, which never comes; "" ends that. It
+// returns once commits behave so. The processes of a server read a setting one after the other, and
+// a session can show a setting that commits do not follow yet.
 func (s *Server) Standby(tb testing.TB, name string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
-	db := dial(tb, s.URL(url.Values{"synchronous_commit": {"local"}})) // its own wait for nobody
-	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + name + "'", "SELECT pg_reload_conf()"} {
+	db := dial(tb, s.URL(url.Values{"synchronous_commit": {"local"}})) // its commits wait for no standby
+	for _, statement := range []string{
+		"ALTER SYSTEM SET synchronous_standby_names = '" + name + "'",
+		"SELECT pg_reload_conf()",
+	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			tb.Fatal(err)
 		}
@@ -36,7 +40,7 @@ func (s *Server) waits(ctx context.Context, tb testing.TB, db *sql.DB) (is bool)
 	const name = "pgtest"
 	done := make(chan error, 1)
 	other := dial(tb, s.URL(url.Values{"application_name": {name}, "synchronous_commit": {"on"}}))
-	defer func() { _ = other.Close() }() // it may be asked for many times
+	defer func() { _ = other.Close() }() // the loop may open many
 	go func() {
 		_, err := other.ExecContext(ctx, "SELECT pg_logical_emit_message(true, 'pgtest', '')")
 		done <- err
@@ -53,7 +57,8 @@ func (s *Server) waits(ctx context.Context, tb testing.TB, db *sql.DB) (is bool)
 		case <-tick.C:
 		}
 		var n int
-		err := db.QueryRowContext(ctx, "SELECT COUNT(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = $1",
+		err := db.QueryRowContext(ctx,
+			"SELECT COUNT(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = $1",
 			name).Scan(&n)
 		if err != nil {
 			tb.Fatal(err)
