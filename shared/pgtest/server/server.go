@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Server is a running PostgreSQL server in a folder of its own, without a port: it is reached by a socket in that folder.
+// Server is a running PostgreSQL server in a private folder, without a port. Clients reach it by a
+// socket in that folder.
 type Server struct {
 	Env []string // more for the server's environment, as NAME=value, from the next Serve on
 
@@ -69,7 +70,7 @@ func (s *Server) Halt(ctx context.Context) error {
 // Stop halts it and removes its folder.
 func (s *Server) Stop() error { return errors.Join(s.Halt(context.Background()), os.RemoveAll(s.dir)) }
 
-// run runs a program of PostgreSQL, as somebody who is not root: the server refuses that.
+// run runs a program of PostgreSQL as a user other than root: the server refuses root.
 func (s *Server) run(ctx context.Context, name string, args ...string) error {
 	path, err := Find(name)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Server) run(ctx context.Context, name string, args ...string) error {
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.Env...)
 	AsServer(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // perhaps it says why
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // perhaps it contains the reason
 		return fmt.Errorf("%s: %w\n%s%s", name, err, out, log[max(0, len(log)-1<<10):])
 	}
 	return nil

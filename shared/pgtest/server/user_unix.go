@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// serverUser is who runs the server when we are root.
+// serverUser is the user that runs the server if the test runs as root.
 const serverUser = "postgres"
 
 func ids() (uid, gid int, err error) {
@@ -36,12 +36,13 @@ func Give(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// AsServer has a command run as the server does, who is not root.
+// AsServer makes a command run as the server's user, which is not root.
 func AsServer(cmd *exec.Cmd) {
 	if os.Geteuid() != 0 {
 		return
 	}
 	if uid, gid, err := ids(); err == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}} //nolint:gosec // ids of a user
+		as := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // ids of a user
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	}
 }
