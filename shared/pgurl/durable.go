@@ -25,8 +25,8 @@ func (e *UnfitError) Error() string {
 type Row interface{ Scan(dest ...any) error }
 
 // effective reads the settings as they are for this session, wherever they were set.
-const effective = `SELECT current_setting('server_encoding'), current_setting('synchronous_commit'), current_setting('fsync'),
-	current_setting('full_page_writes')`
+const effective = `SELECT current_setting('server_encoding'), current_setting('synchronous_commit'),
+	current_setting('fsync'), current_setting('full_page_writes')`
 
 // source reads which configuration set a setting for this session.
 const source = `SELECT source FROM pg_settings WHERE name = '%s'`
@@ -48,7 +48,9 @@ func Check(query func(text string) Row, lost string) error {
 			"server_encoding", encoding, "cannot store every text", "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
 		}
 	}
-	for _, s := range []struct{ name, value string }{{"synchronous_commit", waits}, {"fsync", flushes}, {"full_page_writes", images}} {
+	for _, s := range []struct {
+		name, value string
+	}{{"synchronous_commit", waits}, {"fsync", flushes}, {"full_page_writes", images}} {
 		if s.value == "on" || s.value == "remote_apply" {
 			continue
 		}

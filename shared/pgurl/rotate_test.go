@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
-// TestRotating: a connection is made with the user and the password of now and all else as at the start; with those of the start where the URL
-// cannot be had or read.
+// TestRotating: a connection uses the present user and password, and all else as at the start. If
+// the URL is missing or cannot be read, it uses the user and password of the start.
 func TestRotating(t *testing.T) {
 	t.Parallel()
 	away := errors.New("away")
