@@ -1,3 +1,3 @@
-// Package probe answers the two commands that whoever runs our programs asks of all of them: health and version. A container without a shell has
-// nothing else to be asked by.
+// Package probe implements the commands health and version of all our programs. A container without
+// a shell offers no other probe.
 package probe

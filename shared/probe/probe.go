@@ -19,17 +19,18 @@ const (
 	exitUsage  = 2
 )
 
-// maxAnswer is how much of what is not well is shown.
+// maxAnswer is how many bytes of an unhealthy program's response are shown.
 const maxAnswer = 4 << 10
 
-// Program is what is asked about.
+// Program is the program that the commands describe.
 type Program struct {
 	Name string
-	// Admin is where its operators' port usually is, Path what it says of itself there.
+	// Admin is the usual address of its operators' port, Path the path of its health there.
 	Admin, Path string
 }
 
-// Command carries out `health` and `version`, and returns the exit code; ok is false for all other command lines, which are the program's own.
+// Command carries out `health` and `version`, and returns the exit code; ok is false for all other
+// command lines, which are the program's own.
 func (p Program) Command(ctx context.Context, args []string, stdout, stderr io.Writer) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
@@ -38,7 +39,7 @@ func (p Program) Command(ctx context.Context, args []string, stdout, stderr io.W
 	case "health":
 		return p.health(ctx, args[1:], stdout, stderr), true
 	case "version":
-		_, _ = fmt.Fprintln(stdout, p.Name, Version()) // nobody is left to tell
+		_, _ = fmt.Fprintln(stdout, p.Name, Version()) // an output that fails cannot report it
 		return exitDone, true
 	}
 	return 0, false
@@ -47,7 +48,8 @@ func (p Program) Command(ctx context.Context, args []string, stdout, stderr io.W
 func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet(p.Name+" health", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	admin := fs.String("admin", p.Admin, "`address` of the operators' port, as the program was told it: host:port, or unix:PATH")
+	admin := fs.String("admin", p.Admin,
+		"`address` of the operators' port, as the program was told it: host:port, or unix:PATH")
 	patience := fs.Duration("timeout", 5*time.Second, "how long it may take")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -67,7 +69,7 @@ func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Wr
 	return exitDone
 }
 
-// ask copies what a program says of itself, and returns an error unless it is well.
+// ask copies a program's health response to a writer, and returns an error unless it is healthy.
 func ask(ctx context.Context, admin, path string, to io.Writer) error {
 	network, address, err := target(admin)
 	if err != nil {
@@ -99,7 +101,8 @@ func ask(ctx context.Context, admin, path string, to io.Writer) error {
 	return errors.Join(err, answer.Body.Close())
 }
 
-// target is where to reach whatever listens on an address: on this machine, where that is all of them.
+// target returns where to reach a program that listens on an address: on this machine, if that is
+// every address.
 func target(admin string) (network, address string, err error) {
 	if path, isUnix := strings.CutPrefix(admin, "unix:"); isUnix {
 		return "unix", path, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/probe"
 )
 
-// serve answers as a program with a status would, on an address or a socket.
+// serve sends the responses of a program with a status, on an address or a socket.
 func serve(t *testing.T, network, address string, status int) net.Addr {
 	t.Helper()
 	l, err := net.Listen(network, address) //nolint:noctx // it listens at once
@@ -60,7 +60,7 @@ func TestHealth(t *testing.T) {
 		"0.0.0.0":        {"0.0.0.0:" + port, 0, ""},
 		"a socket":       {"unix:" + socket, 0, ""},
 		"ErrIll":         {ill, 1, "answers 503"},
-		"ErrNobody":      {"", 1, "refused"}, // what the program usually listens on
+		"ErrNobody":      {"", 1, "refused"}, // the program's usual address
 		"ErrNoSocket":    {"unix:" + socket + "x", 1, "no such file"},
 		"ErrNoAddress":   {"nowhere", 1, "missing port"},
 		"ErrAnotherPath": {well + "/else", 1, "test health: "},
@@ -79,7 +79,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHealthGivesUp: what listens and says nothing is not well.
+// TestHealthGivesUp: a server that accepts connections and sends nothing is not healthy.
 func TestHealthGivesUp(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it listens at once
@@ -87,7 +87,8 @@ func TestHealthGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if code, _, _, problems := run(t, "health", "--admin", l.Addr().String(), "--timeout", (20 * time.Millisecond).String()); code != 1 {
+	if code, _, _, problems := run(t, "health", "--admin", l.Addr().String(), "--timeout",
+		(20 * time.Millisecond).String()); code != 1 {
 		t.Errorf("got %d, %s", code, problems)
 	}
 }

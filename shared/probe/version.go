@@ -2,10 +2,12 @@ package probe
 
 import "runtime/debug"
 
-// stamped is the release, where the build says so: -ldflags "-X github.com/causeway-pay/causeway/shared/probe.stamped=v1.2.3".
+// stamped is the release that the build sets: -ldflags "-X
+// github.com/causeway-pay/causeway/shared/probe.stamped=v1.2.3".
 var stamped string
 
-// Version is the release that this program is of, and the commit it was built from where that is known.
+// Version is the release that this program is of, and the commit it was built from where that is
+// known.
 func Version() string {
 	version, revision, changed := stamped, "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
