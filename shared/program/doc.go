@@ -1,6 +1,7 @@
-// Package program is the frame of our programs: the command line with a configuration file beneath it, the exit code, the log and the traces,
-// the listeners, and the end in good order.
+// Package program is the frame of our programs. It holds the command line with a configuration file
+// beneath it, the exit code, the log and the traces, the listeners, and the orderly end.
 //
-// A program's main calls Main with its command; the command parses its flags (Flags, Parse, LoadConfig), opens a Frame, opens its parts and
-// listeners on it, and waits for its context to end. The Frame then closes them, last opened first.
+// A program's main calls Main with its command. The command parses its flags (Flags, Parse,
+// LoadConfig) and opens a Frame. It opens its parts and listeners on the Frame, and waits for its
+// context to end. The Frame then closes them, last opened first.
 package program

@@ -18,7 +18,8 @@ const (
 	ExitUsage  = 2
 )
 
-// Main carries out a command and returns the exit code. SIGTERM and SIGINT end the command's context; a second one ends the process at once.
+// Main carries out a command and returns the exit code. SIGTERM and SIGINT end the command's
+// context; a second one ends the process at once.
 func Main(name string, stderr io.Writer, command func(ctx context.Context) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -26,7 +27,8 @@ func Main(name string, stderr io.Writer, command func(ctx context.Context) error
 	return ExitCode(name, stderr, command(ctx))
 }
 
-// ExitCode gives the code that goes with how a command ended, and says what is wrong unless that was said: ErrUsage was.
+// ExitCode returns the exit code for a command's error, and prints the error. It does not print
+// ErrUsage, whose details were printed before.
 func ExitCode(name string, stderr io.Writer, err error) int {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
@@ -34,6 +36,6 @@ func ExitCode(name string, stderr io.Writer, err error) int {
 	case errors.Is(err, ErrUsage):
 		return ExitUsage
 	}
-	_, _ = fmt.Fprintf(stderr, "%s: %v\n", name, err) // nobody is left to tell
+	_, _ = fmt.Fprintf(stderr, "%s: %v\n", name, err) // an output that fails cannot report it
 	return ExitFailed
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/config"
 )
 
-// ErrUsage marks a wrong command line. What is wrong with it was said already.
+// ErrUsage marks a wrong command line. The details were printed before.
 var ErrUsage = errors.New("usage")
 
-// Flags returns the flags of a command, with none yet. Its help is the usage text with the flags after it.
+// Flags returns the flags of a command, with none yet. Its help is the usage text with the flags
+// after it.
 func Flags(name string, stderr io.Writer, usage string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -23,7 +24,8 @@ func Flags(name string, stderr io.Writer, usage string) *flag.FlagSet {
 	return fs
 }
 
-// Parse reads a command line, and refuses more words than the command takes. It returns flag.ErrHelp when help was asked for and shown.
+// Parse reads a command line, and rejects more words than the command takes. It returns
+// flag.ErrHelp if it showed the help.
 func Parse(fs *flag.FlagSet, args []string, words int) error {
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -36,14 +38,14 @@ func Parse(fs *flag.FlagSet, args []string, words int) error {
 	return nil
 }
 
-// Misused says what is wrong with the command line, and returns ErrUsage.
+// Misused prints the fault of the command line, and returns ErrUsage.
 func Misused(stderr io.Writer, name, format string, args ...any) error {
 	_, _ = fmt.Fprintf(stderr, name+": "+format+"; see --help\n", args...)
 	return ErrUsage
 }
 
-// LoadConfig reads a configuration file into what flags that were parsed already point into. Where both say something the flags win. A path
-// of "" stands for no file.
+// LoadConfig reads a configuration file into the variables of flags that were parsed already. A
+// value of a flag wins over the file's. A path of "" stands for no file.
 func LoadConfig(fs *flag.FlagSet, path string, into any) error {
 	if path == "" {
 		return nil

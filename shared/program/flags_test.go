@@ -21,7 +21,7 @@ type settings struct {
 	Drain  time.Duration `yaml:"drain"`
 }
 
-// parse is what a program does with its command line.
+// parse handles a command line as a program does.
 func parse(stderr *bytes.Buffer, args ...string) (settings, error) {
 	c := settings{Listen: "default", Kept: 7, Drop: true}
 	fs := program.Flags("test", stderr, "Usage:\n  test\n\nFlags:\n")
@@ -50,7 +50,10 @@ func TestFlagsWin(t *testing.T) {
 		{"", settings{Listen: "default", Kept: 7, Drop: true}},
 		{"--listen flag word", settings{Listen: "flag", Kept: 7, Drop: true}},
 		{"--config " + file, settings{Listen: "file", Names: "file", Kept: 7, Drop: true, Drain: 3 * time.Second}},
-		{"--config " + file + " --listen flag --drop=false", settings{Listen: "flag", Names: "file", Kept: 7, Drain: 3 * time.Second}},
+		{
+			"--config " + file + " --listen flag --drop=false",
+			settings{Listen: "flag", Names: "file", Kept: 7, Drain: 3 * time.Second},
+		},
 		{"--names= --drain 5ms --config " + file, settings{Listen: "file", Kept: 7, Drop: true, Drain: 5 * time.Millisecond}},
 	} {
 		if got, err := parse(&bytes.Buffer{}, strings.Fields(tt.args)...); err != nil || got != tt.want {

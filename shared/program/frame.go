@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 )
 
-// Config says what a Frame is for. Name and Stderr are required.
+// Config describes the program of a Frame. Name and Stderr are required.
 type Config struct {
 	Name   string
 	Stderr io.Writer     // receives the log
@@ -27,7 +27,7 @@ type Config struct {
 	Level  slog.Leveler  // the least that the log keeps; nil: info
 }
 
-// Frame is what a program has around what it does. It belongs to one goroutine.
+// Frame holds the log, the traces and the listeners of a program. It belongs to one goroutine.
 type Frame struct {
 	Log    *slog.Logger
 	Traces *export.Provider
@@ -58,17 +58,20 @@ func Open(ctx context.Context, cfg Config) (*Frame, error) {
 	return f, nil
 }
 
-// OnNotice has something told that notice is given, before it is.
+// OnNotice registers a function to call before notice of the end is given.
 func (f *Frame) OnNotice(tell func()) { f.tells = append(f.tells, tell) }
 
-// OnDrain has something stop taking requests, and finish those under way, when the end begins: side by side with all listeners, so that an end
-// takes no longer than the slowest.
+// OnDrain registers a function that stops taking requests and finishes those under way, when the
+// end begins. It runs concurrently with all listeners, so that an end takes no longer than the
+// slowest.
 func (f *Frame) OnDrain(stop func(context.Context) error) { f.drains = append(f.drains, stop) }
 
-// OnClose has something closed when all have drained, before what was opened earlier.
+// OnClose registers a function that closes a part when all have drained, before parts that were
+// opened earlier.
 func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f.closers, stop) }
 
-// Close gives notice, drains and closes all, although ctx has ended: that is why. It may be called again.
+// Close gives notice, drains and closes all, although ctx has ended: that is why. It may be called
+// again.
 func (f *Frame) Close(ctx context.Context) error {
 	asked := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
@@ -99,7 +102,7 @@ func (f *Frame) giveNotice(ctx context.Context) {
 	f.notice.Give(ctx)
 }
 
-// Listener says where to serve what. Name and Handler are required.
+// Listener is an address and the handler to serve there. Name and Handler are required.
 type Listener struct {
 	Name    string // what log and errors call it
 	Address string // host:port, where port 0 picks one, or unix:PATH. "" for no listener
@@ -109,14 +112,16 @@ type Listener struct {
 	Ready func(net.Addr)
 }
 
-// Listen serves until Close. The log then says "listening", after the program's name, with the address.
+// Listen serves until Close. It logs the program's name, "listening" and the address.
 func (f *Frame) Listen(ctx context.Context, l Listener) error {
 	return f.listen(ctx, l, ": listening", f.OnDrain)
 }
 
-// Operators serves the operators' port, which is there until everything else has drained: open it first.
+// Operators serves the operators' port, which is there until everything else has drained: open it
+// first.
 func (f *Frame) Operators(ctx context.Context, address string, h http.Handler, ready func(net.Addr)) error {
-	return f.listen(ctx, Listener{Name: "admin", Address: address, Handler: h, Ready: ready}, ": operators' port", f.OnClose)
+	return f.listen(ctx, Listener{Name: "admin", Address: address, Handler: h, Ready: ready}, ": operators' port",
+		f.OnClose)
 }
 
 // Inner serves the other parts of the program. It drains after Listen's listeners, and before the
@@ -135,7 +140,8 @@ func (f *Frame) listen(ctx context.Context, l Listener, said string, onEnd func(
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	onEnd(server.Stop)
-	f.Log.InfoContext(ctx, f.name+said, slog.String("listener", l.Name), slog.String("address", addr.String())) //nolint:sloglint // two words of ours
+	f.Log.InfoContext(ctx, f.name+said, //nolint:sloglint // a constant and a name
+		slog.String("listener", l.Name), slog.String("address", addr.String()))
 	if l.Ready != nil {
 		l.Ready(addr)
 	}

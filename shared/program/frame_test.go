@@ -27,13 +27,16 @@ func mustOpen(t *testing.T, stderr io.Writer) *program.Frame {
 	return f
 }
 
-// get asks whoever listens at an address.
+// get sends a request to a listener's address.
 func get(ctx context.Context, t *testing.T, addr net.Addr) error {
 	t.Helper()
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, addr.Network(), addr.String())
-	}}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, addr.Network(), addr.String())
+		},
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://test/", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +48,8 @@ func get(ctx context.Context, t *testing.T, addr net.Addr) error {
 	return answer.Body.Close()
 }
 
-// TestFrame serves on a port and on a socket. In the end both drain, while operators still see how it goes, and then all else is closed, last
-// opened first.
+// TestFrame serves on a port and on a socket. In the end both drain, while operators still see how
+// it goes, and then all else is closed, last opened first.
 func TestFrame(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
@@ -85,8 +88,12 @@ func TestFrame(t *testing.T) {
 	if err := f.Operators(t.Context(), "127.0.0.1:0", ok, ready("admin")); err != nil {
 		t.Fatal(err)
 	}
-	for name, address := range map[string]string{"port": "127.0.0.1:0", "socket": "unix:" + filepath.Join(dir, "s"), "none": ""} {
-		if err := f.Listen(t.Context(), program.Listener{Name: name, Address: address, Handler: ok, Ready: ready(name)}); err != nil {
+	for name, address := range map[string]string{
+		"port": "127.0.0.1:0", "socket": "unix:" + filepath.Join(dir, "s"),
+		"none": "",
+	} {
+		if err := f.Listen(t.Context(),
+			program.Listener{Name: name, Address: address, Handler: ok, Ready: ready(name)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +144,8 @@ func TestDrainsSideBySide(t *testing.T) {
 	}
 }
 
-// TestNoticeComesFirst: who is asked to end gives notice before anything drains; who has failed does not.
+// TestNoticeComesFirst: a program that is stopped gives notice before anything drains. A program
+// that failed does not.
 func TestNoticeComesFirst(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[bool][]string{true: {"told", "drain"}, false: {"drain"}} {
@@ -157,7 +165,8 @@ func TestNoticeComesFirst(t *testing.T) {
 			t.Errorf("asked to end %t: got %v, %v, want %v", asked, got, err, want)
 		}
 	}
-	if _, err := program.Open(t.Context(), program.Config{Name: "test", Stderr: io.Discard, Notice: &httpx.Notice{For: -1}}); err == nil {
+	if _, err := program.Open(t.Context(),
+		program.Config{Name: "test", Stderr: io.Discard, Notice: &httpx.Notice{For: -1}}); err == nil {
 		t.Error("a notice of less than nothing is taken")
 	}
 }
