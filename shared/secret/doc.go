@@ -1,3 +1,4 @@
-// Package secret holds text that must not be seen: card numbers, keys, passwords. A String prints as "[redacted]" through
-// every door (fmt, slog, JSON, text encodings, reflection), and gives its value only to a caller that asks for it by name.
+// Package secret holds text that must not be seen: card numbers, keys, passwords. A String prints
+// as "[redacted]" in every encoding (fmt, slog, JSON, text, reflection). Only a call of Reveal
+// returns its value.
 package secret

@@ -15,10 +15,11 @@ const (
 	maskJSON = `"` + mask + `"`
 )
 
-// String is text that cannot print. The zero value is the empty text. It cannot be compared with ==.
+// String is text that cannot print. The zero value is the empty text. It cannot be compared with
+// ==.
 //
-// The text stands behind a pointer because fmt reads unexported fields of a surrounding struct by reflection, without asking
-// the methods below: it then finds an address.
+// The text stands behind a pointer because fmt reads unexported fields of a surrounding struct by
+// reflection, without calling the methods below. It then finds an address.
 type String struct {
 	_    [0]func()
 	text *string
@@ -52,7 +53,7 @@ func (s String) String() string { return mask }
 // GoString returns "[redacted]".
 func (s String) GoString() string { return mask }
 
-// Format writes "[redacted]" whatever the verb.
+// Format writes "[redacted]" for every verb.
 func (s String) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
 
 // LogValue returns "[redacted]".
@@ -67,7 +68,8 @@ func (s String) MarshalText() ([]byte, error) { return []byte(mask), nil }
 // errNotString carries nothing of the input, which may be the secret in another JSON type.
 var errNotString = errors.New("secret: want a json string")
 
-// UnmarshalJSON takes a JSON string and nothing else, null included. Its error says nothing of the input.
+// UnmarshalJSON takes a JSON string and nothing else, null included. Its error holds nothing of the
+// input.
 func (s *String) UnmarshalJSON(b []byte) error {
 	if jsontext.Value(b).Kind() != '"' {
 		return errNotString
@@ -86,16 +88,17 @@ func (s *String) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// RevealMarshalers returns what makes an encoder write secrets in the clear, for the client that has to send them:
-// json.Marshal(v, json.WithMarshalers(secret.RevealMarshalers())).
+// RevealMarshalers returns marshalers that write secrets in the clear, for a client that must send
+// them: json.Marshal(v, json.WithMarshalers(secret.RevealMarshalers())).
 func RevealMarshalers() *json.Marshalers { return reveal }
 
-// reveal is made once because an encoder caches what it learns about types in it.
+// reveal is made once because an encoder caches types in it.
 var reveal = json.MarshalToFunc(func(enc *jsontext.Encoder, s String) error {
 	return enc.WriteToken(jsontext.String(s.Reveal()))
 })
 
-// LastFour returns the last four bytes of s, or "" when s has fewer than 12: four of a short text would say too much.
+// LastFour returns the last four bytes of s, or "" if s has fewer than 12. Four bytes of a short
+// text would reveal too much.
 func LastFour(s String) string {
 	text := s.Reveal()
 	if len(text) < 12 {

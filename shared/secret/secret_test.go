@@ -36,7 +36,7 @@ func plantedCard() card {
 	return card{Number: secret.New(planted), Cvc: &cvc}
 }
 
-// TestNothingPrints sends secrets through every door that turns values into text.
+// TestNothingPrints sends secrets through every encoding that turns values into text.
 func TestNothingPrints(t *testing.T) {
 	t.Parallel()
 	s := secret.New(planted)
@@ -62,7 +62,10 @@ func TestNothingPrints(t *testing.T) {
 			return logged(v, func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) })
 		},
 	}
-	for _, verb := range []string{"v", "+v", "#v", "s", "q", "x", "X", "d", "T", "p", "t", "U", "e", "20s", "-20v", "w", "!"} {
+	for _, verb := range []string{
+		"v", "+v", "#v", "s", "q", "x", "X", "d", "T", "p", "t", "U", "e", "20s", "-20v", "w",
+		"!",
+	} {
 		doors["fmt %"+verb] = func(v any) string { return fmt.Sprintf("%"+verb, v) }
 	}
 	for door, through := range doors {
@@ -90,7 +93,10 @@ func TestMask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, got := range []string{s.String(), s.GoString(), fmt.Sprint(s), fmt.Sprintf("%#v", s), s.LogValue().String(), string(text)} {
+		for _, got := range []string{
+			s.String(), s.GoString(), fmt.Sprint(s), fmt.Sprintf("%#v", s), s.LogValue().String(),
+			string(text),
+		} {
 			if want := "[redacted]"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -139,7 +145,10 @@ func TestUnmarshal(t *testing.T) {
 			if got, want := c.Cvc.Reveal(), "123"; got != want {
 				t.Errorf("cvc: got %q, want %q", got, want)
 			}
-			for _, value := range []string{planted, `{"n":` + planted + `}`, `["` + planted + `"]`, "true", "null", `"` + planted + "\xff" + `\ud800"`} {
+			for _, value := range []string{
+				planted, `{"n":` + planted + `}`, `["` + planted + `"]`, "true", "null",
+				`"` + planted + "\xff" + `\ud800"`,
+			} {
 				var c card
 				err := decode([]byte(`{"number":`+value+`}`), &c)
 				if err == nil && name == "v1" && strings.HasPrefix(value, `"`) {
