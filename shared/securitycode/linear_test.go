@@ -27,15 +27,16 @@ var hostile = map[string]func(n int) string{
 	},
 	"long name deep": func(n int) string {
 		depth := min(n/24, 9000)
-		return `{"` + strings.Repeat("x", n/2) + `":` + strings.Repeat(`{"cvc":1,"b":`, depth) + "1" + strings.Repeat("}", depth) + "}"
+		return `{"` + strings.Repeat("x", n/2) + `":` + strings.Repeat(`{"cvc":1,"b":`, depth) + "1" +
+			strings.Repeat("}", depth) + "}"
 	},
 	"names of a code": func(n int) string {
 		return `[{}` + strings.Repeat(`,{"security-Code":1}`, n/20) + `]`
 	},
 }
 
-// TestWithoutIsLinear: twice the text allocates twice the memory and not four times. The old one made
-// a path for each member, which is as long as all names around it.
+// TestWithoutIsLinear: twice the text allocates twice the memory and not four times. The old one
+// made a path for each member, which is as long as all names around it.
 func TestWithoutIsLinear(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	for name, text := range hostile {
 		var cost [3]uint64
