@@ -1,2 +1,2 @@
-// Package socket makes unix sockets that only whom they are for gets into.
+// Package socket makes Unix sockets to which only their group can connect.
 package socket

@@ -12,11 +12,13 @@ import (
 	"syscall"
 )
 
-// mode lets in those who share the group, and nobody else.
+// mode admits the owner and the group.
 const mode = 0o660
 
-// Listen makes a socket, in a folder of its own first, so that nobody gets in before it has its mode. What a process that died left in its
-// place goes; a socket that lives, or may, stays, and so does anything that is no socket: that is an error. Closing the listener removes the socket.
+// Listen makes a socket. It makes it in a private folder first, so that no client connects before
+// the socket has its mode. Listen replaces the socket of a process that died. A socket that is or
+// may be in use stays, and so does any other file: both are errors. Closing the listener removes
+// the socket.
 func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if err := free(ctx, path); err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func free(ctx context.Context, path string) error {
 	return fmt.Errorf("whether %s is being served cannot be told: %w", path, err)
 }
 
-// onlySocket refuses what is neither a socket nor nothing: it may be somebody's keys.
+// onlySocket rejects a path that holds another file than a socket, such as a file of keys.
 func onlySocket(path string) error {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -78,8 +80,8 @@ type listener struct {
 	closed error
 }
 
-// Close removes the socket and takes no more connections. The socket goes first, while it is ours for certain: a successor may make its own
-// as soon as nobody answers here.
+// Close removes the socket and takes no more connections. The socket goes first, while it certainly
+// belongs to this listener: a successor may make another once this one stops listening.
 func (l *listener) Close() error {
 	l.once.Do(func() { l.closed = errors.Join(l.remove(), l.Listener.Close()) })
 	return l.closed

@@ -69,7 +69,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestSuccessor: a socket that nobody serves any more is taken over, and who served it does not take the new one along.
+// TestSuccessor: a new listener takes over the socket of one that died, and the old listener does
+// not remove the new socket.
 func TestSuccessor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(folder(t), "s")
@@ -92,17 +93,19 @@ func TestSuccessor(t *testing.T) {
 	}
 }
 
-// TestOthersAreLeft: what stands in the socket's place and is none stays as it is, and so does what came there later.
+// TestOthersAreLeft: another file at the socket's path stays as it is, and so does a later file.
 func TestOthersAreLeft(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	const text = "keys"
-	if err := errors.Join(os.WriteFile(at("file"), []byte(text), 0o600), os.Symlink("file", at("link")), os.Mkdir(at("folder"), 0o700)); err != nil {
+	if err := errors.Join(os.WriteFile(at("file"), []byte(text), 0o600), os.Symlink("file", at("link")),
+		os.Mkdir(at("folder"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "link", "folder"} {
-		if _, err := socket.Listen(t.Context(), at(name)); err == nil || !strings.Contains(err.Error(), at(name)+" is there and is no socket") {
+		if _, err := socket.Listen(t.Context(), at(name)); err == nil ||
+			!strings.Contains(err.Error(), at(name)+" is there and is no socket") {
 			t.Errorf("%s: got %v, want to hear that it is no socket", name, err)
 		}
 	}
