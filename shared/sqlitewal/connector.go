@@ -17,15 +17,15 @@ const full = 2
 var ErrNotDurable = errors.New("sqlite: commits are not durable")
 
 // Connector opens connections for database/sql. Each must have journal_mode = wal and synchronous =
-// FULL in effect, else it is ErrNotDurable: SQLite keeps another journal mode silently where a file
+// FULL in effect, else it is ErrNotDurable. SQLite keeps another journal mode silently if a file
 // system has no shared memory. The DSN sets them by _pragma.
 type Connector struct {
 	SQLite driver.Driver
 	DSN    string
 }
 
-// Source returns the DSN of a database file: a URI in which no character of the path begins the
-// parameters or a fragment, or stands for another one.
+// Source returns the DSN of a database file. It is a URI in which no character of the path begins
+// the parameters or a fragment, or stands for another one.
 func Source(path string, parameters url.Values) string {
 	file := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 	return (&url.URL{Scheme: "file", Opaque: file, RawQuery: parameters.Encode()}).String()
