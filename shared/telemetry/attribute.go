@@ -14,9 +14,9 @@ var (
 	ErrorType = Key{"error.type"}
 
 	RequestID = Key{"causeway.request_id"}
-	Outcome   = Key{"causeway.outcome"}      // what became of it: an error code, a status
+	Outcome   = Key{"causeway.outcome"}      // an error code or a status
 	Attempt   = Key{"causeway.attempt"}      // of a webhook delivery, from 1
-	Objects   = Key{"causeway.objects"}      // how many a pass took up
+	Objects   = Key{"causeway.objects"}      // how many objects a pass claimed
 	Finished  = Key{"causeway.objects_done"} // and how many of these came to an end
 )
 
@@ -26,8 +26,8 @@ const maxWord = 96
 // masked stands for a value that is no word of ours.
 const masked = "-"
 
-// word returns v if it is made of what our own words are made of, and else masked: a mistake elsewhere must not bring a number that
-// could be a card's, or a text, into a span.
+// word returns v if it has the form of our own words, else a mask. A mistake elsewhere must not
+// bring a text, or a number that could be a card's, into a span.
 func word(v string) string {
 	if len(v) > maxWord {
 		return masked

@@ -57,7 +57,7 @@ func (r Remote) TraceID() string {
 	return r.parent[3:35]
 }
 
-// SetHeaders passes on what the caller sent, for a hop that has no span of its own.
+// SetHeaders passes on the caller's trace context, for a hop that records no span.
 func (r Remote) SetHeaders(h http.Header) {
 	if !r.IsZero() {
 		h[headerParent] = []string{r.parent}
@@ -65,14 +65,15 @@ func (r Remote) SetHeaders(h http.Header) {
 	}
 }
 
-// SetState passes on the caller's tracestate alone, beside the traceparent of a span.
+// SetState passes on only the caller's tracestate, together with the traceparent of a span.
 func (r Remote) SetState(h http.Header) {
 	if r.state != "" {
 		h[headerState] = []string{r.state}
 	}
 }
 
-// under returns a context in which the next span is the caller's child. The tracestate stays out of it, and so out of every span.
+// under returns a context in which the next span is the caller's child. The tracestate stays out of
+// it, and so out of every span.
 func (r Remote) under(ctx context.Context) context.Context {
 	if r.IsZero() {
 		return ctx
@@ -94,7 +95,8 @@ func validParent(s string) bool {
 		return false
 	}
 	version := s[:2]
-	if !hexadecimal(version) || version == "ff" || version == "00" && len(s) != parentLength || len(s) > parentLength && s[parentLength] != '-' {
+	if !hexadecimal(version) || version == "ff" || version == "00" && len(s) != parentLength || len(s) > parentLength &&
+		s[parentLength] != '-' {
 		return false
 	}
 	return identifies(s[3:35]) && identifies(s[36:52]) && hexadecimal(s[53:55])
@@ -112,7 +114,7 @@ func hexadecimal(s string) bool {
 	return true
 }
 
-// parseState joins the lines of a tracestate, and returns "" when what they hold cannot be one.
+// parseState joins the lines of a tracestate, and returns "" if they cannot be one.
 func parseState(lines []string) string {
 	if len(lines) == 0 {
 		return ""

@@ -66,9 +66,13 @@ func TestTheStateIsBounded(t *testing.T) {
 		lines  []string
 		want   string
 	}{
-		"OK":            {parent, []string{"vendor=a,other=b"}, "vendor=a,other=b"},
-		"TwoLines":      {parent, []string{"vendor=a", "other=b"}, "vendor=a,other=b"},
-		"512Bytes":      {parent, []string{long + ",b=" + strings.Repeat("y", 512-len(long)-3)}, long + ",b=" + strings.Repeat("y", 512-len(long)-3)},
+		"OK":       {parent, []string{"vendor=a,other=b"}, "vendor=a,other=b"},
+		"TwoLines": {parent, []string{"vendor=a", "other=b"}, "vendor=a,other=b"},
+		"512Bytes": {
+			parent,
+			[]string{long + ",b=" + strings.Repeat("y", 512-len(long)-3)},
+			long + ",b=" + strings.Repeat("y", 512-len(long)-3),
+		},
 		"513Bytes":      {parent, []string{long + ",b=" + strings.Repeat("y", 513-len(long)-3)}, ""},
 		"32Members":     {parent, []string{members(32)}, members(32)},
 		"33Members":     {parent, []string{members(33)}, ""},

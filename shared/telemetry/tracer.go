@@ -15,7 +15,8 @@ type Tracer struct{ tracer trace.Tracer }
 // New returns a tracer on top of t.
 func New(t trace.Tracer) *Tracer { return &Tracer{t} }
 
-// Server begins the span of a request, as a child of what its caller sent. name is its method and route, where these are known.
+// Server begins the span of a request, as a child of what its caller sent. name is its method and
+// route, where these are known.
 func (t *Tracer) Server(ctx context.Context, name string, caller Remote) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -31,8 +32,9 @@ func (t *Tracer) Client(ctx context.Context, name string) (context.Context, Span
 	return t.start(ctx, name, trace.SpanKindClient)
 }
 
-// ClientOf begins the span of a request that we make on behalf of an earlier one: as its child, or, when that is over by now, as a trace of its
-// own with a link to it. Of the zero Origin it is a trace of its own.
+// ClientOf begins the span of a request that we make on behalf of an earlier one. It is a child of
+// the earlier span. If that is over, it begins a new trace with a link to it. For the zero Origin
+// it begins a new trace.
 func (t *Tracer) ClientOf(ctx context.Context, name string, of Origin, over bool) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -50,7 +52,7 @@ func links(of Origin) []trace.Link {
 	return []trace.Link{{SpanContext: of.span}}
 }
 
-// Pass begins the span of work that nobody asked for, a trace of its own.
+// Pass begins the span of background work, in a new trace.
 func (t *Tracer) Pass(ctx context.Context, name string) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -66,12 +68,15 @@ func (t *Tracer) Step(ctx context.Context, name string) (context.Context, Span) 
 	return t.start(ctx, name, trace.SpanKindInternal)
 }
 
-func (t *Tracer) start(ctx context.Context, name string, kind trace.SpanKind, more ...trace.SpanStartOption) (context.Context, Span) {
+func (t *Tracer) start(ctx context.Context, name string, kind trace.SpanKind,
+	more ...trace.SpanStartOption,
+) (context.Context, Span) {
 	ctx, span := t.tracer.Start(ctx, word(name), append(more, trace.WithSpanKind(kind))...)
 	return ctx, Span{span}
 }
 
-// Origin is the span that something came from, for what is done for it later. The zero Origin is none.
+// Origin is the span of a request, for work that is done on its behalf later. The zero Origin is
+// none.
 type Origin struct{ span trace.SpanContext }
 
 // OriginOf is the span that ctx is in.
@@ -85,7 +90,8 @@ func (t *Tracer) OriginOf(ctx context.Context) Origin {
 // IsZero reports whether it is none.
 func (o Origin) IsZero() bool { return !o.span.IsValid() }
 
-// Span is one piece of work in a trace. The zero Span takes everything and keeps nothing. It belongs to the goroutine that began it.
+// Span is one piece of work in a trace. The zero Span takes everything and keeps nothing. It
+// belongs to the goroutine that began it.
 type Span struct{ span trace.Span }
 
 // On reports whether there is a span, sampled or not.
@@ -98,7 +104,7 @@ func (s Span) Name(name string) {
 	}
 }
 
-// Word sets an attribute to a word of ours; what cannot be one is not kept. An empty word sets nothing.
+// Word sets an attribute to a word of ours. Any other text is masked. An empty word sets nothing.
 func (s Span) Word(k Key, value string) {
 	if s.recording() && value != "" {
 		s.span.SetAttributes(attribute.KeyValue{Key: k.name, Value: attribute.StringValue(word(value))})
@@ -112,7 +118,7 @@ func (s Span) Int(k Key, value int) {
 	}
 }
 
-// Fail says that the work failed, and by what class of error. The error's own text is not for spans.
+// Fail records that the work failed, and the class of the error. The error's text is not for spans.
 func (s Span) Fail(class string) {
 	if s.recording() {
 		s.Word(ErrorType, class)
@@ -135,13 +141,15 @@ func (s Span) TraceID() string {
 	return s.span.SpanContext().TraceID().String()
 }
 
-// SetHeaders makes the receiver of a request with these headers a child of the span. Nothing but the span's own ids is sent.
+// SetHeaders makes the receiver of a request with these headers a child of the span. Nothing but
+// the span's own ids is sent.
 func (s Span) SetHeaders(h http.Header) {
 	if s.span == nil || !s.span.SpanContext().IsValid() {
 		return
 	}
 	c := s.span.SpanContext()
-	h[headerParent] = []string{"00-" + c.TraceID().String() + "-" + c.SpanID().String() + "-" + (c.TraceFlags() & trace.FlagsSampled).String()}
+	h[headerParent] = []string{"00-" + c.TraceID().String() + "-" + c.SpanID().String() + "-" +
+		(c.TraceFlags() & trace.FlagsSampled).String()}
 }
 
 func (s Span) recording() bool { return s.span != nil && s.span.IsRecording() }

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// recorder returns a tracer and what it has recorded.
+// recorder returns a tracer and its recorded spans.
 func recorder(t *testing.T) (*telemetry.Tracer, *tracetest.SpanRecorder) {
 	t.Helper()
 	r := tracetest.NewSpanRecorder()
@@ -21,9 +21,11 @@ func recorder(t *testing.T) (*telemetry.Tracer, *tracetest.SpanRecorder) {
 func TestOnlyWordsBecomeAttributes(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"captured": "captured", "/v1/transactions/{id}": "/v1/transactions/{id}", "POST": "POST", "req_0123456789012": "req_0123456789012",
-		"declined/2": "declined/2", "E00027": "E00027", "dns_failed": "dns_failed",
-		"4242424242424242": "-", "req_42424242424242": "-", "a@example.com": "-", "x=1": "-", "Müller": "-", "a\nb": "-", "1234?card=1": "-",
+		"captured": "captured", "/v1/transactions/{id}": "/v1/transactions/{id}", "POST": "POST",
+		"req_0123456789012": "req_0123456789012",
+		"declined/2":        "declined/2", "E00027": "E00027", "dns_failed": "dns_failed",
+		"4242424242424242": "-", "req_42424242424242": "-", "a@example.com": "-", "x=1": "-", "Müller": "-", "a\nb": "-",
+		"1234?card=1":           "-",
 		strings.Repeat("a", 96): strings.Repeat("a", 96), strings.Repeat("a", 97): "-",
 	} {
 		tracer, recorded := recorder(t)
@@ -64,7 +66,8 @@ func TestParents(t *testing.T) {
 			t.Errorf("%s has a tracestate or events", s.Name())
 		}
 	}
-	if got := spans["server"].Parent().SpanID().String(); got != parent[36:52] || spans["server"].SpanContext().TraceID().String() != traceID {
+	if got := spans["server"].Parent().SpanID().String(); got != parent[36:52] ||
+		spans["server"].SpanContext().TraceID().String() != traceID {
 		t.Errorf("the request's parent: got %s, want %s", got, parent[36:52])
 	}
 	id := spans["server"].SpanContext().SpanID()
