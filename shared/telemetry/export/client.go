@@ -13,8 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// client posts spans to a collector. OpenTelemetry's own brings gRPC and its gateway along, which cost each of our processes 3 MB and serve
-// nothing here. The request of the protocol is on the wire what trace.TracesData is: spans in field 1.
+// client posts spans to a collector. OpenTelemetry's own brings gRPC and its gateway along, which
+// cost each of our processes 3 MB and serve nothing here. The request of the protocol is on the
+// wire what trace.TracesData is: spans in field 1.
 type client struct {
 	http     *http.Client
 	endpoint string
@@ -22,7 +23,8 @@ type client struct {
 	gzip     bool
 }
 
-// attempts is how often a batch is sent to a collector that says it is overloaded or gone for the moment; pause is the first time between.
+// attempts is how often a batch is sent to a collector that reports an overload or is briefly gone.
+// pause is the first time between attempts.
 const (
 	attempts = 6
 	pause    = 100 * time.Millisecond
@@ -37,9 +39,12 @@ func newClient(e *environment) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // it is one
 	return &client{
 		endpoint: e.endpoint, headers: e.headers, gzip: e.gzip,
-		http: &http.Client{Transport: transport, Timeout: e.timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // the headers are for this collector alone
-		}},
+		http: &http.Client{
+			Transport: transport, Timeout: e.timeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse // the headers are for this collector alone
+			},
+		},
 	}
 }
 
@@ -83,7 +88,7 @@ func (c *client) encode(spans []*tracev1.ResourceSpans) ([]byte, error) {
 	if _, err := w.Write(body); err != nil {
 		return nil, err
 	}
-	err = w.Close() // writes what is left, so before the bytes are taken
+	err = w.Close() // writes the rest, so before the bytes are taken
 	return packed.Bytes(), err
 }
 
@@ -109,7 +114,8 @@ func (c *client) post(ctx context.Context, body []byte) error {
 	switch s := answer.StatusCode; {
 	case s >= 200 && s < 300:
 		return nil
-	case s == http.StatusTooManyRequests, s == http.StatusBadGateway, s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
+	case s == http.StatusTooManyRequests, s == http.StatusBadGateway, s == http.StatusServiceUnavailable,
+		s == http.StatusGatewayTimeout:
 		return fmt.Errorf("%w: %d", errLater, s)
 	default:
 		return fmt.Errorf("%w: %d", errRefused, s)

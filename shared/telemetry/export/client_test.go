@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// taken is what a collector was sent.
+// taken is a request that a collector received.
 type taken struct {
 	mu     sync.Mutex
 	bodies [][]byte // guarded by mu
 }
 
-// TestCollectorThatCannot: a batch is sent again, the same, while the collector says that it cannot take it now, and not where it refused it
-// or sent it elsewhere: that would give the headers, which may be secret, to somebody else.
+// TestCollectorThatCannot: the same batch is sent again while the collector reports an overload. It
+// is not sent again after a rejection or a redirect. A redirect would give the headers, which may
+// be secret, to another server.
 func TestCollectorThatCannot(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ status, want int }{
@@ -44,7 +45,8 @@ func TestCollectorThatCannot(t *testing.T) {
 			p.Close(t.Context())
 			got.mu.Lock()
 			defer got.mu.Unlock()
-			if len(got.bodies) != tt.want || len(got.bodies[0]) == 0 || !bytes.Equal(got.bodies[0], got.bodies[len(got.bodies)-1]) {
+			if len(got.bodies) != tt.want || len(got.bodies[0]) == 0 ||
+				!bytes.Equal(got.bodies[0], got.bodies[len(got.bodies)-1]) {
 				t.Errorf("got %d batches, want %d, the same", len(got.bodies), tt.want)
 			}
 		})

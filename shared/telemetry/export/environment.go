@@ -27,7 +27,7 @@ const (
 	maxQueue        = 1 << 16 // spans
 )
 
-// environment is what the variables say.
+// environment holds the settings from the variables.
 type environment struct {
 	otlp, console bool
 	endpoint      string
@@ -42,7 +42,7 @@ type environment struct {
 	warnings []string // names of variables whose value counts as unset
 }
 
-// read reads the variables. Whether anything is to be exported is said by otlp and console.
+// read reads the variables. otlp and console report whether anything is exported.
 func read(getenv func(string) string, service string) (*environment, error) {
 	e := &environment{getenv: getenv}
 	if e.disabled() {
@@ -65,7 +65,8 @@ func read(getenv func(string) string, service string) (*environment, error) {
 // value is a variable's; the specification counts an empty one as unset.
 func (e *environment) value(name string) string { return strings.TrimSpace(e.getenv(name)) }
 
-// specific is the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else OTEL_EXPORTER_OTLP_suffix, and the name of the variable it has.
+// specific is the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else OTEL_EXPORTER_OTLP_suffix, and
+// the name of the variable it has.
 func (e *environment) specific(suffix string) (name, value string) {
 	name = "OTEL_EXPORTER_OTLP_TRACES_" + suffix
 	if value = e.value(name); value == "" {
@@ -161,14 +162,16 @@ func (e *environment) number(name, text string, unset, most int) int {
 	return n
 }
 
-// readBatches reads how spans are put together. The queue has an end whatever is asked for: memory is worth more than spans.
+// readBatches reads how spans are batched. The queue is bounded for every setting: memory is worth
+// more than spans.
 func (e *environment) readBatches() []sdk.BatchSpanProcessorOption {
 	const prefix = "OTEL_BSP_"
 	duration := func(name string, unset time.Duration) time.Duration {
 		return e.milliseconds(prefix+name, e.value(prefix+name), unset)
 	}
 	queue := e.number(prefix+"MAX_QUEUE_SIZE", e.value(prefix+"MAX_QUEUE_SIZE"), sdk.DefaultMaxQueueSize, maxQueue)
-	size := e.number(prefix+"MAX_EXPORT_BATCH_SIZE", e.value(prefix+"MAX_EXPORT_BATCH_SIZE"), min(sdk.DefaultMaxExportBatchSize, queue), queue)
+	size := e.number(prefix+"MAX_EXPORT_BATCH_SIZE", e.value(prefix+"MAX_EXPORT_BATCH_SIZE"),
+		min(sdk.DefaultMaxExportBatchSize, queue), queue)
 	return []sdk.BatchSpanProcessorOption{
 		sdk.WithMaxQueueSize(queue), sdk.WithMaxExportBatchSize(size),
 		sdk.WithBatchTimeout(duration("SCHEDULE_DELAY", sdk.DefaultScheduleDelay*time.Millisecond)),
@@ -204,8 +207,8 @@ func (e *environment) readSampler() sdk.Sampler {
 	return sdk.ParentBased(sdk.AlwaysSample())
 }
 
-// readAttributes is what every span of the process is marked with. The variables say it; nothing is found out about the machine or the
-// command line, which may hold what is nobody's business.
+// readAttributes reads the attributes of every span of the process. They come from the variables
+// alone: the machine and the command line may hold private data.
 func (e *environment) readAttributes(service string) []attribute.KeyValue {
 	given, err := pairs(e.value("OTEL_RESOURCE_ATTRIBUTES"))
 	if err != nil {
@@ -224,7 +227,8 @@ func (e *environment) readAttributes(service string) []attribute.KeyValue {
 
 var errPairs = errors.New("not name=value, separated by commas")
 
-// pairs reads name=value,… with percent-encoded values. Of a list that cannot be read it returns nothing, as the specification asks.
+// pairs reads name=value,… with percent-encoded values. For a list that cannot be read it returns
+// nothing, as the specification demands.
 func pairs(text string) (map[string]string, error) {
 	out := map[string]string{}
 	if strings.TrimSpace(text) == "" {
@@ -234,7 +238,8 @@ func pairs(text string) (map[string]string, error) {
 		name, value, ok := strings.Cut(part, "=")
 		name = strings.TrimSpace(name)
 		decoded, err := url.PathUnescape(strings.TrimSpace(value))
-		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n:") || err != nil || strings.ContainsAny(decoded, "\r\n\x00") {
+		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n:") || err != nil ||
+			strings.ContainsAny(decoded, "\r\n\x00") {
 			return map[string]string{}, errPairs
 		}
 		out[name] = decoded

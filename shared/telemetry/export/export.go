@@ -23,13 +23,13 @@ import (
 // flushTime is how long Close waits for the collector to take the last spans.
 const flushTime = 3 * time.Second
 
-// Config says what is exported, and where what cannot be exported is said. Only Getenv is required.
+// Config describes the process, and where export errors are logged. Only Getenv is required.
 type Config struct {
 	Getenv  func(string) string // os.Getenv, but for tests
-	Service string              // what the process is called unless the environment says; "" for "causeway"
+	Service string              // the service's name unless the environment sets one; "" for "causeway"
 	Log     *slog.Logger        // nil for none
 	Console io.Writer           // where the exporter "console" writes; nil for nowhere
-	Clock   clock.Clock         // spaces out what is logged; nil for the system's
+	Clock   clock.Clock         // spaces out log events; nil for the system's
 }
 
 // Provider records spans and sends them. A Provider that is off records none.
@@ -38,8 +38,9 @@ type Provider struct {
 	close sync.Once
 }
 
-// Open reads the environment and returns a provider, which is off unless an exporter or endpoint is configured. It waits for nobody: a collector
-// that cannot be reached is no error. The error names the variable at fault, and never its value.
+// Open reads the environment and returns a provider, which is off unless an exporter or endpoint is
+// configured. It does not connect: a collector that cannot be reached is no error. The error names
+// the variable at fault, and never its value.
 func Open(ctx context.Context, c Config) (*Provider, error) {
 	c = c.withDefaults()
 	e, err := read(c.Getenv, c.Service)
@@ -47,7 +48,8 @@ func Open(ctx context.Context, c Config) (*Provider, error) {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	for _, name := range e.warnings {
-		c.Log.WarnContext(ctx, "traces: a variable has a value that has no meaning; it counts as unset", slog.String("variable", name))
+		c.Log.WarnContext(ctx, "traces: a variable has a value that has no meaning; it counts as unset",
+			slog.String("variable", name))
 	}
 	if !e.otlp && !e.console {
 		return &Provider{}, nil
@@ -63,7 +65,8 @@ func Open(ctx context.Context, c Config) (*Provider, error) {
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, sdk.WithBatcher(&reporting{SpanExporter: exporter, log: c.Log, clock: c.Clock}, e.batches...))
+		options = append(options,
+			sdk.WithBatcher(&reporting{SpanExporter: exporter, log: c.Log, clock: c.Clock}, e.batches...))
 	}
 	if e.console {
 		exporter, err := stdouttrace.New(stdouttrace.WithWriter(c.Console))
@@ -97,8 +100,8 @@ var limits = sdk.SpanLimits{
 	AttributePerEventCountLimit: 0, AttributePerLinkCountLimit: 0,
 }
 
-// quieten keeps the SDK from writing to stderr by itself: its texts hold what the variables and the collector say, secrets included. What
-// goes wrong with an export is logged by its class.
+// quieten stops the SDK from writing to stderr. Its texts repeat the variables and the collector's
+// responses, secrets included. A failed export is logged by the class of its error.
 var quieten = sync.OnceFunc(func() {
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
@@ -120,8 +123,8 @@ func (p *Provider) Tracer(part string) *telemetry.Tracer {
 	return telemetry.New(p.sdk.Tracer("github.com/causeway-pay/causeway/" + part))
 }
 
-// Close sends what is still waiting, for three seconds at most, and ends. It has no error: spans are not worth a failed stop. It is safe to
-// call twice.
+// Close sends the waiting spans, for three seconds at most, and ends. It has no error: spans are
+// not worth a failed stop. It is safe to call twice.
 func (p *Provider) Close(ctx context.Context) {
 	p.close.Do(func() {
 		if p.sdk == nil {
@@ -129,6 +132,6 @@ func (p *Provider) Close(ctx context.Context) {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 		defer cancel()
-		_ = p.sdk.Shutdown(ctx) // what it could not send was logged
+		_ = p.sdk.Shutdown(ctx) // spans that it could not send were logged
 	})
 }

@@ -25,7 +25,8 @@ func open(t *testing.T, vars map[string]string) (*export.Provider, *programtest.
 	t.Helper()
 	log := &programtest.Log{}
 	p, err := export.Open(t.Context(), export.Config{
-		Getenv: func(name string) string { return vars[name] }, Service: "test", Log: slog.New(slog.NewJSONHandler(log, nil)), Console: log,
+		Getenv: func(name string) string { return vars[name] }, Service: "test", Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Console: log,
 	})
 	if err == nil {
 		t.Cleanup(func() { p.Close(t.Context()) })
@@ -58,29 +59,82 @@ func TestOnOrOff(t *testing.T) {
 		err  error
 		warn string // the variable that a warning names
 	}{
-		"Nothing":           {nil, false, nil, ""},
-		"Endpoint":          {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}, true, nil, ""},
-		"TracesEndpoint":    {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": endpoint}, true, nil, ""},
-		"OTLP":              {map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, true, nil, ""},
-		"Console":           {map[string]string{"OTEL_TRACES_EXPORTER": "console"}, true, nil, ""},
-		"Both":              {map[string]string{"OTEL_TRACES_EXPORTER": "otlp, console"}, true, nil, ""},
-		"None":              {map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}, false, nil, ""},
-		"Disabled":          {map[string]string{"OTEL_SDK_DISABLED": "True", "OTEL_TRACES_EXPORTER": secretValue}, false, nil, ""},
-		"DisabledNonsense":  {map[string]string{"OTEL_SDK_DISABLED": secretValue, "OTEL_TRACES_EXPORTER": "otlp"}, true, nil, "OTEL_SDK_DISABLED"},
-		"Unknown":           {map[string]string{"OTEL_TRACES_EXPORTER": secretValue}, false, export.ErrExporter, ""},
-		"NoneBeside":        {map[string]string{"OTEL_TRACES_EXPORTER": "none,otlp"}, false, export.ErrExporter, ""},
-		"GRPC":              {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, false, export.ErrProtocol, ""},
-		"NoURL":             {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://u:" + secretValue + "@[::"}, false, export.ErrEndpoint, ""},
-		"NoScheme":          {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": secretValue + ":4318"}, false, export.ErrEndpoint, ""},
-		"Sampler":           {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": secretValue}, true, nil, "OTEL_TRACES_SAMPLER"},
-		"Headers":           {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_HEADERS": secretValue}, true, nil, "OTEL_EXPORTER_OTLP_HEADERS"},
-		"Timeout":           {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "-1"}, true, nil, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"},
-		"Compression":       {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_COMPRESSION": "zip"}, true, nil, "OTEL_EXPORTER_OTLP_COMPRESSION"},
-		"Queue":             {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "1000000000"}, true, nil, "OTEL_BSP_MAX_QUEUE_SIZE"},
-		"Delay":             {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_SCHEDULE_DELAY": "soon"}, true, nil, "OTEL_BSP_SCHEDULE_DELAY"},
-		"Resource":          {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz"}, true, nil, "OTEL_RESOURCE_ATTRIBUTES"},
-		"Ratio":             {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "2"}, true, nil, "OTEL_TRACES_SAMPLER_ARG"},
-		"RatioWhenUnneeded": {map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": "always_on", "OTEL_TRACES_SAMPLER_ARG": "2"}, true, nil, ""},
+		"Nothing":        {nil, false, nil, ""},
+		"Endpoint":       {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}, true, nil, ""},
+		"TracesEndpoint": {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": endpoint}, true, nil, ""},
+		"OTLP":           {map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, true, nil, ""},
+		"Console":        {map[string]string{"OTEL_TRACES_EXPORTER": "console"}, true, nil, ""},
+		"Both":           {map[string]string{"OTEL_TRACES_EXPORTER": "otlp, console"}, true, nil, ""},
+		"None": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint},
+			false, nil, "",
+		},
+		"Disabled": {
+			map[string]string{"OTEL_SDK_DISABLED": "True", "OTEL_TRACES_EXPORTER": secretValue},
+			false, nil,
+			"",
+		},
+		"DisabledNonsense": {
+			map[string]string{"OTEL_SDK_DISABLED": secretValue, "OTEL_TRACES_EXPORTER": "otlp"},
+			true, nil,
+			"OTEL_SDK_DISABLED",
+		},
+		"Unknown":    {map[string]string{"OTEL_TRACES_EXPORTER": secretValue}, false, export.ErrExporter, ""},
+		"NoneBeside": {map[string]string{"OTEL_TRACES_EXPORTER": "none,otlp"}, false, export.ErrExporter, ""},
+		"GRPC": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			false,
+			export.ErrProtocol, "",
+		},
+		"NoURL": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://u:" + secretValue + "@[::"},
+			false,
+			export.ErrEndpoint, "",
+		},
+		"NoScheme": {
+			map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": secretValue + ":4318"},
+			false,
+			export.ErrEndpoint, "",
+		},
+		"Sampler": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": secretValue},
+			true,
+			nil, "OTEL_TRACES_SAMPLER",
+		},
+		"Headers": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_HEADERS": secretValue},
+			true, nil, "OTEL_EXPORTER_OTLP_HEADERS",
+		},
+		"Timeout": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "-1"},
+			true, nil, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+		},
+		"Compression": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_COMPRESSION": "zip"},
+			true, nil, "OTEL_EXPORTER_OTLP_COMPRESSION",
+		},
+		"Queue": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "1000000000"},
+			true, nil, "OTEL_BSP_MAX_QUEUE_SIZE",
+		},
+		"Delay": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_SCHEDULE_DELAY": "soon"},
+			true, nil,
+			"OTEL_BSP_SCHEDULE_DELAY",
+		},
+		"Resource": {
+			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz"},
+			true,
+			nil, "OTEL_RESOURCE_ATTRIBUTES",
+		},
+		"Ratio": {map[string]string{
+			"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": "traceidratio",
+			"OTEL_TRACES_SAMPLER_ARG": "2",
+		}, true, nil, "OTEL_TRACES_SAMPLER_ARG"},
+		"RatioWhenUnneeded": {map[string]string{
+			"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": "always_on",
+			"OTEL_TRACES_SAMPLER_ARG": "2",
+		}, true, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +152,8 @@ func TestOnOrOff(t *testing.T) {
 				t.Errorf("on: got %t, want %t", got, c.on)
 			}
 			warned := strings.Contains(log.String(), `"WARN"`)
-			if warned != (c.warn != "") || c.warn != "" && !strings.Contains(log.String(), `"`+c.warn+`"`) || strings.Contains(log.String(), secretValue) {
+			if warned != (c.warn != "") || c.warn != "" && !strings.Contains(log.String(), `"`+c.warn+`"`) ||
+				strings.Contains(log.String(), secretValue) {
 				t.Errorf("the log is %s, want a warning of %q", log, c.warn)
 			}
 		})
@@ -109,8 +164,10 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	to := telemetrytest.New(t)
 	p, _ := mustOpen(t, map[string]string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT": to.URL, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, other=1", "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
-		"OTEL_SERVICE_NAME": "shop", "OTEL_RESOURCE_ATTRIBUTES": "service.name=lost,deployment.environment.name=test%2C1",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": to.URL, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, other=1",
+		"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+		"OTEL_SERVICE_NAME":              "shop",
+		"OTEL_RESOURCE_ATTRIBUTES":       "service.name=lost,deployment.environment.name=test%2C1",
 	})
 	one(t, p.Tracer("core"))
 	p.Close(t.Context())
@@ -120,10 +177,12 @@ func TestExport(t *testing.T) {
 		t.Fatalf("spans: got %d, want 1", len(spans))
 	}
 	s := spans[0]
-	if s.Resource["service.name"] != "shop" || s.Resource["deployment.environment.name"] != "test,1" || len(s.Resource) != 2 {
+	if s.Resource["service.name"] != "shop" || s.Resource["deployment.environment.name"] != "test,1" ||
+		len(s.Resource) != 2 {
 		t.Errorf("resource: got %v", s.Resource)
 	}
-	if s.Name != "GET /v1/health" || s.Kind != "server" || !strings.HasSuffix(s.Scope, "/core") || s.Attributes["causeway.outcome"] != "ok" {
+	if s.Name != "GET /v1/health" || s.Kind != "server" || !strings.HasSuffix(s.Scope, "/core") ||
+		s.Attributes["causeway.outcome"] != "ok" {
 		t.Errorf("span: got %+v", s)
 	}
 	if h := to.Headers()[0]; h.Get("Authorization") != "Bearer x" || h.Get("Other") != "1" {
@@ -149,7 +208,8 @@ func TestSampler(t *testing.T) {
 			t.Parallel()
 			to := telemetrytest.New(t)
 			p, _ := mustOpen(t, map[string]string{
-				"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": to.URL + "/v1/traces", "OTEL_TRACES_SAMPLER": c.sampler, "OTEL_TRACES_SAMPLER_ARG": c.arg,
+				"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": to.URL + "/v1/traces", "OTEL_TRACES_SAMPLER": c.sampler,
+				"OTEL_TRACES_SAMPLER_ARG": c.arg,
 			})
 			unsampled := telemetry.Parse(http.Header{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"}})
 			one(t, p.Tracer("x"))
@@ -163,7 +223,8 @@ func TestSampler(t *testing.T) {
 	}
 }
 
-// TestADeadCollectorDelaysNothing: a collector that takes connections and never answers keeps neither a span nor the stop waiting.
+// TestADeadCollectorDelaysNothing: a collector that takes connections and sends no response delays
+// neither a span nor the stop.
 func TestADeadCollectorDelaysNothing(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -171,7 +232,10 @@ func TestADeadCollectorDelaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
-	p, log := mustOpen(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + silent.Addr().String(), "OTEL_BSP_MAX_QUEUE_SIZE": "64", "OTEL_BSP_EXPORT_TIMEOUT": "200"})
+	p, log := mustOpen(t, map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + silent.Addr().String(),
+		"OTEL_BSP_MAX_QUEUE_SIZE":     "64", "OTEL_BSP_EXPORT_TIMEOUT": "200",
+	})
 	tracer := p.Tracer("x")
 	done := make(chan struct{})
 	go func() {
@@ -197,7 +261,7 @@ func TestADeadCollectorDelaysNothing(t *testing.T) {
 	}
 }
 
-// TestWhatTheCollectorSaysIsNotLogged: its answers, and its address, may hold secrets.
+// TestWhatTheCollectorSaysIsNotLogged: its responses, and its address, may hold secrets.
 func TestWhatTheCollectorSaysIsNotLogged(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -205,7 +269,8 @@ func TestWhatTheCollectorSaysIsNotLogged(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	p, log := mustOpen(t, map[string]string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL, "OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + secretValue, "OTEL_BSP_SCHEDULE_DELAY": "1",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL, "OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + secretValue,
+		"OTEL_BSP_SCHEDULE_DELAY": "1",
 	})
 	one(t, p.Tracer("x"))
 	p.Close(t.Context())

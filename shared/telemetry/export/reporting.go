@@ -13,21 +13,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// reportEvery is how often it is said that spans were lost.
+// reportEvery is how often lost spans are logged.
 const reportEvery = time.Minute
 
-// reporting is an exporter that logs of what class its errors are. Their texts hold what the collector answered, and where it is.
+// reporting is an exporter that logs the class of its errors. Their texts hold the collector's
+// response and address.
 type reporting struct {
 	sdk.SpanExporter
 	log   *slog.Logger
 	clock clock.Clock
 
 	mu   sync.Mutex
-	next time.Time // guarded by mu: not before is anything said again
-	lost int       // guarded by mu: spans, since it was said last
+	next time.Time // guarded by mu: nothing is logged before
+	lost int       // guarded by mu: spans, since the last log event
 }
 
-// ExportSpans sends spans. Its error was logged, and is for nobody else.
+// ExportSpans sends spans. It has logged the error that it returns.
 func (r *reporting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := r.SpanExporter.ExportSpans(ctx, spans)
 	if err == nil {
@@ -37,7 +38,8 @@ func (r *reporting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) e
 	defer r.mu.Unlock()
 	r.lost += len(spans)
 	if now := r.clock.Now(); !now.Before(r.next) {
-		r.log.WarnContext(ctx, "traces: the collector did not take spans", slog.String("class", class(errors.Join(err, ctx.Err()))), slog.Int("spans", r.lost))
+		r.log.WarnContext(ctx, "traces: the collector did not take spans",
+			slog.String("class", class(errors.Join(err, ctx.Err()))), slog.Int("spans", r.lost))
 		r.next, r.lost = now.Add(reportEvery), 0
 	}
 	return nil
