@@ -20,8 +20,8 @@ import (
 
 // Span is a span as it arrived. Ids are hexadecimal.
 type Span struct {
-	Resource   map[string]string // what the process is marked with, service.name among it
-	Scope      string            // who recorded it
+	Resource   map[string]string // the attributes of the process, with service.name
+	Scope      string            // the package that recorded it
 	Name       string
 	Kind       string // server, client or internal
 	TraceID    string
@@ -92,12 +92,15 @@ func (c *Collector) take(r *http.Request) error {
 
 func decode(marks map[string]string, scope string, s *trace.Span) Span {
 	kinds := map[trace.Span_SpanKind]string{
-		trace.Span_SPAN_KIND_SERVER: "server", trace.Span_SPAN_KIND_CLIENT: "client", trace.Span_SPAN_KIND_INTERNAL: "internal",
+		trace.Span_SPAN_KIND_SERVER: "server", trace.Span_SPAN_KIND_CLIENT: "client",
+		trace.Span_SPAN_KIND_INTERNAL: "internal",
 	}
 	out := Span{
-		Resource: marks, Scope: scope, Name: s.GetName(), Kind: kinds[s.GetKind()], TraceID: hex.EncodeToString(s.GetTraceId()),
-		SpanID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()), Attributes: words(s.GetAttributes()),
-		Failed: s.GetStatus().GetCode() == trace.Status_STATUS_CODE_ERROR, State: s.GetTraceState(),
+		Resource: marks, Scope: scope, Name: s.GetName(), Kind: kinds[s.GetKind()],
+		TraceID: hex.EncodeToString(s.GetTraceId()),
+		SpanID:  hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
+		Attributes: words(s.GetAttributes()),
+		Failed:     s.GetStatus().GetCode() == trace.Status_STATUS_CODE_ERROR, State: s.GetTraceState(),
 	}
 	for _, l := range s.GetLinks() {
 		out.Links = append(out.Links, hex.EncodeToString(l.GetSpanId()))
@@ -120,7 +123,7 @@ func words(attributes []*common.KeyValue) map[string]string {
 	return out
 }
 
-// Spans returns what has arrived, in the order of arrival.
+// Spans returns the received spans, in the order of arrival.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +137,7 @@ func (c *Collector) Bytes() []byte {
 	return bytes.Clone(c.bytes)
 }
 
-// Headers returns those of each batch.
+// Headers returns the header fields of each batch.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
