@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Calls holds a client against the policy: call has it call an https URL, where nobody answers, so that it has to fail; what it offers there is no more
-// than what the policy has.
+// Calls compares a client with the policy. call makes the client request an https URL, which closes
+// each connection, so the request must fail. The client's hello must offer no more than the policy.
 func Calls(tb testing.TB, p tlspolicy.Policy, call func(url string)) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
@@ -45,15 +45,18 @@ func Calls(tb testing.TB, p tlspolicy.Policy, call func(url string)) {
 
 var errHeard = errors.New("heard")
 
-// hangUp takes the first hello and lets nobody in.
+// hangUp takes the first hello and accepts no connection.
 func hangUp(ctx context.Context, ln net.Listener, hellos chan<- *tls.ClientHelloInfo) {
-	cfg := &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		select {
-		case hellos <- hello:
-		default:
-		}
-		return nil, errHeard
-	}}
+	cfg := &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			select {
+			case hellos <- hello:
+			default:
+			}
+			return nil, errHeard
+		},
+	}
 	for {
 		conn, err := ln.Accept()
 		if err != nil {

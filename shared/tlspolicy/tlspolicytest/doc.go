@@ -1,3 +1,3 @@
-// Package tlspolicytest holds a listener against the TLS policy, whoever made it: by hellos that offer what the policy leaves out, and by testssl.sh,
-// which is another's opinion.
+// Package tlspolicytest compares a listener with the TLS policy, also one that is not ours. It
+// sends hellos that offer more than the policy has, and runs testssl.sh as a second opinion.
 package tlspolicytest

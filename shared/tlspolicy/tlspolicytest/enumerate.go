@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Enumerate returns which suites the server at addr takes of a client that goes up to this version, of all 65,536 there could be, in the order of their
-// numbers. For TLS 1.2 and before.
+// Enumerate returns the suites that the server at addr accepts from a client of this version, in
+// the order of their numbers. It tries all 65,536 numbers. It is for TLS 1.2 and older versions.
 func Enumerate(tb testing.TB, addr string, version uint16) []uint16 {
 	tb.Helper()
 	var taken []uint16
@@ -40,12 +40,13 @@ func Enumerate(tb testing.TB, addr string, version uint16) []uint16 {
 	return taken
 }
 
-// signal reports numbers that are no suites but words to the server: that this is a second try, at which a server which speaks better hangs up.
+// signal reports numbers that are signals to the server and no suites. One of them marks a second
+// attempt, at which a server that has a better version hangs up.
 func signal(suite uint16) bool { return suite == tls.TLS_FALLBACK_SCSV }
 
-// Obeys holds the server at addr, whose one certificate has a key of this kind (ECDSA or RSA), against the policy: what it takes of TLS 1.2 is what
-// the policy says, no more and no less; nothing of what came
-// before is taken, and no signature algorithm that it does not have.
+// Obeys compares the server at addr with the policy. The server's only certificate has a key of
+// this kind (ECDSA or RSA). The server must accept exactly the policy's suites of TLS 1.2, no older
+// version, and no signature algorithm outside of the policy.
 func Obeys(tb testing.TB, addr, key string, p tlspolicy.Policy) {
 	tb.Helper()
 	for _, old := range []uint16{0x0300, tls.VersionTLS10, tls.VersionTLS11} { // SSL 3.0 first
@@ -64,13 +65,14 @@ func Obeys(tb testing.TB, addr, key string, p tlspolicy.Policy) {
 		tb.Errorf("%s: with TLS 1.2: got suites %#x, want %#x", addr, got, want)
 	}
 	for _, s := range strangers(p) {
-		if got, ok := offer(tb, addr, Hello{Version: tls.VersionTLS12, Suites: want, Signatures: []tls.SignatureScheme{s}}); ok {
+		if got, ok := offer(tb, addr,
+			Hello{Version: tls.VersionTLS12, Suites: want, Signatures: []tls.SignatureScheme{s}}); ok {
 			tb.Errorf("%s: signed by %#x: got %+v, want a refusal", addr, uint16(s), got)
 		}
 	}
 }
 
-// strangers returns the signature algorithms that there are and the policy does not have, SHA-1 and MD5 among them.
+// strangers returns the signature algorithms that the policy does not have, with SHA-1 and MD5.
 func strangers(p tlspolicy.Policy) []tls.SignatureScheme {
 	var all []tls.SignatureScheme
 	for hash := range tls.SignatureScheme(6) { // MD5, SHA-1, SHA-2 from 224 on

@@ -12,14 +12,15 @@ import (
 	"time"
 )
 
-// Hello is what a client offers, below what Go's own client can say: any version, suite and signature algorithm, known or not.
+// Hello is the offer of a client, with fields that Go's client does not have: any version, suite
+// and signature algorithm.
 type Hello struct {
-	Version    uint16 // at most TLS 1.2: from 1.3 on suites are never refused for what they are
+	Version    uint16 // at most TLS 1.2: from 1.3 on a server never refuses by the suite
 	Suites     []uint16
 	Signatures []tls.SignatureScheme // nil: all that are of any use with ECDSA or RSA, the old ones too
 }
 
-// Taken is what a server made of a Hello.
+// Taken is a server's choice from a Hello.
 type Taken struct {
 	Version, Suite uint16
 }
@@ -27,8 +28,8 @@ type Taken struct {
 // ErrRefused means a server that broke the handshake off.
 var ErrRefused = errors.New("handshake refused")
 
-// Offer sends the hello to addr and reads until the server has proven its key. The error is an ErrRefused where the server says no, by an alert or by
-// hanging up, at whatever point.
+// Offer sends the hello to addr and reads until the server has proven its key. The error is an
+// ErrRefused if the server refuses, by an alert or by hanging up, at any point.
 func Offer(ctx context.Context, addr string, h Hello) (Taken, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
@@ -54,7 +55,7 @@ const (
 	serverHello     = 2
 	serverHelloDone = 14
 
-	maximum = 1 << 18 // of an answer; chains are far smaller
+	maximum = 1 << 18 // of a response; chains are far smaller
 )
 
 // answer reads the server's first flight.
@@ -117,7 +118,7 @@ func readServerHello(b []byte) (Taken, error) {
 	return Taken{Version: binary.BigEndian.Uint16(b), Suite: binary.BigEndian.Uint16(b[session+1+int(b[session]):])}, nil
 }
 
-// record is the ClientHello in a record of its own.
+// record returns a record that holds only the ClientHello.
 func (h Hello) record() []byte {
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -128,14 +129,16 @@ func (h Hello) record() []byte {
 	body = append(body, 1, 0) // no compression
 	body = append(body, prefixed(h.extensions())...)
 
-	message := append(binary.BigEndian.AppendUint32(nil, 1<<24|uint32(len(body))), body...) //nolint:gosec // our own, and short
+	length := uint32(len(body)) //nolint:gosec // our own, and short
+	message := append(binary.BigEndian.AppendUint32(nil, 1<<24|length), body...)
 	return append([]byte{recordHandshake, 3, 1}, prefixed(message)...)
 }
 
 func (h Hello) extensions() []byte {
 	signatures := h.Signatures
 	if signatures == nil {
-		for _, hash := range []tls.SignatureScheme{0x0400, 0x0500, 0x0600, 0x0300, 0x0200, 0x0100} { // SHA-256, 384, 512, 224, 1, MD5
+		// SHA-256, 384, 512, 224, 1, MD5
+		for _, hash := range []tls.SignatureScheme{0x0400, 0x0500, 0x0600, 0x0300, 0x0200, 0x0100} {
 			signatures = append(signatures, hash|3, hash|1) // with ECDSA, with RSA
 		}
 		signatures = append(signatures, tls.PSSWithSHA256, tls.PSSWithSHA384, tls.PSSWithSHA512)

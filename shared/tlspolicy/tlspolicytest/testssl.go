@@ -14,18 +14,20 @@ import (
 	"time"
 )
 
-// Finding is one thing that testssl.sh has to say.
+// Finding is one finding of testssl.sh.
 type Finding struct {
 	ID       string `json:"id"`
 	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL where it could not go on
 	Text     string `json:"finding"`
 }
 
-// audit is how long one run may take: half a minute alone, and several where tests fill the machine.
+// audit is how long one run may take: half a minute alone, and several where tests fill the
+// machine.
 const audit = 8 * time.Minute
 
-// Audit runs testssl.sh against the HTTPS server at addr, which answers GET /, and returns all that it says. Versions and suites, header and known
-// attacks are looked at; the chain is not, for tests are their own authority.
+// Audit runs testssl.sh against the HTTPS server at addr, which responds to GET /, and returns its
+// findings. It checks versions, suites, the header and known attacks. It does not check the chain,
+// for tests are their own authority.
 func Audit(tb testing.TB, addr string) []Finding {
 	tb.Helper()
 	program, err := exec.LookPath("testssl")
@@ -42,7 +44,8 @@ func Audit(tb testing.TB, addr string) []Finding {
 	report := filepath.Join(tb.TempDir(), "testssl.json")
 	ctx, cancel := context.WithTimeout(tb.Context(), audit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--quiet", "--color", "0", "--warnings", "off", "--ip", host, "-p", "-s", "-f", "-h", "-U", //nolint:gosec // the test's own address
+	cmd := exec.CommandContext(ctx, program, //nolint:gosec // the test's own address
+		"--quiet", "--color", "0", "--warnings", "off", "--ip", host, "-p", "-s", "-f", "-h", "-U",
 		"--jsonfile", report, "https://"+net.JoinHostPort("localhost", port))
 	cmd.WaitDelay = 10 * time.Second // it has children, which hold its output
 	out, failure := cmd.CombinedOutput()
@@ -60,8 +63,9 @@ func Audit(tb testing.TB, addr string) []Finding {
 // grades are the severities that are none of a finding that matters.
 var grades = []string{"OK", "INFO", "WARN", "DEBUG", "LOW", "MEDIUM"}
 
-// Flaws returns what the findings hold against a listener of the policy, nil for nothing: each that is graded HIGH, CRITICAL or FATAL, each that has to
-// be there and is not, and each that says other than it has to. Both of testssl.sh's series are read, 3.0 and 3.2; its exit code means nothing.
+// Flaws returns the findings against a listener of the policy, nil for none. A flaw is a finding
+// that is graded HIGH, CRITICAL or FATAL, a required finding that is missing, or one with another
+// text than required. It reads both series of testssl.sh, 3.0 and 3.2. The exit code means nothing.
 func Flaws(findings []Finding) []string {
 	var flaws []string
 	said := map[string]Finding{}
@@ -77,14 +81,15 @@ func Flaws(findings []Finding) []string {
 	return flaws
 }
 
-// rule is what one finding has to say.
+// rule is the required content of one finding.
 type rule struct {
 	ids   []string // the names of it, one a series
-	begin string   // what its text begins with; empty for a severity of OK, whatever the text
+	begin string   // the begin of its text; empty for a severity of OK with any text
 }
 
 var rules = slices.Concat(
-	each("not offered", "SSLv2", "SSLv3", "TLS1", "TLS1_1", "cipherlist_NULL", "cipherlist_aNULL", "cipherlist_EXPORT", "cipherlist_LOW"),
+	each("not offered", "SSLv2", "SSLv3", "TLS1", "TLS1_1", "cipherlist_NULL", "cipherlist_aNULL", "cipherlist_EXPORT",
+		"cipherlist_LOW"),
 	each("offered", "TLS1_2", "TLS1_3"),
 	[]rule{
 		{[]string{"cipherlist_3DES_IDEA"}, "not offered"},
@@ -92,7 +97,8 @@ var rules = slices.Concat(
 		{[]string{"cipherlist_STRONG", "cipherlist_STRONG_FS"}, "offered"},
 		{[]string{"PFS", "FS"}, "offered"},
 	},
-	each("", "ALPN_HTTP2", "LUCKY13", "BEAST", "ROBOT", "SWEET32", "LOGJAM", "FREAK", "DROWN", "RC4", "POODLE_SSL", "CRIME_TLS", "heartbleed", "CCS",
+	each("", "ALPN_HTTP2", "LUCKY13", "BEAST", "ROBOT", "SWEET32", "LOGJAM", "FREAK", "DROWN", "RC4", "POODLE_SSL",
+		"CRIME_TLS", "heartbleed", "CCS",
 		"ticketbleed", "secure_renego", "secure_client_renego", "HSTS_time", "HSTS_subdomains"),
 )
 

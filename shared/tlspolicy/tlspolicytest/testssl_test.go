@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy/tlspolicytest"
 )
 
-// What the package's testssl.sh said of the standalone, and then with one line each made worse.
+// TestFlaws reads the findings of testssl.sh for the standalone, and then with one line each made
+// worse.
 func TestFlaws(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/testssl-3.0.8.json")
@@ -36,7 +37,7 @@ func TestFlaws(t *testing.T) {
 	}
 	tests := []struct {
 		finding tlspolicytest.Finding
-		want    string // what the flaw begins with
+		want    string // the begin of the flaw
 	}{
 		{tlspolicytest.Finding{ID: "TLS1_1", Severity: "LOW", Text: "offered (deprecated)"}, "TLS1_1: offered"},
 		{tlspolicytest.Finding{ID: "TLS1_3", Severity: "INFO", Text: "not offered"}, "TLS1_3: not offered"},
@@ -63,7 +64,8 @@ func TestAuditFindsAWeakServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.EnableHTTP2 = true
-	server.TLS = &tls.Config{MinVersion: tls.VersionTLS11, CipherSuites: []uint16{ // RSA, for that is httptest's certificate
+	// RSA, for that is httptest's certificate
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS11, CipherSuites: []uint16{
 		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA,
 	}}
 	server.StartTLS()
