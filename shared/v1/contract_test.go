@@ -20,7 +20,8 @@ import (
 // generator is the version named in doc.go.
 const generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 
-// TestGeneratedFileIsCurrent makes the file anew. It needs the generator, from the module cache or the module proxy.
+// TestGeneratedFileIsCurrent makes the file anew. It needs the generator, from the module cache or
+// the module proxy.
 func TestGeneratedFileIsCurrent(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -93,7 +94,8 @@ func TestMarshalReveals(t *testing.T) {
 	}
 }
 
-// TestClientSendsWhatMarshalWrote sends a card number through the generated client, which would by itself send the mask.
+// TestClientSendsWhatMarshalWrote sends a card number through the generated client, which otherwise
+// would send the mask.
 func TestClientSendsWhatMarshalWrote(t *testing.T) {
 	t.Parallel()
 	var got, path string

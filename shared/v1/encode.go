@@ -12,14 +12,15 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
-// OpenAPI returns the contract: an OpenAPI 3.0 document in YAML. The caller may keep and change the copy.
+// OpenAPI returns the contract: an OpenAPI 3.0 document in YAML. The caller may keep and change the
+// copy.
 func OpenAPI() []byte { return []byte(openAPI) }
 
 // revealed are the options of Marshal.
 var revealed = json.JoinOptions(json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
 
-// Marshal returns v as JSON with its secrets in the clear and its map keys in order: the body a client sends. It is not for
-// answers, logs or anything else that is kept.
+// Marshal returns v as JSON with its secrets in the clear and its map keys in order: the body a
+// client sends. Do not use it for responses, logs or anything else that is kept.
 func Marshal(v any) ([]byte, error) {
 	b, err := json.Marshal(v, revealed)
 	if err != nil {

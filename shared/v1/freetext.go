@@ -14,7 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// What each member of a request body is that is no free text. All others are, present and future ones.
+// What each member of a request body is that is no free text. All others are, present and future
+// ones.
 var (
 	// cardNumberMembers are this request's own card numbers.
 	cardNumberMembers = map[jsonscan.Member]bool{
@@ -25,7 +26,8 @@ var (
 	accountNumberMembers = map[jsonscan.Member]bool{
 		{Depth: 2, Parent: "bank_account", Name: "account_number"}: true,
 	}
-	// networkIDMembers take ids of card networks. Those of 15 digits can look like American Express.
+	// networkIDMembers take ids of card networks. Such ids of 15 digits can look like American
+	// Express.
 	networkIDMembers = map[jsonscan.Member]bool{
 		{Depth: 2, Parent: "initiator", Name: "previous_network_transaction_id"}: true,
 	}
@@ -44,8 +46,8 @@ type bodyText struct {
 
 // CardNumberInText returns the path of the first text in a JSON request body that contains a card
 // number: see card.InText. Names of members are texts too; the path is then that of the object. The
-// body's own card numbers are searched for in all other texts. A body that is not JSON has none. The
-// time and memory are proportional to the length of the body.
+// body's own card numbers are searched for in all other texts. A body that is not JSON has none.
+// The time and memory are proportional to the length of the body.
 func CardNumberInText(body []byte) (at jsontext.Pointer, found bool) {
 	texts := bodyTexts(body)
 	own := ownNumbers(texts)
@@ -62,8 +64,8 @@ func CardNumberInText(body []byte) (at jsontext.Pointer, found bool) {
 	return "", false
 }
 
-// pathAt returns the path of the token that ends at an offset. It is made for one text only, because it
-// is as long as all names around it.
+// pathAt returns the path of the token that ends at an offset. It is made for one text only,
+// because it is as long as all names around it.
 func pathAt(body []byte, end int64) jsontext.Pointer {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	for d.InputOffset() < end {
@@ -74,9 +76,9 @@ func pathAt(body []byte, end int64) jsontext.Pointer {
 	return d.StackPointer()
 }
 
-// MaskCardNumbers returns a JSON request body in which CardNumberInText finds nothing: an X stands for
-// each digit of a card number in a text but its last four. More numbers to search for can be given.
-// Returns body itself if it contains none.
+// MaskCardNumbers returns a JSON request body in which CardNumberInText finds nothing. An X stands
+// for each digit of a card number in a text but its last four. More numbers to search for can be
+// given. Returns body itself if it contains none.
 func MaskCardNumbers(body []byte, more ...secret.String) ([]byte, error) {
 	texts := bodyTexts(body)
 	own := append(ownNumbers(texts), more...)
@@ -114,8 +116,8 @@ func ownNumbers(texts []bodyText) (out []secret.String) {
 	return out
 }
 
-// contains reports whether the text contains a card number that must not be there. It reads the text
-// up to the first one.
+// contains reports whether the text contains a card number that must not be there. It reads the
+// text up to the first one.
 func (t bodyText) contains(own []secret.String) bool {
 	if !t.isFree(own) {
 		return false
@@ -183,8 +185,8 @@ type writer struct {
 	renamed int // names that got a prefix
 }
 
-// writeText writes a masked text. A masked name that is equal to another name of its object gets a
-// prefix that no name before it got: "1X", "2X" and so on. The X keeps its digits out of card numbers.
+// writeText writes a masked text. A masked name that is equal to another name of its object gets an
+// unused prefix, such as "1X" or "2X". The X keeps its digits out of card numbers.
 func (w *writer) writeText(t bodyText, masked string) error {
 	for name := masked; ; {
 		err := w.WriteToken(jsontext.String(name))

@@ -60,7 +60,7 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestFreeTextIsLinear: twice the body allocates twice the memory, whatever names are around its texts.
+// TestFreeTextIsLinear: twice the body allocates twice the memory, with any names around its texts.
 func TestFreeTextIsLinear(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for name, body := range map[string]func(n int) string{
@@ -105,7 +105,7 @@ func TestFreeTextIsLinear(t *testing.T) { //nolint:paralleltest // allocations o
 }
 
 // TestMaskedNamesStayApart: names that are equal once they are masked stay apart, however many they
-// are, and neither the memory nor the body grows with the square of their number.
+// are. Neither the memory nor the body grows with the square of their number.
 func TestMaskedNamesStayApart(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	mask := func(n int) uint64 {
 		text := []byte(`{"metadata":{` + strings.Join(namesOfOneEnd(n), ",") + "}}")

@@ -9,7 +9,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestEveryResponseDeclaresItsHeaders: what is not declared a client cannot rely on, and coretest refuses.
+// TestEveryResponseDeclaresItsHeaders: a client cannot rely on an undeclared header, and coretest
+// rejects it.
 func TestEveryResponseDeclaresItsHeaders(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())
@@ -20,14 +21,16 @@ func TestEveryResponseDeclaresItsHeaders(t *testing.T) {
 		for method, op := range item.Operations() {
 			open := op.Security != nil && len(*op.Security) == 0
 			for status, response := range op.Responses.Map() {
-				want := map[string]bool{"Request-Id": true, "RateLimit": !open || status == "default", "RateLimit-Policy": !open || status == "default"}
+				want := map[string]bool{"Request-Id": true, "RateLimit": !open || status == "default", "RateLimit-Policy": !open ||
+					status == "default"}
 				if status == "default" {
 					want["Retry-After"], want["Allow"], want["WWW-Authenticate"] = true, true, true
 				}
 				if strings.HasPrefix(path, "/v1/mle/") && status != "default" {
 					want["RateLimit"], want["RateLimit-Policy"] = false, false // they are served in front of what counts requests
 				}
-				want["Idempotent-Replayed"] = status == "default" || op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil
+				want["Idempotent-Replayed"] = status == "default" ||
+					op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil
 				for name, there := range want {
 					if _, got := response.Value.Headers[name]; got != there {
 						t.Errorf("%s %s %s declares %s: got %t, want %t", method, path, status, name, got, there)

@@ -2,16 +2,18 @@ package v1
 
 import "slices"
 
-// keptRefusals are the codes of refusals that an equal request could pass: at another time, by the
-// clock of another core, or after a change of the objects and settings that the check reads.
+// keptRefusals are the codes of refusals that an equal request could pass. It could pass at another
+// time, by the clock of another core, or after a change of the objects and settings that the check
+// reads.
 var keptRefusals = []string{
 	"expired_card", "token_used", "token_expired", "token_code_lost", "unlinked_refunds_not_allowed",
 	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
 	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key",
 }
 
-// lastingRefusals are the codes of refusals that every equal request gets: they depend on the request
-// alone, name an object that does not exist or has ended, or are the stored result of a step.
+// lastingRefusals are the codes of refusals that every equal request gets. They depend on the
+// request alone, name an object that does not exist or has ended, or are the stored result of a
+// step.
 var lastingRefusals = []string{
 	"idempotency_key_reused", "not_found", "unknown_payment_method", "unknown_customer",
 
@@ -23,8 +25,8 @@ var lastingRefusals = []string{
 	"amount_exceeds_capturable", "amount_exceeds_refundable",
 }
 
-// freeingRefusals are the codes of refusals with which core frees the Idempotency-Key that the request
-// had claimed: the acquirer never had the step.
+// freeingRefusals are the codes of refusals with which core frees the Idempotency-Key that the
+// request had claimed: the acquirer never had the step.
 var freeingRefusals = []string{"acquirer_unavailable", "not_processed"}
 
 // FreesKey reports whether a refusal with the code frees the request's Idempotency-Key. Between the
@@ -35,8 +37,8 @@ func FreesKey(code string) bool { return slices.Contains(freeingRefusals, code) 
 // Idempotency-Key.
 func KeepsRefusal(code string) bool { return slices.Contains(keptRefusals, code) }
 
-// SettlingRefusals returns the codes of refusals that settle an Idempotency-Key. Core looks the key up
-// before it refuses with one of them, and refuses every later request with that key and body. So no
-// such request had an effect, and none can have one. After any other refusal a delayed request
+// SettlingRefusals returns the codes of refusals that settle an Idempotency-Key. Core looks the key
+// up before it refuses with one of them, and refuses every later request with that key and body. So
+// no such request had an effect, and none can have one. After any other refusal a delayed request
 // can still take the key.
 func SettlingRefusals() []string { return slices.Concat(keptRefusals, lastingRefusals) }

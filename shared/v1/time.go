@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Time is a moment as v1 writes it: RFC 3339 in UTC with exactly milliseconds, "2026-11-21T09:30:00.000Z". What is finer is
-// cut off when it is written.
+// Time is a moment as v1 writes it: RFC 3339 in UTC with exactly milliseconds,
+// "2026-11-21T09:30:00.000Z". Finer parts are cut off when it is written.
 type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"

@@ -40,7 +40,8 @@ func TestTimeIsWrittenInMilliseconds(t *testing.T) {
 				t.Errorf("text: got %s, %v, want %q", got, err, tt.want)
 			}
 			var back v1.Time
-			if err := back.UnmarshalJSON([]byte(`"` + tt.want + `"`)); err != nil || !back.Equal(tt.in.Truncate(time.Millisecond)) {
+			if err := back.UnmarshalJSON([]byte(`"` + tt.want + `"`)); err != nil ||
+				!back.Equal(tt.in.Truncate(time.Millisecond)) {
 				t.Errorf("back: got %v, %v, want %v", back, err, tt.in)
 			}
 		})
@@ -63,7 +64,10 @@ func TestTimeRefusesYearsItCannotWrite(t *testing.T) {
 func TestTimeReads(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
-	for _, in := range []string{"2026-11-21T09:30:00Z", "2026-11-21T09:30:00.000Z", "2026-11-21T10:30:00+01:00", "2026-11-21T09:30:00.000000000Z"} {
+	for _, in := range []string{
+		"2026-11-21T09:30:00Z", "2026-11-21T09:30:00.000Z", "2026-11-21T10:30:00+01:00",
+		"2026-11-21T09:30:00.000000000Z",
+	} {
 		var got struct{ At v1.Time }
 		for door, through := range map[string]func([]byte, any) error{
 			"v1": stdjson.Unmarshal, "v2": func(b []byte, v any) error { return json.Unmarshal(b, v) },
