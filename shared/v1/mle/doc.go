@@ -1,4 +1,5 @@
-// Package mle has a client of v1 encrypt what it sends and decrypt what it gets: message-level encryption, on top of TLS.
+// Package mle encrypts the requests of a v1 client and decrypts the responses: message-level
+// encryption, on top of TLS.
 //
 //	client, err := v1.NewClient(base, mle.Option(mle.Config{Private: key}), v1.WithRequestEditorFn(withAPIKey))
 //
@@ -7,6 +8,7 @@
 // nor have a recorded body executed again. A POST or PATCH without an Idempotency-Key gets a random
 // one.
 //
-// The transport fetches the merchant's key from /v1/mle/keys/current with the API key that requests carry. Who reads that answer on its way
-// could put a key of its own there: pin the key ids that the merchant was told another way, where that matters.
+// The transport fetches the merchant's key from /v1/mle/keys/current with the API key that requests
+// carry. An intermediary that reads this response could replace the key. To exclude that, pin the
+// key ids, which the merchant gets on another way.
 package mle

@@ -22,7 +22,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Errors of the transport. After ErrAnswer the request may have been carried out: send it again with the same Idempotency-Key.
+// Errors of the transport. After ErrAnswer the request may have been carried out: send it again
+// with the same Idempotency-Key.
 var (
 	ErrKey    = errors.New("mle: the service's key cannot be had, or is not one to encrypt to")
 	ErrAnswer = errors.New("mle: the answer was not encrypted to us, although that was asked for")
@@ -40,9 +41,11 @@ const (
 	maxAnswer         = 4 << 20
 )
 
-// Config says how to encrypt. The zero Config encrypts requests, and takes answers in the clear.
+// Config holds the settings of the encryption. The zero Config encrypts requests, and takes
+// responses in the clear.
 type Config struct {
-	// Private is the merchant's key for answers, whose public half is registered, with KeyID and Algorithm. Nil for answers in the clear.
+	// Private is the merchant's key for responses, whose public half is registered, with KeyID and
+	// Algorithm. Nil for responses in the clear.
 	Private *jose.JSONWebKey
 	// Alg is that of requests. Empty means ECDHESA256KW.
 	Alg string
@@ -50,7 +53,7 @@ type Config struct {
 	Pins []string
 	// Next carries the requests. Nil means http.DefaultTransport.
 	Next http.RoundTripper
-	// Clock tells the time. Nil means the machine's.
+	// Clock returns the time. Nil means the machine's.
 	Clock clock.Clock
 }
 
@@ -79,9 +82,8 @@ func New(cfg Config) *Transport {
 	return &Transport{cfg: cfg, keys: map[string]*held{}}
 }
 
-// RoundTrip implements http.RoundTripper. If the service does not have the key of the request any
-// more, nothing was executed: the transport fetches the current key and sends the request once
-// more.
+// RoundTrip implements http.RoundTripper. If the service has discarded the key of the request,
+// nothing was executed. The transport then fetches the current key and sends the request once more.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readBody(r)
 	if err != nil {
@@ -103,9 +105,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if made {
-			// Without it http.Transport does not repeat the request by itself once it was sent. An
+			// Without GetBody, http.Transport does not repeat the request once it was sent. An
 			// error of the repetition, such as a refused connection, would look as if nothing had
-			// been sent, and the caller would send the request anew under another key.
+			// been sent. The caller would then send the request anew under another key.
 			sealed.GetBody = nil
 		}
 		answer, err := t.cfg.Next.RoundTrip(sealed)
@@ -151,7 +153,8 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// prepare makes the request that is sent, and tells which key it is encrypted to, if it has a body. That key is not the stale one.
+// prepare makes the request that is sent, and returns the key to which it is encrypted, if it has a
+// body. That key is not the stale one.
 func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Request, *held, error) {
 	out := r.Clone(r.Context()) // a transport must not change the request
 	if t.cfg.Private != nil {
@@ -178,9 +181,9 @@ func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Re
 	return out, key, nil
 }
 
-// seal encrypts a body and binds it to its request: the time (iat), the method (htm), the path
-// (htu), the response key (rsp) and the Idempotency-Key (idk). A change of any of them on the way
-// is then rejected.
+// seal encrypts a body and binds it to its request. The header holds the time (iat), the method
+// (htm), the path (htu), the response key (rsp) and the Idempotency-Key (idk). A change of any of
+// them on the way is then rejected.
 func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]byte, error) {
 	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithContentType("application/json").
 		WithHeader("iat", t.cfg.Clock.Now().Unix()).
@@ -192,7 +195,8 @@ func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]b
 	if key := r.Header.Get(idempotencyHeader); key != "" {
 		options.WithHeader("idk", key)
 	}
-	encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(t.cfg.Alg), Key: key}, options)
+	encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(t.cfg.Alg), Key: key},
+		options)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKey, err)
 	}
@@ -207,7 +211,7 @@ func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]b
 	return []byte(token), nil
 }
 
-// open reads an answer whole and decrypts it, when that was to be encrypted.
+// open reads a response whole and decrypts it, if the request demanded encryption.
 func (t *Transport) open(r *http.Request, answer *http.Response) (*http.Response, error) {
 	if t.cfg.Private == nil && answer.StatusCode < http.StatusBadRequest {
 		return answer, nil
@@ -228,21 +232,24 @@ func (t *Transport) open(r *http.Request, answer *http.Response) (*http.Response
 	return answer, nil
 }
 
-// decrypt returns what an answer says. In the clear come only answers that have no body, and errors of whoever could not encrypt them, which hold
-// nothing of a payment.
+// decrypt returns the content of a response. Only responses without a body come in the clear, and
+// errors of a service that could not encrypt them. Those errors hold nothing of a payment.
 func (t *Transport) decrypt(r *http.Request, answer *http.Response, body []byte) ([]byte, error) {
-	if len(body) == 0 && (r.Method == http.MethodHead || answer.StatusCode == http.StatusNoContent || answer.StatusCode == http.StatusNotModified) {
+	if len(body) == 0 && (r.Method == http.MethodHead || answer.StatusCode == http.StatusNoContent ||
+		answer.StatusCode == http.StatusNotModified) {
 		return body, nil
 	}
 	if answer.Header.Get("Content-Type") != mediaType {
 		var told v1.ErrorBody
-		if err := json.Unmarshal(body, &told); err == nil && answer.StatusCode >= http.StatusBadRequest && told.Error.Code != "" && told.Error.Transaction == nil {
+		if err := json.Unmarshal(body, &told); err == nil && answer.StatusCode >= http.StatusBadRequest &&
+			told.Error.Code != "" && told.Error.Transaction == nil {
 			return body, nil
 		}
 		return nil, fmt.Errorf("%w: HTTP %d in the clear", ErrAnswer, answer.StatusCode)
 	}
 	own := t.cfg.Private
-	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)}, []jose.ContentEncryption{jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)},
+		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		return nil, fmt.Errorf("%w: not a JWE under our algorithm", ErrAnswer)
 	}
@@ -260,7 +267,8 @@ func (t *Transport) decrypt(r *http.Request, answer *http.Response, body []byte)
 	return plaintext, nil
 }
 
-// unknownKey reports whether an answer, which is in memory, says that the key of the request is not known. It leaves the body to be read.
+// unknownKey reports whether a response, which is in memory, rejects the request's key as unknown.
+// It leaves the body to be read.
 func unknownKey(answer *http.Response) bool {
 	if answer.StatusCode != http.StatusBadRequest {
 		return false
@@ -268,7 +276,8 @@ func unknownKey(answer *http.Response) bool {
 	body, err := io.ReadAll(answer.Body)
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	var told v1.ErrorBody
-	return err == nil && json.Unmarshal(body, &told) == nil && told.Error.Code == "mle_kid_unknown" && told.Error.Param == nil
+	return err == nil && json.Unmarshal(body, &told) == nil && told.Error.Code == "mle_kid_unknown" &&
+		told.Error.Param == nil
 }
 
 // held is a key that was fetched.
@@ -300,14 +309,14 @@ func (t *Transport) key(r *http.Request, stale *held) (*held, error) {
 	return key, nil
 }
 
-// fetch asks for the current key.
+// fetch requests the current key.
 func (t *Transport) fetch(ctx context.Context, of *http.Request) (jose.JSONWebKey, error) {
 	at := *of.URL
 	at.Path, at.RawPath, at.RawQuery = "/v1/mle/keys/current", "", ""
 	query := at.Query()
 	query.Set("alg", t.cfg.Alg)
 	at.RawQuery = query.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody) //nolint:gosec // it goes where the request itself goes
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody) //nolint:gosec // as the request
 	if err != nil {
 		return jose.JSONWebKey{}, fmt.Errorf("mle: %w", err)
 	}
@@ -332,7 +341,8 @@ func (t *Transport) fetch(ctx context.Context, of *http.Request) (jose.JSONWebKe
 // check takes a key whose id is its thumbprint, and is pinned where ids are.
 func (t *Transport) check(key jose.JSONWebKey) error {
 	print, err := key.Thumbprint(crypto.SHA256)
-	if err != nil || !key.IsPublic() || key.Algorithm != t.cfg.Alg || base64.RawURLEncoding.EncodeToString(print) != key.KeyID {
+	if err != nil || !key.IsPublic() || key.Algorithm != t.cfg.Alg ||
+		base64.RawURLEncoding.EncodeToString(print) != key.KeyID {
 		return fmt.Errorf("%w: its kid or alg is not its own", ErrKey)
 	}
 	if len(t.cfg.Pins) > 0 && !slices.Contains(t.cfg.Pins, key.KeyID) {

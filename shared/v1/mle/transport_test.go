@@ -22,7 +22,7 @@ import (
 
 const sale = `{"amount":1}`
 
-// service gives out a key and answers payments as a test has it.
+// service returns a key, and responds to payments as a test demands.
 type service struct {
 	answer func(w http.ResponseWriter, sent string)
 
@@ -43,7 +43,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer s.mu.Unlock()
 		public := s.key.Public()
 		text, err := public.MarshalJSON()
-		if s.fetched++; err == nil && r.Header.Get("Authorization") == "Bearer sk" && r.URL.Query().Get("alg") == public.Algorithm {
+		if s.fetched++; err == nil && r.Header.Get("Authorization") == "Bearer sk" &&
+			r.URL.Query().Get("alg") == public.Algorithm {
 			_, _ = io.WriteString(w, `{"jwk":`+string(text)+`}`)
 		}
 		return
@@ -93,7 +94,8 @@ func seal(t *testing.T, key jose.JSONWebKey, text string) string {
 
 func opened(t *testing.T, key jose.JSONWebKey, token string) (jose.Header, string) {
 	t.Helper()
-	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
+		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func open(t *testing.T) (*service, string) {
 	return s, server.URL
 }
 
-// pay sends a payment, and returns the status and what the answer says.
+// pay sends a payment, and returns the status and the response's body.
 func pay(t *testing.T, base string, cfg mle.Config) (status int, text string, err error) {
 	t.Helper()
 	return payBy(t, base, mle.New(cfg))
@@ -120,7 +122,8 @@ func pay(t *testing.T, base string, cfg mle.Config) (status int, text string, er
 
 func payBy(t *testing.T, base string, transport http.RoundTripper) (status int, text string, err error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/transactions?a=b", strings.NewReader(sale))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/transactions?a=b",
+		strings.NewReader(sale))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,15 +149,18 @@ func TestRoundTrip(t *testing.T) {
 	s, base := open(t)
 	own := newKey(t)
 	s.answer = func(w http.ResponseWriter, _ string) { jwe(w, seal(t, own, `{"id":"x"}`)) }
-	if status, text, err := pay(t, base, mle.Config{Private: &own, Pins: []string{s.key.KeyID}}); err != nil || status != 200 || text != `{"id":"x"}` {
+	if status, text, err := pay(t, base, mle.Config{Private: &own, Pins: []string{s.key.KeyID}}); err != nil ||
+		status != 200 || text != `{"id":"x"}` {
 		t.Errorf("got %d %s, %v", status, text, err)
 	}
 	header, text := opened(t, s.key, s.sent[0])
-	if text != sale || header.KeyID != s.key.KeyID || header.ExtraHeaders["htm"] != "POST" || header.ExtraHeaders["htu"] != "/v1/transactions" {
+	if text != sale || header.KeyID != s.key.KeyID || header.ExtraHeaders["htm"] != "POST" ||
+		header.ExtraHeaders["htu"] != "/v1/transactions" {
 		t.Errorf("the service got %s under %+v", text, header)
 	}
 	for name, want := range map[string]string{
-		"Content-Type": "application/jose", "X-Svc-Mle": "v1", "X-Svc-Mle-Response": "required", "X-Svc-Mle-Response-Kid": own.KeyID,
+		"Content-Type": "application/jose", "X-Svc-Mle": "v1", "X-Svc-Mle-Response": "required",
+		"X-Svc-Mle-Response-Kid": own.KeyID,
 	} {
 		if got := s.fields.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
@@ -166,25 +172,38 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRefuses answers in the ways that a client which asked for an encrypted answer must not take for one.
+// TestRefuses sends responses that a client which demanded encryption must not accept as encrypted.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	own := newKey(t)
 	for name, tt := range map[string]struct {
 		answer func(t *testing.T, w http.ResponseWriter, sent string)
-		status int // of what is taken all the same; else it is refused
+		status int // of a response that is accepted; else it is rejected
 	}{
-		"in the clear":      {func(_ *testing.T, w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, `{"id":"x"}`) }, 0},
-		"nothing":           {func(*testing.T, http.ResponseWriter, string) {}, 0},
-		"our own request":   {func(_ *testing.T, w http.ResponseWriter, sent string) { jwe(w, sent) }, 0},
-		"to another key":    {func(t *testing.T, w http.ResponseWriter, _ string) { t.Helper(); jwe(w, seal(t, newKey(t), "{}")) }, 0},
-		"broken":            {func(t *testing.T, w http.ResponseWriter, _ string) { t.Helper(); jwe(w, seal(t, own, "{}")+"A") }, 0},
-		"nonsense":          {func(_ *testing.T, w http.ResponseWriter, _ string) { jwe(w, "nonsense") }, 0},
-		"a decline, clear":  {clear(402, `{"error":{"type":"card_error","code":"card_declined","message":"m","status":402,"request_id":"r","transaction":{"id":"x"}}}`), 0},
-		"an error, clear":   {clear(503, `{"error":{"type":"api_error","code":"mle_unavailable","message":"m","status":503,"request_id":"r"}}`), 503},
-		"an error of none":  {clear(500, `oops`), 0},
-		"a success, errors": {clear(200, `{"error":{"type":"api_error","code":"c","message":"m","status":503,"request_id":"r"}}`), 0},
-		"no content":        {func(_ *testing.T, w http.ResponseWriter, _ string) { w.WriteHeader(204) }, 204},
+		"in the clear": {
+			func(_ *testing.T, w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, `{"id":"x"}`) },
+			0,
+		},
+		"nothing":         {func(*testing.T, http.ResponseWriter, string) {}, 0},
+		"our own request": {func(_ *testing.T, w http.ResponseWriter, sent string) { jwe(w, sent) }, 0},
+		"to another key": {func(t *testing.T, w http.ResponseWriter, _ string) {
+			t.Helper()
+			jwe(w, seal(t, newKey(t), "{}"))
+		}, 0},
+		"broken": {func(t *testing.T, w http.ResponseWriter, _ string) {
+			t.Helper()
+			jwe(w, seal(t, own, "{}")+"A")
+		}, 0},
+		"nonsense": {func(_ *testing.T, w http.ResponseWriter, _ string) { jwe(w, "nonsense") }, 0},
+		"a decline, clear": {clear(402,
+			`{"error":{"type":"card_error","code":"card_declined","message":"m","status":402,"request_id":"r",`+
+				`"transaction":{"id":"x"}}}`), 0},
+		"an error, clear": {clear(503,
+			`{"error":{"type":"api_error","code":"mle_unavailable","message":"m","status":503,"request_id":"r"}}`), 503},
+		"an error of none": {clear(500, `oops`), 0},
+		"a success, errors": {clear(200,
+			`{"error":{"type":"api_error","code":"c","message":"m","status":503,"request_id":"r"}}`), 0},
+		"no content": {func(_ *testing.T, w http.ResponseWriter, _ string) { w.WriteHeader(204) }, 204},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +230,7 @@ func clear(status int, body string) func(*testing.T, http.ResponseWriter, string
 
 const unknown = `{"error":{"type":"mle_error","code":"mle_kid_unknown","message":"m","status":400,"request_id":"r"%s}}`
 
-// TestKeyTurns: a key that the service does not know any more is fetched again, once.
+// TestKeyTurns: the client fetches a key again, once, after the service has discarded it.
 func TestKeyTurns(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
@@ -229,7 +248,8 @@ func TestKeyTurns(t *testing.T) {
 	s.turn(next)
 	refusing := clear(400, strings.Replace(unknown, "%s", "", 1))
 	s.answer = func(w http.ResponseWriter, sent string) {
-		object, err := jose.ParseEncryptedCompact(sent, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+		object, err := jose.ParseEncryptedCompact(sent, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
+			[]jose.ContentEncryption{jose.A256GCM})
 		if err != nil || object.Header.KeyID != next.KeyID {
 			refusing(t, w, sent)
 		}
@@ -238,8 +258,10 @@ func TestKeyTurns(t *testing.T) {
 		t.Errorf("got %d %s, %v, fetched %d times", status, text, err, s.fetched)
 	}
 	s.answer = func(w http.ResponseWriter, sent string) { refusing(t, w, sent) }
-	if status, text, err := payBy(t, base, transport); err != nil || status != 400 || !strings.Contains(text, "mle_kid_unknown") || len(s.sent) != 7 {
-		t.Errorf("for good: got %d %s, %v after %d payments, want the refusal after one more try", status, text, err, len(s.sent))
+	if status, text, err := payBy(t, base, transport); err != nil || status != 400 ||
+		!strings.Contains(text, "mle_kid_unknown") || len(s.sent) != 7 {
+		t.Errorf("for good: got %d %s, %v after %d payments, want the refusal after one more try", status, text, err,
+			len(s.sent))
 	}
 	about := clear(400, strings.Replace(unknown, "%s", `,"param":"X-SVC-MLE-Response-Kid"`, 1))
 	s.answer = func(w http.ResponseWriter, sent string) { about(t, w, sent) }
@@ -248,7 +270,7 @@ func TestKeyTurns(t *testing.T) {
 	}
 }
 
-// TestForeignKey: a key that is not what it says, or is not pinned, gets nothing encrypted to it.
+// TestForeignKey: nothing is encrypted to a key that differs from its id, or is not pinned.
 func TestForeignKey(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *service, cfg *mle.Config){
