@@ -7,14 +7,16 @@ import (
 	"strings"
 )
 
-// Description is what a policy allows, as it is kept and told: sorted names, none twice.
+// Description is the content of a policy, in the form that is stored and compared: sorted names,
+// none twice.
 type Description struct {
 	Versions            []string `json:"versions"`             // 1.2
 	CipherSuites        []string `json:"cipher_suites"`        // IANA's names, of every version
 	SignatureAlgorithms []string `json:"signature_algorithms"` // IANA's names
 }
 
-// Describe returns what the policy allows. An order of preference is not told: whatever it is, no client gains or loses anything.
+// Describe returns the content of the policy. It leaves the order of preference out, because no
+// client gains or loses anything by it.
 func (p Policy) Describe() Description {
 	var d Description
 	for _, v := range p.Versions() {
@@ -27,7 +29,8 @@ func (p Policy) Describe() Description {
 	return d.sorted()
 }
 
-// ID names the policy: equal for two descriptions if and only if nothing changed from one to the other.
+// ID names the policy: equal for two descriptions if and only if nothing changed from one to the
+// other.
 func (d Description) ID() string {
 	d = d.sorted()
 	var text strings.Builder
@@ -66,7 +69,7 @@ func (d Description) without(other Description) Description {
 
 func (d Description) sorted() Description { return d.without(Description{}) }
 
-// difference returns what is in a alone, sorted, none twice.
+// difference returns the elements that only a has, sorted, none twice.
 func difference(a, b []string) []string {
 	out := []string{}
 	for _, s := range a {

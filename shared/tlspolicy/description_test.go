@@ -7,7 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// What is kept today is compared by the releases to come: this text and this id change only with the policy, and then say so in CHANGELOG.md.
+// TestDescriptionIsKept: later releases compare stored descriptions. So this text and this id
+// change only with the policy, together with a line in CHANGELOG.md.
 func TestDescriptionIsKept(t *testing.T) {
 	t.Parallel()
 	d := (tlspolicy.Policy{}).Describe()
@@ -15,10 +16,14 @@ func TestDescriptionIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"versions":["1.2","1.3"],"cipher_suites":["TLS_AES_128_GCM_SHA256","TLS_AES_256_GCM_SHA384","TLS_CHACHA20_POLY1305_SHA256",` +
-		`"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256","TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384","TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",` +
-		`"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256","TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384","TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"],` +
-		`"signature_algorithms":["ecdsa_secp256r1_sha256","ecdsa_secp384r1_sha384","rsa_pkcs1_sha256","rsa_pkcs1_sha384","rsa_pkcs1_sha512",` +
+	want := `{"versions":["1.2","1.3"],"cipher_suites":["TLS_AES_128_GCM_SHA256","TLS_AES_256_GCM_SHA384",` +
+		`"TLS_CHACHA20_POLY1305_SHA256",` +
+		`"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256","TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",` +
+		`"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",` +
+		`"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256","TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",` +
+		`"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"],` +
+		`"signature_algorithms":["ecdsa_secp256r1_sha256","ecdsa_secp384r1_sha384","rsa_pkcs1_sha256","rsa_pkcs1_sha384",` +
+		`"rsa_pkcs1_sha512",` +
 		`"rsa_pss_rsae_sha256","rsa_pss_rsae_sha384","rsa_pss_rsae_sha512"]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -39,15 +44,18 @@ func TestSinceTellsWhatChanged(t *testing.T) {
 	}{
 		{
 			"Nothing", whole, whole,
-			`{"added":{"versions":[],"cipher_suites":[],"signature_algorithms":[]},"removed":{"versions":[],"cipher_suites":[],"signature_algorithms":[]}}`,
+			`{"added":{"versions":[],"cipher_suites":[],"signature_algorithms":[]},"removed":{"versions":[],` +
+				`"cipher_suites":[],"signature_algorithms":[]}}`,
 		},
 		{
 			"Suites given up", mustNarrow(t, "", ecdsaAES128).Describe(), one,
-			`{"added":{"versions":[],"cipher_suites":[],"signature_algorithms":[]},"removed":{"versions":[],"cipher_suites":["` + ecdsaChaCha + `"],"signature_algorithms":[]}}`,
+			`{"added":{"versions":[],"cipher_suites":[],"signature_algorithms":[]},"removed":{"versions":[],"cipher_suites":["` +
+				ecdsaChaCha + `"],"signature_algorithms":[]}}`,
 		},
 		{
 			"1.2 given up", only13, one,
-			`{"added":{"versions":[],"cipher_suites":[],"signature_algorithms":[]},"removed":{"versions":["1.2"],"cipher_suites":["` +
+			`{"added":{"versions":[],"cipher_suites":[],"signature_algorithms":[]},"removed":{"versions":["1.2"],` +
+				`"cipher_suites":["` +
 				ecdsaAES128 + `","` + ecdsaChaCha + `"],"signature_algorithms":[]}}`,
 		},
 		{
@@ -77,7 +85,10 @@ func TestSinceTellsWhatChanged(t *testing.T) {
 func TestIDIsOfASet(t *testing.T) {
 	t.Parallel()
 	a := tlspolicy.Description{Versions: []string{"1.3", "1.2"}, CipherSuites: []string{"A", "B", "A"}}
-	b := tlspolicy.Description{Versions: []string{"1.2", "1.3"}, CipherSuites: []string{"B", "A"}, SignatureAlgorithms: []string{}}
+	b := tlspolicy.Description{
+		Versions: []string{"1.2", "1.3"}, CipherSuites: []string{"B", "A"},
+		SignatureAlgorithms: []string{},
+	}
 	if a.ID() != b.ID() || !a.Since(b).IsZero() {
 		t.Errorf("got %s and %s, want one", a.ID(), b.ID())
 	}

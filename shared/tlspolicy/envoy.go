@@ -7,20 +7,23 @@ import (
 
 // Envoy is a policy in the words of Envoy, for a listener's TLS context and an upstream's alike.
 type Envoy struct {
-	// MinimumVersion and MaximumVersion are names of the enum TlsParameters.TlsProtocol. Envoy's own maximum for upstreams would be 1.2.
+	// MinimumVersion and MaximumVersion are names of the enum TlsParameters.TlsProtocol. Envoy's
+	// own maximum for upstreams would be 1.2.
 	MinimumVersion, MaximumVersion string
-	// CipherSuites are TlsParameters.cipher_suites: those of equal preference are one entry, as [A|B]. Empty where TLS 1.2 is not spoken.
+	// CipherSuites are TlsParameters.cipher_suites. Suites of equal preference are one entry, as
+	// [A|B]. It is empty if TLS 1.2 is not spoken.
 	CipherSuites []string
 	// SignatureAlgorithms are TlsParameters.signature_algorithms.
 	SignatureAlgorithms []string
 	// ALPN is CommonTlsContext.alpn_protocols.
 	ALPN []string
-	// NoStatelessResumption and NoStatefulResumption are DownstreamTlsContext.disable_stateless_session_resumption, which is of tickets, and
-	// .disable_stateful_session_resumption, which is of session ids. An upstream has max_session_keys, which is to be 0.
+	// NoStatelessResumption is DownstreamTlsContext.disable_stateless_session_resumption, for
+	// tickets. NoStatefulResumption is .disable_stateful_session_resumption, for session ids. For
+	// an upstream, set max_session_keys to 0.
 	NoStatelessResumption, NoStatefulResumption bool
 }
 
-// Envoy returns the policy in the words of Envoy. ecdh_curves is to be left unset.
+// Envoy returns the policy in the terms of Envoy. Leave ecdh_curves unset.
 func (p Policy) Envoy() Envoy {
 	e := Envoy{
 		MinimumVersion: p.minimum().Envoy, MaximumVersion: p.maximum().Envoy, ALPN: slices.Clone(protocols),

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// GetCertificate is asked for the certificate at every handshake, so that a rotation needs no restart.
+// GetCertificate returns the certificate for a handshake. It is called at every handshake, so that
+// a rotation needs no restart.
 type GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // Server returns the configuration of a listener of the whole table.
@@ -26,8 +27,9 @@ func (p Policy) Server(get GetCertificate) *tls.Config {
 	return c
 }
 
-// Client returns the configuration of calls to servers whose authorities are roots, or the system's where that is nil. Go's client resumes nothing
-// unless it is given a cache, and takes no SHA-1 signature.
+// Client returns the configuration of calls to servers whose authorities are roots, or the system's
+// where that is nil. Go's client resumes nothing unless it is given a cache, and takes no SHA-1
+// signature.
 func (p Policy) Client(roots *x509.CertPool) *tls.Config {
 	c := p.config()
 	c.RootCAs = roots
@@ -42,7 +44,8 @@ func (p Policy) config() *tls.Config {
 	return c
 }
 
-// signing has the certificates of get sign by our algorithms alone: a certificate is the one place where Go asks.
+// signing makes the certificates of get sign by our algorithms alone. A certificate is the only
+// place where Go reads them.
 func (p Policy) signing(get GetCertificate) GetCertificate {
 	var ours []tls.SignatureScheme
 	for _, s := range p.Signatures() {

@@ -63,13 +63,15 @@ func TestServerIsSpokenToByToday(t *testing.T) {
 			t.Parallel()
 			for range 2 { // the second could resume
 				got, err := dial(t, addr, &tls.Config{
-					InsecureSkipVerify: true, NextProtos: tt.protos, MaxVersion: tt.latest, ClientSessionCache: cache, ServerName: name,
+					InsecureSkipVerify: true, NextProtos: tt.protos, MaxVersion: tt.latest, ClientSessionCache: cache,
+					ServerName: name,
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got.Version != tt.latest || got.NegotiatedProtocol != tt.proto || got.DidResume {
-					t.Errorf("got %s, %q, resumed %v, want %s, %q", tls.VersionName(got.Version), got.NegotiatedProtocol, got.DidResume, tls.VersionName(tt.latest), tt.proto)
+					t.Errorf("got %s, %q, resumed %v, want %s, %q", tls.VersionName(got.Version), got.NegotiatedProtocol,
+						got.DidResume, tls.VersionName(tt.latest), tt.proto)
 				}
 				if tt.latest == tls.VersionTLS13 && got.CurveID != tls.X25519MLKEM768 {
 					t.Errorf("key exchange: got %v, want %v", got.CurveID, tls.X25519MLKEM768)
@@ -95,7 +97,9 @@ func TestServerKeepsWhatACertificateLimits(t *testing.T) {
 		t.Errorf("got %v, want %v alone", got, tls.PSSWithSHA512)
 	}
 	errNone := errors.New("none")
-	if _, err := tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errNone }).GetCertificate(nil); !errors.Is(err, errNone) {
+	if _, err := tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return nil, errNone
+	}).GetCertificate(nil); !errors.Is(err, errNone) {
 		t.Errorf("got %v, want %v", err, errNone)
 	}
 }
@@ -111,7 +115,11 @@ func TestClientSpeaksNothingElse(t *testing.T) {
 		{"OK", tls.Config{}, true},
 		{"1.2", tls.Config{MaxVersion: tls.VersionTLS12}, true},
 		{"Err1.1", tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, false},
-		{"ErrCBC", tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA}}, false},
+		{
+			"ErrCBC",
+			tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA}},
+			false,
+		},
 	}
 	for i := range tests {
 		tt := &tests[i]
@@ -177,7 +185,7 @@ func dial(t *testing.T, addr string, cfg *tls.Config) (tls.ConnectionState, erro
 	return conn.(*tls.Conn).ConnectionState(), nil
 }
 
-// serving returns a certificate of its own authority with this key.
+// serving returns a certificate with this key, issued by a new authority.
 func serving(t *testing.T, key crypto.Signer) tlspolicy.GetCertificate {
 	t.Helper()
 	template := &x509.Certificate{

@@ -16,8 +16,9 @@ var (
 	ErrUseless = errors.New("of no use to the TLS policy")
 )
 
-// Narrow returns the part of the policy from a minimum version on, with these suites of TLS 1.2, by their IANA names, in the policy's own order.
-// Empty, each leaves what there is.
+// Narrow returns the part of the policy from a minimum version on, with these suites of TLS 1.2.
+// They are given by their IANA names and stand in the policy's order. An empty argument restricts
+// nothing.
 func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 	if minimum != "" {
 		from, err := p.version(minimum)
@@ -31,7 +32,8 @@ func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 	}
 	held := slices.Concat(p.Groups()...)
 	if len(held) == 0 {
-		return Policy{}, fmt.Errorf("cipher suites are %w: they are chosen for TLS 1.2, which the minimum version leaves out", ErrUseless)
+		return Policy{}, fmt.Errorf("cipher suites are %w: they are chosen for TLS 1.2, which the minimum version leaves out",
+			ErrUseless)
 	}
 	only := map[string]bool{}
 	for _, name := range suites {
@@ -45,7 +47,8 @@ func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 	}
 	p.only = only
 	if !slices.ContainsFunc(suites, func(name string) bool { return strings.Contains(name, "_AES_128_GCM_") }) {
-		return Policy{}, fmt.Errorf("cipher suites without AES_128_GCM are %w: HTTP/2 over TLS 1.2 has to have it (RFC 9113, 9.2.2)", ErrUseless)
+		return Policy{}, fmt.Errorf(
+			"cipher suites without AES_128_GCM are %w: HTTP/2 over TLS 1.2 has to have it (RFC 9113, 9.2.2)", ErrUseless)
 	}
 	return p, nil
 }
@@ -66,7 +69,7 @@ func (p Policy) version(name string) (int, error) {
 	return 0, fmt.Errorf("minimum version %q is %w: it has %s", name, ErrUnknown, strings.Join(names, " and "))
 }
 
-// refusal says what is wrong with a suite that is not among those held.
+// refusal returns the error for a suite outside of the policy.
 func refusal(name string, held []Suite) error {
 	if slices.ContainsFunc(suites13, func(s Suite) bool { return s.Name == name }) {
 		return fmt.Errorf("cipher suite %s is %w: those of TLS 1.3 cannot be chosen, and are always there", name, ErrUseless)
@@ -79,10 +82,12 @@ func refusal(name string, held []Suite) error {
 	if why := weakness(name); why != "" {
 		return fmt.Errorf("cipher suite %s is %w: %s", name, ErrWeaker, why)
 	}
-	return fmt.Errorf("cipher suite %q is %w: it has, by their IANA names, %s", name, ErrUnknown, strings.Join(names(held), ", "))
+	return fmt.Errorf("cipher suite %q is %w: it has, by their IANA names, %s", name, ErrUnknown,
+		strings.Join(names(held), ", "))
 }
 
-// weakness says from an IANA name of TLS 1.2 and before what the suite lacks. It is empty where the name is none, or the suite lacks nothing.
+// weakness returns the weakness of a suite of TLS 1.2 or older, from its IANA name. It is empty if
+// the name is none, or the suite has no weakness.
 func weakness(name string) string {
 	exchange, cipher, ok := strings.Cut(strings.TrimPrefix(name, "TLS_"), "_WITH_")
 	if !ok {
@@ -92,7 +97,8 @@ func weakness(name string) string {
 	if exchange != "ECDHE_ECDSA" && exchange != "ECDHE_RSA" {
 		lacks = append(lacks, "it exchanges keys by "+exchange+", not by ECDHE with a certificate")
 	}
-	if !slices.ContainsFunc([]string{"_GCM_", "_CCM", "CHACHA20_POLY1305"}, func(aead string) bool { return strings.Contains(cipher, aead) }) {
+	if !slices.ContainsFunc([]string{"_GCM_", "_CCM", "CHACHA20_POLY1305"},
+		func(aead string) bool { return strings.Contains(cipher, aead) }) {
 		lacks = append(lacks, cipher+" is no AEAD")
 	}
 	return strings.Join(lacks, ", and ")

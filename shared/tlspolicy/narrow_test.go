@@ -27,8 +27,16 @@ func TestNarrow(t *testing.T) {
 		{"Nothing asked", "", nil, (tlspolicy.Policy{}).Envoy().CipherSuites},
 		{"The minimum as it is", "1.2", nil, (tlspolicy.Policy{}).Envoy().CipherSuites},
 		{"1.3 alone", "1.3", nil, nil},
-		{"In our order", "1.2", []string{rsaAES256, ecdsaAES128}, []string{"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384"}},
-		{"A whole group", "", []string{ecdsaChaCha, ecdsaAES128}, []string{"[ECDHE-ECDSA-AES128-GCM-SHA256|ECDHE-ECDSA-CHACHA20-POLY1305]"}},
+		{
+			"In our order", "1.2",
+			[]string{rsaAES256, ecdsaAES128},
+			[]string{"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384"},
+		},
+		{
+			"A whole group", "",
+			[]string{ecdsaChaCha, ecdsaAES128},
+			[]string{"[ECDHE-ECDSA-AES128-GCM-SHA256|ECDHE-ECDSA-CHACHA20-POLY1305]"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,8 +61,18 @@ func TestNarrowRefuses(t *testing.T) {
 		{"ErrOldestVersion", "1.0", nil, tlspolicy.ErrWeaker, "begins with 1.2"},
 		{"ErrNoVersion", "1.4", nil, tlspolicy.ErrUnknown, `"1.4"`},
 		{"ErrVersionInOtherWords", "TLSv1_3", nil, tlspolicy.ErrUnknown, "it has 1.2 and 1.3"},
-		{"ErrStaticRSA", "", []string{ecdsaAES128, "TLS_RSA_WITH_AES_128_GCM_SHA256"}, tlspolicy.ErrWeaker, "exchanges keys by RSA"},
-		{"ErrCBC", "", []string{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256"}, tlspolicy.ErrWeaker, "AES_128_CBC_SHA256 is no AEAD"},
+		{
+			"ErrStaticRSA", "",
+			[]string{ecdsaAES128, "TLS_RSA_WITH_AES_128_GCM_SHA256"},
+			tlspolicy.ErrWeaker,
+			"exchanges keys by RSA",
+		},
+		{
+			"ErrCBC", "",
+			[]string{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256"},
+			tlspolicy.ErrWeaker,
+			"AES_128_CBC_SHA256 is no AEAD",
+		},
 		{"ErrDHE", "", []string{"TLS_DHE_RSA_WITH_AES_128_GCM_SHA256"}, tlspolicy.ErrWeaker, "exchanges keys by DHE_RSA"},
 		{"ErrAnonymous", "", []string{"TLS_ECDH_anon_WITH_NULL_SHA"}, tlspolicy.ErrWeaker, ", and NULL_SHA is no AEAD"},
 		{"ErrNotOurs", "", []string{"TLS_ECDHE_ECDSA_WITH_AES_128_CCM"}, tlspolicy.ErrUnknown, ecdsaAES128},
@@ -77,7 +95,8 @@ func TestNarrowRefuses(t *testing.T) {
 	}
 }
 
-// Every suite that Go has something against is refused as weaker, and every one that it has nothing against as something.
+// Every suite that Go has something against is refused as weaker, and every one that it has nothing
+// against as something.
 func TestNarrowTakesNothingElseOfGo(t *testing.T) {
 	t.Parallel()
 	held := slices.Concat((tlspolicy.Policy{}).Groups()...)

@@ -17,10 +17,11 @@ type Policy struct {
 	only map[string]bool // names of the suites of TLS 1.2; nil for all
 }
 
-// Versions returns what is spoken, the lowest first.
+// Versions returns the versions of the policy, the lowest first.
 func (p Policy) Versions() []Version { return slices.Clone(versions[p.from:]) }
 
-// Groups returns the suites of TLS 1.2, the preferred first, and those of one group equally; none where 1.2 is not spoken.
+// Groups returns the suites of TLS 1.2, the preferred first. Suites of one group are equal. There
+// are none if 1.2 is not spoken.
 func (p Policy) Groups() [][]Suite {
 	if p.minimum().ID >= versions[1].ID {
 		return nil
@@ -38,15 +39,17 @@ func (p Policy) Groups() [][]Suite {
 // Suites returns the suites of every version that is spoken.
 func (p Policy) Suites() []Suite { return append(slices.Concat(p.Groups()...), suites13...) }
 
-// Signatures returns the algorithms by which a listener proves that it has its key, the preferred first.
+// Signatures returns the algorithms by which a listener proves that it has its key, the preferred
+// first.
 func (p Policy) Signatures() []Signature { return slices.Clone(signatures) }
 
 // ErrKey means keys of certificates that a listener of the policy cannot serve with.
 var ErrKey = errors.New("no key for this TLS policy")
 
-// Takes reports, as an ErrKey with its reason, why a listener with certificates of these public keys would refuse clients that the policy wants.
+// Takes reports, as an ErrKey with its reason, why a listener with certificates of these public
+// keys would refuse clients that the policy wants.
 func (p Policy) Takes(keys ...crypto.PublicKey) error {
-	usable := len(p.Groups()) == 0 // in TLS 1.3 a suite says nothing of the key
+	usable := len(p.Groups()) == 0 // in TLS 1.3 a suite does not depend on the key
 	var kinds []string
 	for _, key := range keys {
 		kind, err := kindOf(key)
@@ -55,7 +58,8 @@ func (p Policy) Takes(keys ...crypto.PublicKey) error {
 		}
 		kinds = append(kinds, kind)
 		prefix := "TLS_ECDHE_" + kind + "_"
-		usable = usable || slices.ContainsFunc(slices.Concat(p.Groups()...), func(s Suite) bool { return strings.HasPrefix(s.Name, prefix) })
+		usable = usable || slices.ContainsFunc(slices.Concat(p.Groups()...),
+			func(s Suite) bool { return strings.HasPrefix(s.Name, prefix) })
 	}
 	if !usable {
 		return fmt.Errorf("%w: %s, and no cipher suite of TLS 1.2 is left for it", ErrKey, strings.Join(kinds, " and "))
@@ -63,7 +67,7 @@ func (p Policy) Takes(keys ...crypto.PublicKey) error {
 	return nil
 }
 
-// kindOf returns what the names of suites call the key.
+// kindOf returns the name of the key's kind in the names of suites.
 func kindOf(key crypto.PublicKey) (string, error) {
 	switch key := key.(type) {
 	case *rsa.PublicKey:

@@ -15,7 +15,8 @@ import (
 
 func TestTakes(t *testing.T) {
 	t.Parallel()
-	p256, p384, p521, p224 := mustECDSA(t, elliptic.P256()), mustECDSA(t, elliptic.P384()), mustECDSA(t, elliptic.P521()), mustECDSA(t, elliptic.P224())
+	p256, p384, p521, p224 := mustECDSA(t, elliptic.P256()), mustECDSA(t, elliptic.P384()), mustECDSA(t,
+		elliptic.P521()), mustECDSA(t, elliptic.P224())
 	rsaKey := mustRSA(t).Public()
 	edKey, _, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -51,7 +52,7 @@ func TestTakes(t *testing.T) {
 	}
 }
 
-// A caller who writes into what it was given changes nobody's policy.
+// TestPolicyIsNobodysToWrite: a caller that writes into a returned slice changes no policy.
 func TestPolicyIsNobodysToWrite(t *testing.T) {
 	t.Parallel()
 	before := (tlspolicy.Policy{}).Describe().ID()

@@ -34,7 +34,7 @@ func TestReadmeTellsTheTable(t *testing.T) {
 	quoted := regexp.MustCompile("`([^`]+)`")
 	for row, want := range map[string][]string{
 		"cipher suites of TLS 1.3": suites13, "cipher suites of TLS 1.2": suites12, "signature algorithms": signatures,
-		"inside": p.Envoy().ALPN, "on every answer over HTTPS": {tlspolicy.HSTSHeader + ": " + tlspolicy.HSTS},
+		"inside": p.Envoy().ALPN, "on every response over HTTPS": {tlspolicy.HSTSHeader + ": " + tlspolicy.HSTS},
 	} {
 		var got []string
 		for _, match := range quoted.FindAllStringSubmatch(cell(t, string(page), row), -1) {
@@ -49,7 +49,7 @@ func TestReadmeTellsTheTable(t *testing.T) {
 	}
 }
 
-// cell returns what stands beside row in the page's table.
+// cell returns the cell next to row in the page's table.
 func cell(t *testing.T, page, row string) string {
 	t.Helper()
 	_, after, found := strings.Cut(page, "\n| "+row+" | ")

@@ -9,7 +9,8 @@ type Version struct {
 	Envoy string // as Envoy's TlsParameters.TlsProtocol does
 }
 
-// versions is every version of the policy, the lowest first. The last is what a client gets that can speak it.
+// versions is every version of the policy, the lowest first. A client gets the last one that it can
+// speak.
 var versions = []Version{
 	{Name: "1.2", ID: tls.VersionTLS12, Envoy: "TLSv1_2"},
 	{Name: "1.3", ID: tls.VersionTLS13, Envoy: "TLSv1_3"},
@@ -19,25 +20,38 @@ var versions = []Version{
 type Suite struct {
 	Name  string // IANA's
 	ID    uint16 // IANA's, and Go's
-	Envoy string // BoringSSL's name, and OpenSSL's; empty in TLS 1.3, where nobody chooses
+	Envoy string // BoringSSL's name, and OpenSSL's; empty in TLS 1.3, which offers no choice
 }
 
-// suites12 is every suite of TLS 1.2, the preferred first, and of those in one line equally: the client's own order decides, for it knows what its
-// hardware does well. Go takes the set and orders it as it sees fit.
+// suites12 is every suite of TLS 1.2, the preferred first. Suites in one line are equal: the
+// client's order decides, for the client's hardware may prefer one. Go takes the set and orders it.
 var suites12 = [][]Suite{
 	{
-		{"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, "ECDHE-ECDSA-AES128-GCM-SHA256"},
-		{"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, "ECDHE-ECDSA-CHACHA20-POLY1305"},
+		{
+			"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+			"ECDHE-ECDSA-AES128-GCM-SHA256",
+		},
+		{
+			"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+			"ECDHE-ECDSA-CHACHA20-POLY1305",
+		},
 	},
 	{
 		{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "ECDHE-RSA-AES128-GCM-SHA256"},
-		{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, "ECDHE-RSA-CHACHA20-POLY1305"},
+		{
+			"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+			"ECDHE-RSA-CHACHA20-POLY1305",
+		},
 	},
-	{{"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, "ECDHE-ECDSA-AES256-GCM-SHA384"}},
+	{{
+		"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+		"ECDHE-ECDSA-AES256-GCM-SHA384",
+	}},
 	{{"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, "ECDHE-RSA-AES256-GCM-SHA384"}},
 }
 
-// suites13 is every suite of TLS 1.3 that our listeners have. None can be switched off, in Go or in Envoy, and there is no need.
+// suites13 is every suite of TLS 1.3 that our listeners have. None can be switched off, in Go or in
+// Envoy, and there is no need.
 var suites13 = []Suite{
 	{Name: "TLS_AES_128_GCM_SHA256", ID: tls.TLS_AES_128_GCM_SHA256},
 	{Name: "TLS_AES_256_GCM_SHA384", ID: tls.TLS_AES_256_GCM_SHA384},

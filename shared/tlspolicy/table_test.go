@@ -24,10 +24,13 @@ func TestVersionsBeginWith12(t *testing.T) {
 	}
 }
 
-// The rules, not a list: whoever adds a suite that breaks one is told.
+// The rules, not a list: a suite that breaks one of them fails the test.
 var (
-	forwardSecretAEAD = regexp.MustCompile(`^TLS_ECDHE_(ECDSA|RSA)_WITH_(AES_(128|256)_GCM|CHACHA20_POLY1305)_SHA(256|384)$`) // TLS 1.2
-	aead              = regexp.MustCompile(`^TLS_(AES_(128|256)_GCM|CHACHA20_POLY1305)_SHA(256|384)$`)                        // 1.3, always forward secret
+	// TLS 1.2
+	forwardSecretAEAD = regexp.MustCompile(
+		`^TLS_ECDHE_(ECDSA|RSA)_WITH_(AES_(128|256)_GCM|CHACHA20_POLY1305)_SHA(256|384)$`)
+	// 1.3, always forward secret
+	aead = regexp.MustCompile(`^TLS_(AES_(128|256)_GCM|CHACHA20_POLY1305)_SHA(256|384)$`)
 )
 
 func TestSuitesAreForwardSecretAEAD(t *testing.T) {
@@ -49,7 +52,7 @@ func TestSuitesAreForwardSecretAEAD(t *testing.T) {
 		}
 	}
 	known := map[uint16]string{}
-	for _, s := range tls.CipherSuites() { // those that Go has nothing against
+	for _, s := range tls.CipherSuites() { // the secure suites, by Go
 		known[s.ID] = s.Name
 	}
 	all := (tlspolicy.Policy{}).Suites()
@@ -75,8 +78,10 @@ func TestSignaturesHashBySHA2(t *testing.T) {
 	rule := regexp.MustCompile(`^(ecdsa_secp(256|384)r1|rsa_pss_rsae|rsa_pkcs1)_sha(256|384|512)$`)
 	goNames := map[string]tls.SignatureScheme{
 		"ecdsa_secp256r1_sha256": tls.ECDSAWithP256AndSHA256, "ecdsa_secp384r1_sha384": tls.ECDSAWithP384AndSHA384,
-		"rsa_pss_rsae_sha256": tls.PSSWithSHA256, "rsa_pss_rsae_sha384": tls.PSSWithSHA384, "rsa_pss_rsae_sha512": tls.PSSWithSHA512,
-		"rsa_pkcs1_sha256": tls.PKCS1WithSHA256, "rsa_pkcs1_sha384": tls.PKCS1WithSHA384, "rsa_pkcs1_sha512": tls.PKCS1WithSHA512,
+		"rsa_pss_rsae_sha256": tls.PSSWithSHA256, "rsa_pss_rsae_sha384": tls.PSSWithSHA384,
+		"rsa_pss_rsae_sha512": tls.PSSWithSHA512,
+		"rsa_pkcs1_sha256":    tls.PKCS1WithSHA256, "rsa_pkcs1_sha384": tls.PKCS1WithSHA384,
+		"rsa_pkcs1_sha512": tls.PKCS1WithSHA512,
 	}
 	for _, s := range all {
 		if !rule.MatchString(s.Name) || goNames[s.Name] != s.ID {
@@ -87,7 +92,8 @@ func TestSignaturesHashBySHA2(t *testing.T) {
 
 func TestHSTSHolds(t *testing.T) {
 	t.Parallel()
-	if got, want := tlspolicy.HSTSHeader+": "+tlspolicy.HSTS, "Strict-Transport-Security: max-age=63072000; includeSubDomains"; got != want {
+	if got, want := tlspolicy.HSTSHeader+": "+tlspolicy.HSTS, "Strict-Transport-Security: max-age=63072000; "+
+		"includeSubDomains"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
