@@ -14,9 +14,10 @@ var (
 	ErrEncoding = errors.New("content encoding not supported")
 )
 
-// ReadBody reads the whole body, of at most limit bytes. It returns ErrTooLarge for a longer one, and then has the connection
-// closed after the answer; ErrEncoding for a Content-Encoding other than identity, since a packed body would escape it;
-// or the wrapped error of a connection that broke.
+// ReadBody reads the whole body, of at most limit bytes. For a longer one it returns ErrTooLarge,
+// and the connection closes after the response. For a Content-Encoding other than identity, which
+// could hide a larger body, it returns ErrEncoding. For a connection that broke it returns the
+// wrapped error.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	for _, v := range r.Header["Content-Encoding"] {
 		if v != "" && !strings.EqualFold(v, "identity") {
@@ -34,7 +35,8 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if r.ContentLength > 0 {
 		size = r.ContentLength
 	}
-	// One byte more than is due lets the end be seen without growing, and one byte too many be noticed.
+	// One byte more than is due lets the end be seen without growing, and one byte too many be
+	// noticed.
 	body, err := readAll(io.LimitReader(r.Body, limit+1), min(size, limit)+1)
 	if err != nil {
 		return nil, fmt.Errorf("read body: %w", err)

@@ -30,7 +30,8 @@ func TestServerClosesAfterAChunkedRequest(t *testing.T) {
 	} {
 		first, second := exchange(t, at, "POST / HTTP/1.1\r\nHost: x\r\n"+head+next) //nolint:bodyclose // exchange does
 		if first.StatusCode != http.StatusOK || first.Close == kept || second != kept {
-			t.Errorf("%q: got %d, close %t, a second response %t; kept: want %t", head, first.StatusCode, first.Close, second, kept)
+			t.Errorf("%q: got %d, close %t, a second response %t; kept: want %t", head, first.StatusCode, first.Close, second,
+				kept)
 		}
 	}
 }

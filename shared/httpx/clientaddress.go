@@ -35,7 +35,8 @@ func HopSecret(getenv func(string) string) (secret.String, error) {
 		return secret.String{}, err
 	}
 	if n := len(hop.Reveal()); n > 0 && n < minHop {
-		return secret.String{}, fmt.Errorf("%s has %d characters: want at least %d, as from `openssl rand -base64 32`", hopVariable, n, minHop)
+		return secret.String{}, fmt.Errorf("%s has %d characters: want at least %d, as from `openssl rand -base64 32`",
+			hopVariable, n, minHop)
 	}
 	return hop, nil
 }
@@ -43,8 +44,10 @@ func HopSecret(getenv func(string) string) (secret.String, error) {
 // forwardingFields are the header fields by which proxies commonly forward a client address. No
 // program of ours reads one: any client can send them.
 var forwardingFields = []string{
-	"Forwarded", "X-Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Forwarded-Server",
-	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "X-Envoy-External-Address", "True-Client-Ip",
+	"Forwarded", "X-Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto",
+	"X-Forwarded-Server",
+	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "X-Envoy-External-Address",
+	"True-Client-Ip",
 	"Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Appengine-User-Ip", "X-Azure-Clientip",
 }
 
@@ -75,8 +78,8 @@ func showsHop(hop secret.String, header http.Header) bool {
 	return !hop.IsZero() && len(values) == 1 && subtle.ConstantTimeCompare([]byte(values[0]), []byte(hop.Reveal())) == 1
 }
 
-// ClientAddress puts the client address (see AddressOf) into the request's context and log event,
-// and removes every forwarding header field, so that no handler behind it can read one. It stands
+// ClientAddress puts the client address (see AddressOf) into the request's context and log event.
+// It removes every forwarding header field, so that no handler behind it can read one. It stands
 // inside RequestID.
 func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,33 +13,74 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-const hopText = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+const (
+	hopText  = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+	somePeer = "198.51.100.9:4711"
+)
+
+// clientAddressCases are requests by way of hops, trusted or not, and their client addresses.
+var clientAddressCases = map[string]struct {
+	hop    secret.String
+	peer   string
+	fields http.Header
+	want   string
+}{
+	"the peer": {hop: secret.New(hopText), peer: somePeer, want: "198.51.100.9"},
+	"no forwarding field counts": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{
+			"X-Forwarded-For": {"203.0.113.7"}, "Forwarded": {"for=203.0.113.7"},
+			"X-Real-Ip": {"203.0.113.7"},
+		}, want: "198.51.100.9",
+	},
+	"without the hop secret": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}},
+		want:   "198.51.100.9",
+	},
+	"a wrong hop secret": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {"x" + hopText[1:]}},
+		want:   "198.51.100.9",
+	},
+	"two hop secrets": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {hopText, hopText}},
+		want:   "198.51.100.9",
+	},
+	"no secret is configured": {
+		peer:   somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {""}}, want: "198.51.100.9",
+	},
+	"a trusted hop": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {hopText}}, want: "203.0.113.7",
+	},
+	"a trusted hop, mapped IPv4": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"::ffff:203.0.113.7"}, httpx.HopField: {hopText}},
+		want:   "203.0.113.7",
+	},
+	"a trusted hop, IPv6": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"2001:DB8::1"}, httpx.HopField: {hopText}}, want: "2001:db8::1",
+	},
+	"a hop with two addresses": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"203.0.113.7", "203.0.113.8"}, httpx.HopField: {hopText}}, want: "",
+	},
+	"a hop with no address": {
+		hop: secret.New(hopText), peer: somePeer,
+		fields: http.Header{httpx.ClientAddressField: {"-"}, httpx.HopField: {hopText}}, want: "",
+	},
+	"an IPv6 peer with a zone": {hop: secret.New(hopText), peer: "[fe80::1%eth0]:4711", want: "fe80::1"},
+	"a unix socket":            {hop: secret.New(hopText), peer: "@", want: ""},
+}
 
 // TestClientAddress checks which address a request counts as coming from.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
-	const peer = "198.51.100.9:4711"
-	hop := secret.New(hopText)
-	for name, c := range map[string]struct {
-		hop    secret.String
-		peer   string
-		fields http.Header
-		want   string
-	}{
-		"the peer":                   {hop: hop, peer: peer, want: "198.51.100.9"},
-		"no forwarding field counts": {hop: hop, peer: peer, fields: http.Header{"X-Forwarded-For": {"203.0.113.7"}, "Forwarded": {"for=203.0.113.7"}, "X-Real-Ip": {"203.0.113.7"}}, want: "198.51.100.9"},
-		"without the hop secret":     {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}}, want: "198.51.100.9"},
-		"a wrong hop secret":         {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {"x" + hopText[1:]}}, want: "198.51.100.9"},
-		"two hop secrets":            {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {hopText, hopText}}, want: "198.51.100.9"},
-		"no secret is configured":    {peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {""}}, want: "198.51.100.9"},
-		"a trusted hop":              {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7"}, httpx.HopField: {hopText}}, want: "203.0.113.7"},
-		"a trusted hop, mapped IPv4": {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"::ffff:203.0.113.7"}, httpx.HopField: {hopText}}, want: "203.0.113.7"},
-		"a trusted hop, IPv6":        {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"2001:DB8::1"}, httpx.HopField: {hopText}}, want: "2001:db8::1"},
-		"a hop with two addresses":   {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"203.0.113.7", "203.0.113.8"}, httpx.HopField: {hopText}}, want: ""},
-		"a hop with no address":      {hop: hop, peer: peer, fields: http.Header{httpx.ClientAddressField: {"-"}, httpx.HopField: {hopText}}, want: ""},
-		"an IPv6 peer with a zone":   {hop: hop, peer: "[fe80::1%eth0]:4711", want: "fe80::1"},
-		"a unix socket":              {hop: hop, peer: "@", want: ""},
-	} {
+	for name, c := range clientAddressCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log logbook
@@ -82,7 +123,10 @@ func TestForwardClientAddress(t *testing.T) {
 	if got := httpx.AddressOf(hop, next); got != "203.0.113.7" {
 		t.Errorf("the next hop reads %q of %v", got, next.Header)
 	}
-	for name, header := range map[string]http.Header{"no secret": forwarded(secret.String{}, "203.0.113.7:1"), "no address": forwarded(hop, "@")} {
+	for name, header := range map[string]http.Header{
+		"no secret":  forwarded(secret.String{}, "203.0.113.7:1"),
+		"no address": forwarded(hop, "@"),
+	} {
 		if len(header) != 0 {
 			t.Errorf("%s: forwarded %v", name, header)
 		}
@@ -105,7 +149,8 @@ func TestHopSecret(t *testing.T) {
 			t.Errorf("%v: got %q, %v", vars, got, err)
 		}
 	}
-	if _, err := read(map[string]string{"CAUSEWAY_HOP_SECRET": "short-secret"}); err == nil || strings.Contains(err.Error(), "short-secret") ||
+	if _, err := read(map[string]string{"CAUSEWAY_HOP_SECRET": "short-secret"}); err == nil ||
+		strings.Contains(err.Error(), "short-secret") ||
 		!strings.Contains(err.Error(), "CAUSEWAY_HOP_SECRET") {
 		t.Errorf("a short secret: got %v", err)
 	}

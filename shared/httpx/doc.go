@@ -1,5 +1,6 @@
-// Package httpx holds the habits of our HTTP servers: an id and exactly one log event for every request, panics that end in
-// an answer, bounded concurrency, bounded bodies, and a listener that starts, drains and stops.
+// Package httpx holds the behaviour that our HTTP servers share. Each request gets an id and
+// exactly one log event, and a panic ends in a response. Concurrency and bodies are bounded. A
+// listener starts, drains and stops.
 //
 // The usual order, outermost first: RequestID, ClientAddress, Trace, LogRequests, SecurityHeaders,
 // Recover, Limit, the routes.

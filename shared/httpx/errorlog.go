@@ -7,8 +7,8 @@ import (
 	"log/slog"
 )
 
-// quietLog takes what net/http has to say and logs only of what kind it is: the text holds panic values, addresses and
-// whatever a client sent.
+// quietLog takes the messages of net/http and logs only their kind. Their text holds panic values,
+// addresses and data of clients.
 func quietLog(to *slog.Logger) *log.Logger { return log.New(quiet{to}, "", 0) }
 
 type quiet struct{ to *slog.Logger }

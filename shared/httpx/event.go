@@ -13,8 +13,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Event is the one log event of a request, filled in on the way. Its methods do nothing on nil. It belongs to the goroutine
-// that serves the request, and nothing set in it may be secret or chosen by the caller.
+// Event is the one log event of a request, filled in on the way. Its methods do nothing on nil. It
+// belongs to the goroutine that serves the request, and nothing set in it may be secret or chosen
+// by the caller.
 type Event struct {
 	route, tenant, outcome string
 	words                  []slog.Attr
@@ -34,7 +35,7 @@ func (e *Event) SetTenant(tenant string) {
 	}
 }
 
-// SetOutcome sets what became of it, in a word: an error code, "replayed", "panic".
+// SetOutcome sets the outcome of the request, in a word: an error code, "replayed", "panic".
 func (e *Event) SetOutcome(outcome string) {
 	if e != nil {
 		e.outcome = outcome
@@ -91,14 +92,16 @@ type Sample struct {
 	Outcome string
 }
 
-// LogRequests writes one event "request" when a request ends: method, route, status, tenant,
-// client_address (inside ClientAddress), request_id, duration_ms, bytes of the response body,
-// outcome, trace_id (inside Trace) and the words that SetWord added. It never logs the path, the
-// query, another header field or a body. The level is Info, or Error for a status of 500 and above.
+// LogRequests writes one event "request" when a request ends. It has the fields method, route,
+// status, tenant, client_address (inside ClientAddress), request_id, duration_ms, bytes of the
+// response body, outcome and trace_id. The last needs Trace outside. SetWord adds more. The event
+// never has the path, the query, another header field or a body. The level is Info, or Error for a
+// status of 500 and above.
+//
 // A handler that did not return has the outcome "aborted" unless it set one. A request whose client
-// went away first has the outcome OutcomeClientGone, the status StatusClientGone in place of none
-// or of one of 500 and above, and the level Info, unless the handler panicked. Each observer gets a
-// Sample of every request.
+// went away first has the outcome OutcomeClientGone. If it has no status, or one of 500 and above,
+// it gets the status StatusClientGone. Its level is Info, unless the handler panicked. Each
+// observer gets a Sample of every request.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := c.Now()
@@ -115,7 +118,10 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers .
 			took := c.Now().Sub(start)
 			status := s.write(log, r, took, returned)
 			for _, observe := range observers {
-				observe(Sample{Method: knownMethod(r.Method), Route: s.event.route, Status: status, Took: took, Outcome: s.event.outcome})
+				observe(Sample{
+					Method: knownMethod(r.Method), Route: s.event.route, Status: status, Took: took,
+					Outcome: s.event.outcome,
+				})
 			}
 		}()
 		next.ServeHTTP(&s.recorder, r)
@@ -133,8 +139,8 @@ const (
 // ClientGone reports whether the client of the request with this context has gone away.
 func ClientGone(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// FaultLevel is the level to log the cause of a failed request at: Error, or Info if its client has
-// gone away, because whatever the request waited for was then cancelled.
+// FaultLevel returns the level at which to log the cause of a failed request. It is Error, or Info
+// if the client has gone away, because that cancelled the work of the request.
 func FaultLevel(ctx context.Context) slog.Level {
 	if ClientGone(ctx) {
 		return slog.LevelInfo
@@ -188,7 +194,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 	return status
 }
 
-// knownMethod keeps out of the log what a caller may write in place of a method.
+// knownMethod returns a method for the log. It replaces a text that is no method.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

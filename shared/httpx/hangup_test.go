@@ -11,28 +11,53 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
+func refuse500(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
+
+// goneCases are handlers, and the log of a request whose client stays or goes away before them.
+var goneCases = map[string]struct {
+	handler        http.HandlerFunc
+	stays          bool
+	status         float64
+	level, outcome string
+}{
+	"gone before a 500": {refuse500, false, 499, "INFO", "client_gone"},
+	"gone before a 503 body": {func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(503)
+		_, _ = w.Write([]byte("{}"))
+	}, false, 499, "INFO", "client_gone"},
+	"gone before a 400": {
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, false, 400, "INFO",
+		"",
+	},
+	"gone before a 201": {
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(201) }, false, 201, "INFO",
+		"",
+	},
+	"gone before an abort": {
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false, 499,
+		"INFO", "client_gone",
+	},
+	"gone in a half-sent body": {func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(200)
+		panic(http.ErrAbortHandler)
+	}, false, 200, "INFO", "client_gone"},
+	"gone before a panic": {
+		func(http.ResponseWriter, *http.Request) { panic("a fault of ours") }, false, 500,
+		"ERROR", "panic",
+	},
+	"there for a 500": {refuse500, true, 500, "ERROR", ""},
+	"there for an abort": {
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, 0,
+		"ERROR", "aborted",
+	},
+}
+
 // TestClientGone: a request whose client went away before the response is logged with status 499
-// and no error, whatever the handler made of it. A panic stays an error, and so does a status of
+// and no error, for every outcome of the handler. A panic stays an error, and so does a status of
 // 500 that was sent while the client was there.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
-	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
-	for name, c := range map[string]struct {
-		handler        http.HandlerFunc
-		stays          bool
-		status         float64
-		level, outcome string
-	}{
-		"gone before a 500":        {refuse, false, 499, "INFO", "client_gone"},
-		"gone before a 503 body":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503); _, _ = w.Write([]byte("{}")) }, false, 499, "INFO", "client_gone"},
-		"gone before a 400":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, false, 400, "INFO", ""},
-		"gone before a 201":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(201) }, false, 201, "INFO", ""},
-		"gone before an abort":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false, 499, "INFO", "client_gone"},
-		"gone in a half-sent body": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); panic(http.ErrAbortHandler) }, false, 200, "INFO", "client_gone"},
-		"gone before a panic":      {func(http.ResponseWriter, *http.Request) { panic("a fault of ours") }, false, 500, "ERROR", "panic"},
-		"there for a 500":          {refuse, true, 500, "ERROR", ""},
-		"there for an abort":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, 0, "ERROR", "aborted"},
-	} {
+	for name, c := range goneCases {
 		var l logbook
 		var seen httpx.Sample
 		ctx, cancel := context.WithCancel(t.Context())
@@ -42,7 +67,7 @@ func TestClientGone(t *testing.T) {
 			}
 			c.handler(w, r)
 		}))
-		handler = httpx.Recover(refuse, l.logger(), handler)
+		handler = httpx.Recover(refuse500, l.logger(), handler)
 		handler = httpx.LogRequests(l.logger(), newClock(), handler, func(s httpx.Sample) { seen = s })
 		func() {
 			defer func() { _ = recover() }() // of the aborted ones
@@ -51,7 +76,8 @@ func TestClientGone(t *testing.T) {
 		cancel()
 		e := one(t, l.events(t, "request"))
 		if e["status"] != c.status || e["level"] != c.level || e["outcome"] != c.outcome {
-			t.Errorf("%s: got %v %v %v, want %v %s %s", name, e["status"], e["level"], e["outcome"], c.status, c.level, c.outcome)
+			t.Errorf("%s: got %v %v %v, want %v %s %s", name, e["status"], e["level"], e["outcome"], c.status, c.level,
+				c.outcome)
 		}
 		if seen.Status != int(c.status) || seen.Outcome != c.outcome {
 			t.Errorf("%s: the sample has %d %s, want %v %s", name, seen.Status, seen.Outcome, c.status, c.outcome)
@@ -71,7 +97,7 @@ func TestResetStreams(t *testing.T) {
 	handler := httpx.LogRequests(l.logger(), newClock(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived.Done()
 		<-r.Context().Done()
-		w.WriteHeader(http.StatusInternalServerError) // as of what the request waited for
+		w.WriteHeader(http.StatusInternalServerError) // as after a call that failed
 	}))
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer served.Done()

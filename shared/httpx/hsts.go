@@ -6,11 +6,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// strict has every answer of next carry our HSTS, in the place of any that next or a server behind it wrote. NewServer puts it around every handler that
-// is served over TLS, and around no other.
+// strict adds our HSTS to every response of next, and replaces any that next or a server behind it
+// wrote. NewServer puts it around every handler that is served over TLS, and around no other.
 //
-// What net/http answers before there is a handler goes without: 400 and 431 to a head that it cannot read or that is too long, 417, 501 and 505. A browser
-// sends no such request. Plain HTTP to the port of TLS is answered 400 without it, as has to be (RFC 6797, 7.2).
+// The responses of net/http itself go without: 400 and 431 to a head that is malformed or too long,
+// 417, 501 and 505. A browser sends no such request. Plain HTTP to the port of TLS gets a 400
+// without it, as RFC 6797, 7.2 demands.
 func strict(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := strictWriter{w}
@@ -19,7 +20,8 @@ func strict(next http.Handler) http.Handler {
 	})
 }
 
-// strictWriter writes the header with the head, so that no handler can have taken it out. Optional interfaces are reached by http.ResponseController.
+// strictWriter writes the header with the head, so that no handler can have taken it out. Optional
+// interfaces are reached by http.ResponseController.
 type strictWriter struct{ http.ResponseWriter }
 
 func (w strictWriter) stamp() { w.Header().Set(tlspolicy.HSTSHeader, tlspolicy.HSTS) }

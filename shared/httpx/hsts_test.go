@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// answers is every way in which a handler comes to answer, and fails to.
+// answers is every way in which a handler can respond, or fail to.
 var answers = map[string]http.HandlerFunc{
 	"nothing written": func(http.ResponseWriter, *http.Request) {},
 	"a body alone":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a") },
@@ -22,15 +22,19 @@ var answers = map[string]http.HandlerFunc{
 		_ = http.NewResponseController(w).Flush()
 		_, _ = io.WriteString(w, "a")
 	},
-	"a 503":             func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-	"an early hint":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusEarlyHints) },
-	"http.Error":        func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a", http.StatusTeapot) },
-	"ServeMux's 404":    http.NewServeMux().ServeHTTP,
-	"a panic":           func(http.ResponseWriter, *http.Request) { panic("a") },
-	"a cleared header":  func(w http.ResponseWriter, _ *http.Request) { clear(w.Header()); w.WriteHeader(http.StatusOK) },
-	"another's header":  func(w http.ResponseWriter, _ *http.Request) { w.Header().Set(tlspolicy.HSTSHeader, "max-age=0") },
-	"the header, twice": func(w http.ResponseWriter, _ *http.Request) { w.Header()[tlspolicy.HSTSHeader] = []string{"a", "b"} },
-	"a refusal behind":  httpx.Limit(1, nil, http.NotFoundHandler()).ServeHTTP,
+	"a 503":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+	"an early hint":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusEarlyHints) },
+	"http.Error":       func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a", http.StatusTeapot) },
+	"ServeMux's 404":   http.NewServeMux().ServeHTTP,
+	"a panic":          func(http.ResponseWriter, *http.Request) { panic("a") },
+	"a cleared header": func(w http.ResponseWriter, _ *http.Request) { clear(w.Header()); w.WriteHeader(http.StatusOK) },
+	"another's header": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(tlspolicy.HSTSHeader, "max-age=0")
+	},
+	"the header, twice": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()[tlspolicy.HSTSHeader] = []string{"a", "b"}
+	},
+	"a refusal behind": httpx.Limit(1, nil, http.NotFoundHandler()).ServeHTTP,
 }
 
 func TestServerSendsHSTSOverTLSAlone(t *testing.T) {

@@ -12,16 +12,17 @@ import (
 )
 
 // TestIDsReachTrustedHops: a service sends the ids of its request line to a hop that shows the hop
-// secret, and to no other client; the hop's line then has the same words.
+// secret, and to no other client. The hop's line then has the same words.
 func TestIDsReachTrustedHops(t *testing.T) {
 	t.Parallel()
 	hop := secret.New("c2VjcmV0IG9mIDMyIGJ5dGVzIGZvciB0aGUgdGVzdHM=")
 	key, object := id.Format(id.APIKey, 7), id.Format(id.Transaction, 8)
 	var book logbook
-	service := httpx.ClientAddress(hop, httpx.LogRequests(book.logger(), clock.System(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httpx.SetID(w, r, httpx.WordAPIKey, key)
-		httpx.SetID(w, r, httpx.WordObject, object)
-	})))
+	service := httpx.ClientAddress(hop,
+		httpx.LogRequests(book.logger(), clock.System(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			httpx.SetID(w, r, httpx.WordAPIKey, key)
+			httpx.SetID(w, r, httpx.WordObject, object)
+		})))
 	for shown, want := range map[string]bool{"": false, "another": false, hop.Reveal(): true} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		if shown != "" {
@@ -53,7 +54,14 @@ func TestAdoptIDsTakesIDsAlone(t *testing.T) {
 	t.Parallel()
 	object := id.Format(id.Refund, 8)
 	for _, values := range [][]string{
-		{}, {""}, {"4242424242424242"}, {"tok_0000000000008_secret"}, {object, object}, {object + "," + object}, {"prefix_0000000000008"}, {"re_0000000000000"},
+		{},
+		{""},
+		{"4242424242424242"},
+		{"tok_0000000000008_secret"},
+		{object, object},
+		{object + "," + object},
+		{"prefix_0000000000008"},
+		{"re_0000000000000"},
 	} {
 		var book logbook
 		call(httpx.LogRequests(book.logger(), clock.System(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// InProcess returns a transport that hands requests to a handler, whatever host they name.
+// InProcess returns a transport that hands requests to a handler, for any host.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 
-// inProcess carries a request to a handler in this process. The answer is whole when it returns, so this is for
-// what is held whole anyway.
+// inProcess carries a request to a handler in this process. The response is whole when it returns,
+// so this is for bodies that are held in memory anyway.
 type inProcess struct{ handler http.Handler }
 
 var errAborted = errors.New("httpx: the handler gave up")
@@ -30,7 +30,7 @@ func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	defer func() {
 		switch v := recover(); v {
 		case nil:
-		case http.ErrAbortHandler: // the handler's way to say that there is no whole answer
+		case http.ErrAbortHandler: // the handler aborted the response
 			answer, err = nil, errAborted
 		default:
 			panic(v)
@@ -40,7 +40,7 @@ func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	return w.answer(r), nil
 }
 
-// memory is a ResponseWriter that keeps the answer.
+// memory is a ResponseWriter that keeps the response.
 type memory struct {
 	header http.Header
 	sent   http.Header // header when the status was written
@@ -71,7 +71,8 @@ func (m *memory) answer(r *http.Request) *http.Response {
 		}
 	}
 	return &http.Response{
-		Status: fmt.Sprintf("%d %s", m.status, http.StatusText(m.status)), StatusCode: m.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Status: fmt.Sprintf("%d %s", m.status, http.StatusText(m.status)), StatusCode: m.status, Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1,
 		Header: m.sent, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: length, Request: r,
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Limit lets at most n requests into next at a time, and gives what comes on top to full, which should answer at once. n of
-// 0 or less sets no limit.
+// Limit lets at most n requests into next at a time, and gives further ones to full, which should
+// respond at once. n of 0 or less sets no limit.
 func Limit(n int, full, next http.Handler) http.Handler {
 	if n <= 0 {
 		return next

@@ -105,14 +105,17 @@ func TestLogRequestsWritesOneEvent(t *testing.T) {
 		_, _ = io.WriteString(w, "hello")
 	})
 	h := httpx.RequestID(httpx.LogRequests(book.logger(), c, handler))
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/transactions/"+planted+"?card="+planted, strings.NewReader(planted))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/transactions/"+planted+"?card="+planted,
+		strings.NewReader(planted))
 	r.Header.Set("Authorization", "Bearer "+planted)
 	w := call(h, r)
 
 	event := one(t, book.events(t, "request"))
 	want := map[string]any{
-		"level": "INFO", "msg": "request", "method": "POST", "route": "/v1/transactions/{id}", "status": 201.0, "tenant": "mer_1",
-		"request_id": w.Header().Get("Request-Id"), "duration_ms": 1.5, "bytes": 5.0, "outcome": "replayed", "client_address": "",
+		"level": "INFO", "msg": "request", "method": "POST", "route": "/v1/transactions/{id}", "status": 201.0,
+		"tenant":     "mer_1",
+		"request_id": w.Header().Get("Request-Id"), "duration_ms": 1.5, "bytes": 5.0, "outcome": "replayed",
+		"client_address": "",
 	}
 	for key, value := range want {
 		if event[key] != value {
@@ -127,6 +130,20 @@ func TestLogRequestsWritesOneEvent(t *testing.T) {
 	}
 }
 
+// writes returns a handler that ignores the request.
+func writes(write func(http.ResponseWriter)) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { write(w) }
+}
+
+// statuses returns a handler that writes these statuses, one after the other.
+func statuses(all ...int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for _, status := range all {
+			w.WriteHeader(status)
+		}
+	}
+}
+
 func TestLogRequestsStatusAndLevel(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -137,14 +154,20 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 		outcome string
 		logged  string
 	}{
-		"Silent":        {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "INFO", "", "GET"},
-		"ImplicitOK":    {"GET", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(nil) }, 200, "INFO", "", "GET"},
-		"Refusal":       {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, "INFO", "", "GET"},
-		"Failure":       {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, 503, "ERROR", "", "GET"},
-		"Announced":     {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(402) }, 402, "INFO", "", "GET"},
-		"FirstCounts":   {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); w.WriteHeader(500) }, 202, "INFO", "", "GET"},
-		"Flushed":       {"GET", func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, 200, "INFO", "", "GET"},
-		"Aborted":       {"GET", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, "ERROR", "aborted", "GET"},
+		"Silent":      {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "INFO", "", "GET"},
+		"ImplicitOK":  {"GET", writes(func(w http.ResponseWriter) { _, _ = w.Write(nil) }), 200, "INFO", "", "GET"},
+		"Refusal":     {"GET", statuses(404), 404, "INFO", "", "GET"},
+		"Failure":     {"GET", statuses(503), 503, "ERROR", "", "GET"},
+		"Announced":   {"GET", statuses(103, 402), 402, "INFO", "", "GET"},
+		"FirstCounts": {"GET", statuses(202, 500), 202, "INFO", "", "GET"},
+		"Flushed": {
+			"GET", writes(func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }),
+			200, "INFO", "", "GET",
+		},
+		"Aborted": {
+			"GET", writes(func(http.ResponseWriter) { panic(http.ErrAbortHandler) }),
+			0, "ERROR", "aborted", "GET",
+		},
 		"UnknownMethod": {"X" + planted, func(http.ResponseWriter, *http.Request) {}, 200, "INFO", "", "OTHER"},
 	}
 	for name, tt := range tests {
@@ -164,7 +187,8 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 	}
 }
 
-// TestNestedStacks has one handler call another with its own middlewares, in one process and one context, in every order.
+// TestNestedStacks has one handler call another with its own middlewares, in one process and one
+// context, in every order.
 func TestNestedStacks(t *testing.T) {
 	t.Parallel()
 	var book logbook
@@ -189,7 +213,8 @@ func TestNestedStacks(t *testing.T) {
 			call(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 			events := book.events(t, "request")
 			events = events[len(events)-2:]
-			if events[0]["route"] != "inner" || events[0]["request_id"] != ids[1] || events[1]["route"] != "outer" || events[1]["request_id"] != ids[0] || ids[0] == ids[1] {
+			if events[0]["route"] != "inner" || events[0]["request_id"] != ids[1] || events[1]["route"] != "outer" ||
+				events[1]["request_id"] != ids[0] || ids[0] == ids[1] {
 				t.Errorf("%t, %t: got %v, want the ids %v", outer, inner, events, ids)
 			}
 		}
@@ -220,7 +245,8 @@ func TestRecoverAnswers(t *testing.T) {
 	})
 	h := httpx.LogRequests(book.logger(), newClock(), httpx.Recover(answerPanic, book.logger(), handler))
 	w := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-	if w.Code != http.StatusInternalServerError || w.Body.String() != "internal\n" || w.Header().Get("Content-Length") != "" {
+	if w.Code != http.StatusInternalServerError || w.Body.String() != "internal\n" ||
+		w.Header().Get("Content-Length") != "" {
 		t.Errorf("got %d %q, length %q", w.Code, w.Body, w.Header().Get("Content-Length"))
 	}
 	panicked := one(t, book.events(t, "panic"))
@@ -245,11 +271,12 @@ func deepPanic(text string) { panic(errors.New(text)) }
 func TestRecoverCutsHalfAnAnswer(t *testing.T) {
 	t.Parallel()
 	var book logbook
-	srv := httptest.NewServer(httpx.Recover(answerPanic, book.logger(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "half")
-		_ = http.NewResponseController(w).Flush()
-		deepPanic(planted)
-	})))
+	srv := httptest.NewServer(
+		httpx.Recover(answerPanic, book.logger(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "half")
+			_ = http.NewResponseController(w).Flush()
+			deepPanic(planted)
+		})))
 	defer srv.Close()
 	resp := mustGet(t, srv.Client(), srv.URL)
 	body, err := io.ReadAll(resp.Body)
@@ -262,7 +289,8 @@ func TestRecoverCutsHalfAnAnswer(t *testing.T) {
 func TestRecoverPassesAbortOn(t *testing.T) {
 	t.Parallel()
 	var book logbook
-	h := httpx.Recover(answerPanic, book.logger(), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	h := httpx.Recover(answerPanic, book.logger(),
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer func() {
 		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			t.Errorf("got %v, want %v", got, http.ErrAbortHandler)
@@ -286,14 +314,16 @@ func TestLimit(t *testing.T) {
 		<-entered
 	}
 	for range 3 { // a refusal must not use up a place, nor give one back that it never had
-		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Code, http.StatusServiceUnavailable; got != want {
+		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
+			nil)).Code, http.StatusServiceUnavailable; got != want {
 			t.Errorf("third: got %d, want %d", got, want)
 		}
 	}
 	close(leave)
 	wg.Wait()
 	wg.Go(func() {
-		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Code, http.StatusOK; got != want {
+		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
+			nil)).Code, http.StatusOK; got != want {
 			t.Errorf("after: got %d, want %d", got, want)
 		}
 	})
@@ -305,10 +335,11 @@ func TestLimitGivesThePlaceBackAfterAPanic(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	full := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("full after a panic") })
-	h := httpx.Recover(answerPanic, slog.New(slog.DiscardHandler), httpx.Limit(1, full, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		calls++
-		panic("boom")
-	})))
+	h := httpx.Recover(answerPanic, slog.New(slog.DiscardHandler),
+		httpx.Limit(1, full, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			calls++
+			panic("boom")
+		})))
 	for range 3 {
 		call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	}
@@ -319,8 +350,11 @@ func TestLimitGivesThePlaceBackAfterAPanic(t *testing.T) {
 
 func TestLimitOfNothingIsNone(t *testing.T) {
 	t.Parallel()
-	h := httpx.Limit(0, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
-	if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Code, http.StatusTeapot; got != want {
+	h := httpx.Limit(0, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
+		nil)).Code, http.StatusTeapot; got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Notice is what a program gives before it ends, to whoever spreads requests over several of its kind: for a while it serves as ever, but is unwell
-// for who asks for its health, and ends each connection with the answer to the next request on it. So nobody has a connection to it any more when it
-// stops listening. Without, a request is lost that is sent on a connection in the moment in which the server closes it, and a payment must not be
-// sent again by whoever is in between.
+// Notice is a time before the end of a program in which load balancers take it out of service. The
+// program still serves, but its health reports that it is leaving. It ends each connection with the
+// response to the next request. So no client has a connection to it any more when it stops
+// listening. Without notice, a request is lost that is sent in the moment in which the server
+// closes the connection. A balancer must not send a payment again.
 //
-// One is for all servers of a program. A nil one is never given.
+// All servers of a program share one. A nil one is never given.
 type Notice struct {
-	// For is how long: longer than it takes those who ask for health to have noticed. 0 is no notice.
+	// For is the duration: longer than the balancers' health checks take to notice. 0 is no notice.
 	For time.Duration
 	// Health are the paths of health.
 	Health []string
@@ -39,7 +40,7 @@ func (n *Notice) Give(ctx context.Context) {
 // leaving is health while notice is given.
 const leaving = `{"checks":{"drain":"failing"},"status":"failing"}`
 
-// around has next serve as long as no notice is given, and until the end as Notice says.
+// around makes next serve as usual until notice is given, and from then on as Notice describes.
 func (n *Notice) around(next http.Handler) http.Handler {
 	if n == nil || n.For <= 0 {
 		return next
@@ -47,7 +48,7 @@ func (n *Notice) around(next http.Handler) http.Handler {
 	unwell := RequestID(SecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(leaving)) // whoever asked is gone
+		_, _ = w.Write([]byte(leaving)) // the client is gone
 	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !n.given.Load() {

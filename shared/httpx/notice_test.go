@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestNotice: until its time is over a server serves, says that it is unwell to who asks, and keeps no connection of those that it answers.
+// TestNotice: until its time is over a server serves, reports in its health that it is leaving, and
+// closes each connection after a response.
 func TestNotice(t *testing.T) {
 	t.Parallel()
 	n := &httpx.Notice{For: time.Hour, Health: []string{"/health", "/v1/health"}}
@@ -40,12 +41,13 @@ func TestNotice(t *testing.T) {
 	n.Give(t.Context()) // which was done: it does not wait
 }
 
-// TestNoNotice: without one nothing changes, and nobody waits.
+// TestNoNotice: without one nothing changes, and the stop waits for nothing.
 func TestNoNotice(t *testing.T) {
 	t.Parallel()
 	for _, n := range []*httpx.Notice{nil, {Health: []string{"/health"}}} {
 		n.Give(t.Context())
-		answer := mustGet(t, &http.Client{Transport: &http.Transport{}}, "http://"+mustStart(t, httpx.NewServer(httpx.Options{Handler: hello, Notice: n}))+"/health")
+		answer := mustGet(t, &http.Client{Transport: &http.Transport{}},
+			"http://"+mustStart(t, httpx.NewServer(httpx.Options{Handler: hello, Notice: n}))+"/health")
 		if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK || answer.Close {
 			t.Errorf("got %d, closing %t", answer.StatusCode, answer.Close)
 		}

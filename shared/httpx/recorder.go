@@ -7,8 +7,9 @@ import (
 	"net/http"
 )
 
-// recorder is a ResponseWriter that remembers what was written through it. Optional interfaces are reached by
-// http.ResponseController; those that write are here so that they are not missed.
+// recorder is a ResponseWriter that records the status and the bytes that were written.
+// http.ResponseController reaches optional interfaces. The optional interfaces that write are
+// implemented here so that no write is missed.
 type recorder struct {
 	http.ResponseWriter
 	status int // 0 until the header is written
@@ -52,7 +53,7 @@ func (w *recorder) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack takes the connection away; no answer can be written after it.
+// Hijack takes the connection away; no response can be written after it.
 func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil && w.status == 0 {

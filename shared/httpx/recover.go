@@ -8,9 +8,10 @@ import (
 	"strconv"
 )
 
-// Recover turns a panic into the answer of onPanic when nothing was written yet, and else cuts the connection, so that half
-// an answer is not taken for a whole one. It logs the panic's Go type and the functions on the stack: the value and the
-// arguments may hold card data. http.ErrAbortHandler passes through.
+// Recover turns a panic into the response of onPanic if nothing was written yet. Else it cuts the
+// connection, so that no client takes half a response for a whole one. It logs the panic's Go type
+// and the functions on the stack: the value and the arguments may hold card data.
+// http.ErrAbortHandler passes through.
 func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec, ok := w.(*recorder)
@@ -43,7 +44,8 @@ func answer(w *recorder, r *http.Request, onPanic func(http.ResponseWriter, *htt
 // outcomePanic is the outcome of a request whose handler panicked.
 const outcomePanic = "panic"
 
-// forgetEntity takes back what the handler said of an answer it did not get to write; a left-over length would cut ours.
+// forgetEntity removes the handler's header fields of the response that it did not write. A
+// left-over length would cut ours.
 func forgetEntity(h http.Header) {
 	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Etag", "Location"} {
 		h.Del(name)
@@ -59,7 +61,7 @@ func logPanic(r *http.Request, log *slog.Logger, v any) {
 	)
 }
 
-// stack lists "function:line", innermost first. It is called by logPanic in the deferred answer.
+// stack lists "function:line", innermost first. logPanic calls it in the deferred response.
 func stack() []string {
 	pcs := make([]uintptr, 48)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])

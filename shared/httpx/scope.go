@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// scope is what the middlewares know of one request. They share it, whichever comes first, to put one value into the
-// context instead of three. It belongs to the goroutine that serves the request.
+// scope is the data that the middlewares share about one request. The first of them puts it into
+// the context, as one value instead of three. It belongs to the goroutine that serves the request.
 type scope struct {
 	requestID     string
 	clientAddress string // "" before ClientAddress, or if there is none
@@ -56,8 +56,8 @@ func RequestIDFrom(ctx context.Context) string {
 	return ""
 }
 
-// AdoptRequestID makes a request known, to the log and the trace, by the id that the service behind gave it. A hop calls it when it passes on
-// an answer: the id in that is the one that its client knows.
+// AdoptRequestID sets the request's id, in the log and the trace, to the one that the service
+// behind gave it. A hop calls it when it passes on a response: its client sees that id.
 func AdoptRequestID(ctx context.Context, id string) {
 	if s := scopeFrom(ctx); s != nil && validRequestID(id) {
 		s.requestID = id

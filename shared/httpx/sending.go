@@ -9,8 +9,8 @@ import (
 )
 
 // Sending records the connections that a transport takes for one request. A transport repeats some
-// requests by itself after a kept connection broke, and then returns the result of its last attempt
-// only. The zero value is ready for use, and safe for concurrent use.
+// requests without its caller after a kept connection broke, and then returns the result of its
+// last attempt only. The zero value is ready for use, and safe for concurrent use.
 type Sending struct{ conns atomic.Int32 }
 
 // Trace returns the context to send the request with. The transport must call the GotConn hook of

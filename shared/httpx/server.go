@@ -17,17 +17,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/socket"
 )
 
-// Options say what a Server serves. Only Handler is required.
+// Options are the handler and the limits of a Server. Only Handler is required.
 type Options struct {
 	Handler http.Handler
-	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy, whose HSTS every answer then carries
+	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy, whose HSTS every response then carries
 	Log     *slog.Logger  // nil: nothing is logged
 	Clock   clock.Clock   // measures the drain; nil: the system's
 	Drain   time.Duration // how long Stop waits for requests under way; 0: 10 s
 	Notice  *Notice       // given before Stop; nil: none is
 }
 
-// Server is one listener with our timeouts and limits. It is started once and stopped once; repeating either is safe.
+// Server is one listener with our timeouts and limits. It is started once and stopped once;
+// repeating either is safe.
 type Server struct {
 	http  *http.Server
 	log   *slog.Logger
@@ -68,7 +69,7 @@ func NewServer(o Options) *Server {
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
 			ErrorLog:          quietLog(log),
-			// "OPTIONS *" would else be answered past our middlewares.
+			// "OPTIONS *" would else be handled past our middlewares.
 			DisableGeneralOptionsHandler: true,
 		},
 	}
@@ -87,8 +88,9 @@ func endChunked(next http.Handler) http.Handler {
 	})
 }
 
-// Start listens on addr ("127.0.0.1:0" picks a port; "unix:PATH" makes a socket, see package socket) and returns the address once connections
-// are accepted. Started before, it returns the same address; stopped before, http.ErrServerClosed.
+// Start listens on addr ("127.0.0.1:0" picks a port; "unix:PATH" makes a socket, see package
+// socket) and returns the address once connections are accepted. Started before, it returns the
+// same address; stopped before, http.ErrServerClosed.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,8 +129,9 @@ func (s *Server) serve(ln net.Listener) {
 	}
 }
 
-// Stop stops listening, waits for the requests under way, for the drain time or until ctx ends, and then cuts what is left;
-// in that case it returns an error. Stopped before, it returns what it returned then; never started, nil.
+// Stop stops listening and waits for the requests under way, for the drain time or until ctx ends.
+// Then it cuts the remaining ones and returns an error. A second call returns the same. For a
+// server that was never started it returns nil.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +143,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.drain)
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
-		_ = s.http.Close() // its error says no more than the one at hand
+		_ = s.http.Close() // its error adds nothing to the one at hand
 		s.stopErr = fmt.Errorf("drain: %w", err)
 	}
 	s.log.LogAttrs(ctx, slog.LevelInfo, "server stopped",

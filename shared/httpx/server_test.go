@@ -93,11 +93,14 @@ func TestServerStopDrains(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var book logbook
-	s := httpx.NewServer(httpx.Options{Log: book.logger(), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		close(entered)
-		<-leave
-		_, _ = io.WriteString(w, "done")
-	})})
+	s := httpx.NewServer(httpx.Options{
+		Log: book.logger(),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			close(entered)
+			<-leave
+			_, _ = io.WriteString(w, "done")
+		}),
+	})
 	url := "http://" + mustStart(t, s)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -126,10 +129,13 @@ func TestServerStopDrains(t *testing.T) {
 func TestServerStopCutsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})
-	s := httpx.NewServer(httpx.Options{Drain: time.Millisecond, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		close(entered)
-		<-r.Context().Done()
-	})})
+	s := httpx.NewServer(httpx.Options{
+		Drain: time.Millisecond,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(entered)
+			<-r.Context().Done()
+		}),
+	})
 	url := "http://" + mustStart(t, s)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -181,7 +187,8 @@ func TestServerSpeaksHTTP2OverTLS(t *testing.T) {
 	if err := s.Stop(t.Context()); err != nil {
 		t.Errorf("stop: got %v, want nil", err)
 	}
-	if e := one(t, book.events(t, "http server")); e["kind"] != "tls_handshake" || strings.Contains(book.String(), planted) {
+	if e := one(t, book.events(t, "http server")); e["kind"] != "tls_handshake" ||
+		strings.Contains(book.String(), planted) {
 		t.Errorf("got %v, want the kind tls_handshake and nothing of the client's", e)
 	}
 }
@@ -189,7 +196,10 @@ func TestServerSpeaksHTTP2OverTLS(t *testing.T) {
 func TestServerLogsNoPanicValue(t *testing.T) {
 	t.Parallel()
 	var book logbook
-	s := httpx.NewServer(httpx.Options{Log: book.logger(), Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { deepPanic(planted) })})
+	s := httpx.NewServer(httpx.Options{
+		Log:     book.logger(),
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { deepPanic(planted) }),
+	})
 	addr := mustStart(t, s)
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", addr)
@@ -202,7 +212,8 @@ func TestServerLogsNoPanicValue(t *testing.T) {
 	if err := s.Stop(t.Context()); err != nil {
 		t.Errorf("stop: got %v, want nil", err)
 	}
-	if e := one(t, book.events(t, "http server")); e["kind"] != "panic" || e["level"] != "ERROR" || strings.Contains(book.String(), planted) {
+	if e := one(t, book.events(t, "http server")); e["kind"] != "panic" || e["level"] != "ERROR" ||
+		strings.Contains(book.String(), planted) {
 		t.Errorf("got %s, want the kind panic without the value", book.String())
 	}
 }

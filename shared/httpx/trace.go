@@ -8,9 +8,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// Trace begins a span for every request, as the child of what its caller sent, and names it by method and route. It stands inside RequestID and
-// outside LogRequests, from whose event it takes what it says. With a nil tracer it makes none, and what the caller sent is kept for the log
-// and for the calls that Traced carries.
+// Trace begins a span for every request, as the child of its caller's span, and names it by method
+// and route. It stands inside RequestID and outside LogRequests, from whose event it takes the
+// span's attributes. With a nil tracer it makes none. The caller's trace context is kept for the
+// log and for the calls that Traced carries.
 func Trace(t *telemetry.Tracer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := scopeFrom(r.Context())
@@ -33,7 +34,7 @@ func Trace(t *telemetry.Tracer, next http.Handler) http.Handler {
 	})
 }
 
-// describe says what became of the request.
+// describe adds the outcome of the request to its span.
 func (s *scope) describe(span telemetry.Span, method string, returned bool) {
 	span.Word(telemetry.Method, knownMethod(method))
 	span.Word(telemetry.RequestID, s.requestID)

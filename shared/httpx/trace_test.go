@@ -64,18 +64,29 @@ func TestTrace(t *testing.T) {
 		"Refused": {http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 			httpx.EventFrom(r.Context()).SetOutcome("not_found")
 			w.WriteHeader(http.StatusNotFound)
-		}, "GET", map[attribute.Key]string{"http.response.status_code": "404", "http.route": "", "causeway.outcome": "not_found"}, false},
-		"Panic": {http.MethodGet, func(http.ResponseWriter, *http.Request) { panic(planted) }, "GET", map[attribute.Key]string{
-			"http.response.status_code": "500", "causeway.outcome": "panic", "error.type": "panic",
-		}, true},
+		}, "GET", map[attribute.Key]string{
+			"http.response.status_code": "404", "http.route": "",
+			"causeway.outcome": "not_found",
+		}, false},
+		"Panic": {
+			http.MethodGet, func(http.ResponseWriter, *http.Request) { panic(planted) }, "GET",
+			map[attribute.Key]string{
+				"http.response.status_code": "500", "causeway.outcome": "panic", "error.type": "panic",
+			},
+			true,
+		},
 		"Unavailable": {
 			http.MethodGet, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "GET",
 			map[attribute.Key]string{"error.type": "503"},
 			true,
 		},
-		"Aborted": {http.MethodGet, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "GET", map[attribute.Key]string{
-			"error.type": "aborted", "http.response.status_code": "",
-		}, true},
+		"Aborted": {
+			http.MethodGet, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "GET",
+			map[attribute.Key]string{
+				"error.type": "aborted", "http.response.status_code": "",
+			},
+			true,
+		},
 		"StrangeMethod": {"X" + planted, func(http.ResponseWriter, *http.Request) {}, "HTTP", map[attribute.Key]string{
 			"http.request.method": "OTHER", "http.response.status_code": "200",
 		}, false},
@@ -84,8 +95,12 @@ func TestTrace(t *testing.T) {
 			t.Parallel()
 			tracer, recorded := recorder()
 			var book logbook
-			r := httptest.NewRequestWithContext(t.Context(), c.method, "/v1/"+planted+"?card="+planted, strings.NewReader(planted))
-			r.Header = http.Header{"Traceparent": {traceparent}, "Tracestate": {"vendor=" + planted}, "Baggage": {"card=" + planted}, "User-Agent": {planted}}
+			r := httptest.NewRequestWithContext(t.Context(), c.method, "/v1/"+planted+"?card="+planted,
+				strings.NewReader(planted))
+			r.Header = http.Header{
+				"Traceparent": {traceparent}, "Tracestate": {"vendor=" + planted},
+				"Baggage": {"card=" + planted}, "User-Agent": {planted},
+			}
 			func() {
 				defer func() { _ = recover() }() // of the aborted one
 				call(chain(tracer, book.logger(), c.serve), r)
@@ -103,7 +118,8 @@ func TestTrace(t *testing.T) {
 			if s.Name() != c.wantName || (s.Status().Code == codes.Error) != c.failed || s.Status().Description != "" {
 				t.Errorf("got %q, %v, want %q, failed: %t", s.Name(), s.Status(), c.wantName, c.failed)
 			}
-			if s.SpanContext().TraceID().String() != callerTrace || s.Parent().SpanID().String() != callerSpan || !s.Parent().IsRemote() {
+			if s.SpanContext().TraceID().String() != callerTrace || s.Parent().SpanID().String() != callerSpan ||
+				!s.Parent().IsRemote() {
 				t.Errorf("parent: got %v", s.Parent())
 			}
 			event := one(t, book.events(t, "request"))
@@ -140,7 +156,8 @@ func carried(t *testing.T, tracer *telemetry.Tracer, header http.Header, status 
 	var sent http.Header
 	var book logbook
 	h := chain(tracer, book.logger(), func(_ http.ResponseWriter, r *http.Request) {
-		out, err := http.NewRequestWithContext(httpx.WithResend(r.Context(), 2), http.MethodGet, server.URL+"/v1/"+planted, http.NoBody)
+		out, err := http.NewRequestWithContext(httpx.WithResend(r.Context(), 2), http.MethodGet, server.URL+"/v1/"+planted,
+			http.NoBody)
 		if err != nil {
 			t.Error(err)
 			return
@@ -163,7 +180,8 @@ func TestTracedPassesOn(t *testing.T) {
 	t.Parallel()
 	header := http.Header{"Traceparent": {traceparent}, "Tracestate": {"vendor=1"}, "Baggage": {"card=" + planted}}
 	arrived, sent := carried(t, nil, header, http.StatusOK)
-	if arrived.Get("traceparent") != traceparent || arrived.Get("tracestate") != "vendor=1" || arrived.Get("baggage") != "" {
+	if arrived.Get("traceparent") != traceparent || arrived.Get("tracestate") != "vendor=1" ||
+		arrived.Get("baggage") != "" {
 		t.Errorf("off: got %v", arrived)
 	}
 	if len(sent) != 0 {
@@ -175,14 +193,16 @@ func TestTracedPassesOn(t *testing.T) {
 	tracer, recorded := recorder()
 	arrived, sent = carried(t, tracer, header, http.StatusConflict)
 	client := recorded.Ended()[0]
-	if want := "00-" + callerTrace + "-" + client.SpanContext().SpanID().String() + "-01"; arrived.Get("traceparent") != want {
+	if want := "00-" + callerTrace + "-" + client.SpanContext().SpanID().String() +
+		"-01"; arrived.Get("traceparent") != want {
 		t.Errorf("on: got %q, want %q", arrived.Get("traceparent"), want)
 	}
 	if arrived.Get("tracestate") != "vendor=1" || arrived.Get("baggage") != "" || len(sent) != 0 {
 		t.Errorf("on: got %v, and the request has %v", arrived, sent)
 	}
 	got := attributes(client)
-	if client.Name() != "GET /v1/{id}" || got["http.response.status_code"] != "409" || got["http.request.resend_count"] != "2" || got["error.type"] != "409" {
+	if client.Name() != "GET /v1/{id}" || got["http.response.status_code"] != "409" ||
+		got["http.request.resend_count"] != "2" || got["error.type"] != "409" {
 		t.Errorf("span: got %q %v", client.Name(), got)
 	}
 	if server := recorded.Ended()[1]; client.Parent().SpanID() != server.SpanContext().SpanID() {
@@ -190,7 +210,7 @@ func TestTracedPassesOn(t *testing.T) {
 	}
 }
 
-// failing is a transport that answers with an error.
+// failing is a transport that returns an error.
 type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
@@ -207,7 +227,8 @@ func TestTracedNamesFailuresByClass(t *testing.T) {
 			_ = answer.Body.Close() // cannot be
 		}
 		s := recorded.Ended()[0]
-		if !errors.Is(got, err) || attributes(s)["error.type"] != want || s.Status().Description != "" || len(s.Events()) != 0 {
+		if !errors.Is(got, err) || attributes(s)["error.type"] != want || s.Status().Description != "" ||
+			len(s.Events()) != 0 {
 			t.Errorf("got %v and %v, want %q", got, s.Attributes(), want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 type resendKey struct{}
 
-// WithResend says in ctx that the request about to be sent repeats an earlier one, for the nth time.
+// WithResend marks in ctx that the next request repeats an earlier one, for the nth time.
 func WithResend(ctx context.Context, n int) context.Context {
 	if n == 0 {
 		return ctx
@@ -26,9 +26,10 @@ func ResendFrom(ctx context.Context) int {
 	return n
 }
 
-// Traced returns a transport that makes a span for every request it sends with next, until the answer's header has come, and has the
-// receiver continue the trace. template turns a path into one of few, without ids. With a nil tracer it passes on what the caller of the
-// request under way sent; when that is nothing, it adds nothing. Baggage is never sent.
+// Traced returns a transport that makes a span for every request it sends with next, until the
+// response's header has come. The receiver continues the trace. template turns a path into one of
+// few, without ids. With a nil tracer it passes on the trace context of the request under way, if
+// there is one. Baggage is never sent.
 func Traced(t *telemetry.Tracer, template func(path string) string, next http.RoundTripper) http.RoundTripper {
 	return &traced{t, template, next}
 }
@@ -76,7 +77,8 @@ func (t *traced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// sendClass names what kept a request from being answered, without its text, which holds the URL.
+// sendClass names the reason for which a request got no response, without its text, which holds the
+// URL.
 func sendClass(err error) string {
 	var timeout net.Error
 	switch {
