@@ -23,7 +23,8 @@ func TestCheckFollowsTheChain(t *testing.T) {
 	narrow := w.root.Intermediate(t, func(c *x509.Certificate) {
 		c.PermittedDNSDomainsCritical, c.PermittedDNSDomains = true, []string{"example.com"}
 	})
-	mail := w.root.Intermediate(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection} })
+	mail := w.root.Intermediate(t,
+		func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection} })
 	sha1 := w.root.Intermediate(t, func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 })
 	p521 := certtest.ECDSA(t, elliptic.P521())
 	above := w.root.IssueFor(t, p521, func(c *x509.Certificate) {
@@ -37,16 +38,49 @@ func TestCheckFollowsTheChain(t *testing.T) {
 		codes []certfile.Code // none: it is taken
 		says  string
 	}{
-		{"LoneLeaf", leaf, leaf.Chain[:1], codes(certfile.ChainIncomplete), "stands alone: that of its issuer, \"CN=Test Intermediate"},
+		{
+			"LoneLeaf", leaf, leaf.Chain[:1], codes(certfile.ChainIncomplete),
+			"stands alone: that of its issuer, \"CN=Test Intermediate",
+		},
 		{"LoneLeafOfAKnownRoot", server, server.Chain[:1], nil, ""},
-		{"MiddleMissing", deep, []*x509.Certificate{deep.Leaf, w.below.Certificate}, codes(certfile.ChainStray, certfile.ChainIncomplete), "certificate 2"},
+		{
+			"MiddleMissing", deep,
+			[]*x509.Certificate{deep.Leaf, w.below.Certificate},
+			codes(certfile.ChainStray, certfile.ChainIncomplete), "certificate 2",
+		},
 		{"UpperMissing", deep, deep.Chain[:2], codes(certfile.ChainIncomplete), "neither in the file nor a known root"},
-		{"UnknownRoot", w.strangeBelow.Issue(t), nil, codes(certfile.ChainIncomplete), "is neither in the file nor a known root"},
-		{"Swapped", deep, []*x509.Certificate{deep.Leaf, w.below.Certificate, sub.Certificate}, codes(certfile.ChainOrder), "each one's issuer next"},
-		{"LeafLast", leaf, []*x509.Certificate{w.below.Certificate, leaf.Leaf}, codes(certfile.ChainOrder), "the key is that of certificate 2"},
-		{"Stray", leaf, []*x509.Certificate{leaf.Leaf, w.below.Certificate, w.strangeBelow.Certificate}, codes(certfile.ChainStray), "certificate 3"},
-		{"StrayBetween", leaf, []*x509.Certificate{leaf.Leaf, w.strange.Certificate, w.below.Certificate}, codes(certfile.ChainStray), "certificate 2"},
-		{"Twice", leaf, []*x509.Certificate{leaf.Leaf, w.below.Certificate, w.below.Certificate}, codes(certfile.ChainStray), "certificate 3"},
+		{
+			"UnknownRoot", w.strangeBelow.Issue(t), nil, codes(certfile.ChainIncomplete),
+			"is neither in the file nor a known root",
+		},
+		{
+			"Swapped", deep,
+			[]*x509.Certificate{deep.Leaf, w.below.Certificate, sub.Certificate},
+			codes(certfile.ChainOrder),
+			"each one's issuer next",
+		},
+		{
+			"LeafLast", leaf,
+			[]*x509.Certificate{w.below.Certificate, leaf.Leaf},
+			codes(certfile.ChainOrder),
+			"the key is that of certificate 2",
+		},
+		{
+			"Stray", leaf,
+			[]*x509.Certificate{leaf.Leaf, w.below.Certificate, w.strangeBelow.Certificate},
+			codes(certfile.ChainStray), "certificate 3",
+		},
+		{
+			"StrayBetween", leaf,
+			[]*x509.Certificate{leaf.Leaf, w.strange.Certificate, w.below.Certificate},
+			codes(certfile.ChainStray), "certificate 2",
+		},
+		{
+			"Twice", leaf,
+			[]*x509.Certificate{leaf.Leaf, w.below.Certificate, w.below.Certificate},
+			codes(certfile.ChainStray),
+			"certificate 3",
+		},
 		{
 			"SameNameOtherKey", leaf,
 			[]*x509.Certificate{leaf.Leaf, impostor.Certificate},

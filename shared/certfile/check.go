@@ -13,18 +13,20 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Rules are what a pair has to meet. The zero value wants all that does not depend on hosts.
+// Rules are the demands on a pair. The zero value checks all that does not depend on hosts.
 type Rules struct {
 	Hosts []string       // names and addresses, each of which the leaf must be good for
-	Roots *x509.CertPool // authorities that clients know; nil: those of the system
-	// Policy is the listener's: a pair, or the pairs that are served together, must be good for what it leaves of TLS 1.2.
+	Roots *x509.CertPool // authorities that clients trust; nil: the system's
+	// Policy is the listener's. A pair, or the pairs that are served together, must be good for the
+	// suites of TLS 1.2 that it leaves.
 	Policy tlspolicy.Policy
-	// OpenRoot takes a chain that ends below a root which nobody knows here, if it holds more than the leaf: an authority that hands
-	// out chains knows where its own end. It is warned about.
+	// OpenRoot accepts a chain that ends below an unknown root, with a warning, if it holds more
+	// than the leaf. An authority that issues chains ends them at its root.
 	OpenRoot bool
 }
 
-// Check says everything for which the pair cannot be served, as a *RefusalError, and what is only worth a warning.
+// Check returns all reasons for which the pair cannot be served, as a *RefusalError, and the
+// warnings.
 func (r Rules) Check(now time.Time, p *Pair) (warnings []Reason, err error) {
 	c := newChecking(r, now, p)
 	for i := range c.all {
@@ -40,7 +42,8 @@ func (r Rules) Check(now time.Time, p *Pair) (warnings []Reason, err error) {
 	return c.warnings, refuse(c.reasons)
 }
 
-// Together says why pairs that are good by themselves cannot be served together, as a *RefusalError.
+// Together returns why pairs that are good one by one cannot be served together, as a
+// *RefusalError.
 func (r Rules) Together(pairs []*Pair) error {
 	var keys []crypto.PublicKey
 	for i, p := range pairs {
@@ -48,12 +51,16 @@ func (r Rules) Together(pairs []*Pair) error {
 		if i > 0 && p.algorithm() == pairs[i-1].algorithm() {
 			return refuse([]Reason{{
 				File: p.From.Chain, Code: PairsUnfit,
-				Text: "has a key of the same algorithm, " + p.algorithm() + ", as " + pairs[i-1].From.Chain + ": nobody could say which to serve",
+				Text: "has a key of the same algorithm, " + p.algorithm() + ", as " + pairs[i-1].From.Chain +
+					": nobody could say which to serve",
 			}})
 		}
 	}
 	if err := r.Policy.Takes(keys...); err != nil && len(pairs) > 0 {
-		return refuse([]Reason{{File: pairs[0].From.Chain, Code: PairsUnfit, Text: "does not do for the TLS settings: " + err.Error()}})
+		return refuse([]Reason{{
+			File: pairs[0].From.Chain, Code: PairsUnfit,
+			Text: "does not do for the TLS settings: " + err.Error(),
+		}})
 	}
 	return nil
 }
@@ -70,7 +77,8 @@ type checking struct {
 	warnings []Reason
 }
 
-// newChecking finds the certificate that the key is for: where that is not the first, the rest is said of it all the same.
+// newChecking puts the certificate of the key first. If the key fits none or a later one, that is a
+// reason to refuse the pair, and the other checks still run.
 func newChecking(r Rules, now time.Time, p *Pair) *checking {
 	c := &checking{Rules: r, now: now, pair: p}
 	for i, der := range p.Certificate.Certificate {
@@ -82,7 +90,8 @@ func newChecking(r Rules, now time.Time, p *Pair) *checking {
 	switch {
 	case at < 0:
 		c.reasons = append(c.reasons, Reason{
-			File: p.From.Key, Code: KeyMismatch, Text: "is not the key of the certificate in " + p.From.Chain + ": one of the two files belongs to another pair",
+			File: p.From.Key, Code: KeyMismatch,
+			Text: "is not the key of the certificate in " + p.From.Chain + ": one of the two files belongs to another pair",
 		})
 	case at > 0:
 		c.fault(ChainOrder, "the key is that of certificate %d, which has to be the first", at+1)
@@ -161,24 +170,29 @@ func described(names []string) string {
 	}
 }
 
-// mustStaple is the extension, id-pe-tlsfeature of RFC 7633, that makes clients insist on an OCSP answer in the handshake.
+// mustStaple is the extension, id-pe-tlsfeature of RFC 7633, that makes clients insist on an OCSP
+// response in the handshake.
 var mustStaple = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
 
 func (c *checking) purpose() {
 	leaf := c.leaf
 	if leaf.BasicConstraintsValid && leaf.IsCA {
-		c.fault(Authority, "the certificate is an authority's own, which clients refuse as a server's: make one that it issues")
+		c.fault(Authority, "the certificate is an authority's own, which clients refuse as a server's: make one that it "+
+			"issues")
 	}
 	restricted := len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0
-	if restricted && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) {
+	if restricted && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) &&
+		!slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) {
 		c.fault(NotServer, "the certificate is not for servers: its extended key usage has no serverAuth")
 	}
 	if leaf.KeyUsage != 0 && leaf.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
-		c.fault(NotServer, "the certificate's key usage has no digitalSignature, which every handshake of the TLS policy needs")
+		c.fault(NotServer, "the certificate's key usage has no digitalSignature, which every handshake of the TLS policy "+
+			"needs")
 	}
 	for _, extension := range leaf.Extensions {
 		if extension.Id.Equal(mustStaple) {
-			c.fault(StapleDemanded, "the certificate demands a stapled OCSP answer (must-staple), which is not sent: order one without")
+			c.fault(StapleDemanded, "the certificate demands a stapled OCSP answer (must-staple), which is not sent: order "+
+				"one without")
 		}
 	}
 }
@@ -218,7 +232,8 @@ func weak(a x509.SignatureAlgorithm) bool {
 	}
 }
 
-// lives are how long public authorities may let a certificate live, by the day it was issued (CA/Browser Forum, ballot SC-081v3).
+// lives are how long public authorities may let a certificate live, by the day it was issued
+// (CA/Browser Forum, ballot SC-081v3).
 var lives = []struct {
 	from time.Time
 	days int
@@ -235,7 +250,8 @@ func (c *checking) life() {
 			continue
 		}
 		if days := int(c.leaf.NotAfter.Sub(c.leaf.NotBefore).Hours() / 24); days > l.days {
-			c.warn(LongLife, "the certificate lives %d days; public authorities give at most %d, and some clients take no more", days, l.days)
+			c.warn(LongLife, "the certificate lives %d days; public authorities give at most %d, and some clients take no more",
+				days, l.days)
 		}
 		return
 	}

@@ -46,6 +46,7 @@ func TestCheckTakesGoodPairs(t *testing.T) {
 	open := w.rules()
 	open.OpenRoot = true
 	now := clock.System().Now()
+	long := w.below.Issue(t, certtest.Lives(now.Add(-time.Hour), now.AddDate(3, 0, 0)))
 	tests := []struct {
 		name    string
 		issued  *certtest.Issued
@@ -63,7 +64,7 @@ func TestCheckTakesGoodPairs(t *testing.T) {
 		{"RootOfItsOwn", unknown, w.rules("localhost"), certfile.RootUnknown},
 		{"SelfSigned", certtest.SelfSigned(t), w.rules("localhost"), certfile.RootUnknown},
 		{"OpenRoot", w.strangeBelow.Issue(t), open, certfile.RootUnknown},
-		{"LongLife", w.below.Issue(t, certtest.Lives(now.Add(-time.Hour), now.AddDate(3, 0, 0))), w.rules(), certfile.LongLife},
+		{"LongLife", long, w.rules(), certfile.LongLife},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,35 +98,63 @@ func TestCheckRefuses(t *testing.T) {
 		codes []certfile.Code // all of them, in order
 		says  string
 	}{
-		{"KeyOfAnother", mixed(t, w.below.Issue(t), w.below.Issue(t)), codes(certfile.KeyMismatch), "test.key: is not the key of the certificate in test.crt"},
-		{"KeyOfAnotherKind", mixed(t, w.below.Issue(t), w.below.IssueFor(t, certtest.RSA(t, 2048))), codes(certfile.KeyMismatch), ""},
+		{
+			"KeyOfAnother", mixed(t, w.below.Issue(t), w.below.Issue(t)), codes(certfile.KeyMismatch),
+			"test.key: is not the key of the certificate in test.crt",
+		},
+		{
+			"KeyOfAnotherKind", mixed(t, w.below.Issue(t), w.below.IssueFor(t, certtest.RSA(t, 2048))),
+			codes(certfile.KeyMismatch), "",
+		},
 		{
 			"Expired", w.below.Issue(t, certtest.Lives(now.AddDate(0, 0, -90), now.Add(-time.Second))).Pair(t),
 			codes(certfile.Expired), "test.crt: the certificate expired at 20",
 		},
-		{"NotYetValid", w.below.Issue(t, certtest.Lives(now.Add(time.Minute), now.AddDate(0, 0, 90))).Pair(t), codes(certfile.NotYetValid), "is not valid before 20"},
 		{
-			"IntermediateExpired", w.root.Intermediate(t, certtest.Lives(now.AddDate(-1, 0, 0), now.Add(-time.Minute))).Issue(t).Pair(t),
+			"NotYetValid", w.below.Issue(t, certtest.Lives(now.Add(time.Minute), now.AddDate(0, 0, 90))).Pair(t),
+			codes(certfile.NotYetValid), "is not valid before 20",
+		},
+		{
+			"IntermediateExpired", w.root.Intermediate(t,
+				certtest.Lives(now.AddDate(-1, 0, 0), now.Add(-time.Minute))).Issue(t).Pair(t),
 			codes(certfile.Expired), `certificate 2, "CN=Test Intermediate`,
 		},
-		{"OtherHost", w.below.Issue(t, certtest.Hosts("trust.example.com")).Pair(t), codes(certfile.HostMissing), `not good for api.example.com: its names are ["trust.example.com"]`},
-		{"WildcardOfOneLabelOnly", w.below.Issue(t, certtest.Hosts("*.com", "*.api.example.com")).Pair(t), codes(certfile.HostMissing), ""},
+		{
+			"OtherHost", w.below.Issue(t, certtest.Hosts("trust.example.com")).Pair(t), codes(certfile.HostMissing),
+			`not good for api.example.com: its names are ["trust.example.com"]`,
+		},
+		{
+			"WildcardOfOneLabelOnly", w.below.Issue(t, certtest.Hosts("*.com", "*.api.example.com")).Pair(t),
+			codes(certfile.HostMissing), "",
+		},
 		{"CommonNameOnly", w.below.Issue(t, certtest.Hosts(), func(c *x509.Certificate) {
 			c.Subject = pkix.Name{CommonName: "api.example.com"}
 		}).Pair(t), codes(certfile.HostMissing), "a common name is none"},
 		{"NotForServers", w.below.Issue(t, good, func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}).Pair(t), codes(certfile.NotServer), "no serverAuth"},
-		{"NoSignatures", w.below.Issue(t, good, func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment }).Pair(t), codes(certfile.NotServer), ""},
-		{"Authority", w.below.Issue(t, good, func(c *x509.Certificate) { c.IsCA = true }).Pair(t), codes(certfile.Authority), ""},
-		{"SmallRSA", w.below.IssueFor(t, certtest.RSA(t, 1024), good).Pair(t), codes(certfile.WeakKey), "an RSA key of 1024 bits; at least 2048"},
+		{"NoSignatures", w.below.Issue(t, good,
+			func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment }).Pair(t), codes(certfile.NotServer), ""},
+		{
+			"Authority", w.below.Issue(t, good, func(c *x509.Certificate) { c.IsCA = true }).Pair(t), codes(certfile.Authority),
+			"",
+		},
+		{
+			"SmallRSA", w.below.IssueFor(t, certtest.RSA(t, 1024), good).Pair(t), codes(certfile.WeakKey),
+			"an RSA key of 1024 bits; at least 2048",
+		},
 		{"OddRSA", w.below.IssueFor(t, certtest.RSA(t, 2047), good).Pair(t), codes(certfile.WeakKey), ""},
 		{"P521", w.below.IssueFor(t, certtest.ECDSA(t, elliptic.P521()), good).Pair(t), codes(certfile.KeyKind), "P-521"},
 		{"P224", w.below.IssueFor(t, certtest.ECDSA(t, elliptic.P224()), good).Pair(t), codes(certfile.KeyKind), "P-224"},
 		{"Ed25519", w.below.IssueFor(t, ed(t), good).Pair(t), codes(certfile.KeyKind), "ed25519"},
-		{"SHA1", w.below.Issue(t, good, func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }).Pair(t), codes(certfile.WeakSignature), "ECDSA-SHA1"},
+		{
+			"SHA1", w.below.Issue(t, good, func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }).Pair(t),
+			codes(certfile.WeakSignature), "ECDSA-SHA1",
+		},
 		{"MustStaple", w.below.Issue(t, good, func(c *x509.Certificate) {
-			c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}, Value: []byte{0x30, 3, 2, 1, 5}}}
+			c.ExtraExtensions = []pkix.Extension{
+				{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}, Value: []byte{0x30, 3, 2, 1, 5}},
+			}
 		}).Pair(t), codes(certfile.StapleDemanded), ""},
 		{"UnknownCritical", w.below.Issue(t, good, func(c *x509.Certificate) {
 			c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 2, 3, 4}, Critical: true, Value: []byte{5, 0}}}
@@ -133,8 +162,10 @@ func TestCheckRefuses(t *testing.T) {
 		{"OpenRootOfALoneLeaf", w.strange.Issue(t).Pair(t), codes(certfile.ChainIncomplete), "stands alone"},
 		{
 			"Everything",
-			mixed(t, w.strangeBelow.Issue(t, certtest.Lives(now.AddDate(-2, 0, 0), now.AddDate(-1, 0, 0)), certtest.Hosts("a.test")), w.below.Issue(t)),
-			codes(certfile.KeyMismatch, certfile.Expired, certfile.NotYetValid, certfile.HostMissing, certfile.ChainIncomplete), "",
+			mixed(t, w.strangeBelow.Issue(t, certtest.Lives(now.AddDate(-2, 0, 0), now.AddDate(-1, 0, 0)),
+				certtest.Hosts("a.test")), w.below.Issue(t)),
+			codes(certfile.KeyMismatch, certfile.Expired, certfile.NotYetValid, certfile.HostMissing, certfile.ChainIncomplete),
+			"",
 		},
 	}
 	for _, tt := range tests {
@@ -211,7 +242,9 @@ func ed(t *testing.T) ed25519.PrivateKey {
 	return key
 }
 
-func wantRefusal(t *testing.T, rules certfile.Rules, now time.Time, p *certfile.Pair, want []certfile.Code, says string) {
+func wantRefusal(t *testing.T, rules certfile.Rules, now time.Time, p *certfile.Pair, want []certfile.Code,
+	says string,
+) {
 	t.Helper()
 	_, err := rules.Check(now, p)
 	refusal := (*certfile.RefusalError)(nil)

@@ -10,20 +10,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// folders has the system tell of changes in the folders of a watcher. The folders are watched, not the files, which are replaced by renaming, or
-// are links that Kubernetes turns elsewhere.
+// folders receives the system's events for the folders of a watcher. The folders are watched, not
+// the files, which are replaced by renaming, or are links that Kubernetes turns elsewhere.
 type folders struct {
 	of     *Watcher
 	system *fsnotify.Watcher      // nil if the system has none to spare
-	seen   map[string]os.FileInfo // what is watched
-	told   map[string]bool        // what could not be, and was said to be so
+	seen   map[string]os.FileInfo // folders that are watched
+	told   map[string]bool        // folders that could not be watched, as logged
 }
 
 func newFolders(ctx context.Context, of *Watcher) *folders {
 	f := &folders{of: of, seen: map[string]os.FileInfo{}, told: map[string]bool{}}
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
-		of.log().WarnContext(ctx, "certificates: the system does not watch files for us, so they are looked at now and then", slog.Any("error", err))
+		of.log().WarnContext(ctx, "certificates: the system does not watch files for us, so they are looked at now and then",
+			slog.Any("error", err))
 		return f
 	}
 	f.system = system
@@ -51,7 +52,7 @@ func (f *folders) close() {
 	}
 }
 
-// lost forgets a folder that is gone: what comes in its place may have its number on the disk, too.
+// lost removes a folder that is gone: its successor may have the same number on the disk.
 func (f *folders) lost(e fsnotify.Event) {
 	if f.seen[e.Name] != nil && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 		_ = f.system.Remove(e.Name) // most of the time it is forgotten already

@@ -9,11 +9,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// FuzzParse wants whatever is taken to come out the same when it is read again, and no refusal that a log could not hold or that shows the key.
+// FuzzParse demands that an accepted pair is the same when it is read again. A refusal must fit
+// into a log and not show the key.
 func FuzzParse(f *testing.F) {
 	at := time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, chain, key []byte) {
-		if len(key) > 4096 { // what takes long is the arithmetic of large keys, which the limit of the file keeps short enough
+		// what takes long is the arithmetic of large keys, which the limit of the file keeps short enough
+		if len(key) > 4096 {
 			return
 		}
 		from := certfile.Files{Chain: "a.crt", Key: "a.key"}
@@ -31,6 +33,6 @@ func FuzzParse(f *testing.F) {
 		if !again.Equal(p) || !bytes.Equal(again.Certificate.Certificate[0], p.Leaf().Raw) {
 			t.Fatal("it reads differently the second time")
 		}
-		_, _ = certfile.Rules{Hosts: []string{"api.example.com"}}.Check(at, p) // it may say what it likes, and must not panic
+		_, _ = certfile.Rules{Hosts: []string{"api.example.com"}}.Check(at, p) // any result, but no panic
 	})
 }

@@ -7,14 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Holder gives a listener of Go's the pairs that are present at each handshake. The zero value holds none. It is safe for concurrent use.
+// Holder gives a listener of Go's the pairs that are present at each handshake. The zero value
+// holds none. It is safe for concurrent use.
 type Holder struct {
 	pairs atomic.Pointer[[]*Pair]
 }
 
 var errNoPair = errors.New("certfile: there is no certificate yet")
 
-// Hold replaces the pairs: handshakes that begin from now on get one of these, and connections stay.
+// Hold replaces the pairs: handshakes that begin from now on get one of these, and connections
+// stay.
 func (h *Holder) Hold(pairs ...*Pair) {
 	h.pairs.Store(&pairs)
 }
@@ -34,7 +36,8 @@ func (h *Holder) Pairs() []*Pair {
 	return nil
 }
 
-// GetCertificate is for tls.Config: the first pair that the client can use, or the first at all, whose refusal the client then explains.
+// GetCertificate is for tls.Config: the first pair that the client can use, or the first at all,
+// whose refusal the client then explains.
 func (h *Holder) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pairs := h.Pairs()
 	if len(pairs) == 0 {

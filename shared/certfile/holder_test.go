@@ -27,13 +27,14 @@ func TestHolderServesWhatItHolds(t *testing.T) {
 	wantServed(t, &h, root, 0, first)
 	h.Take(t.Context(), certfile.Update{Pairs: []*certfile.Pair{second.Pair(t), withRSA.Pair(t)}})
 	wantServed(t, &h, root, 0, second)
-	wantServed(t, &h, root, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, withRSA) // for a client that knows RSA alone
+	wantServed(t, &h, root, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, withRSA) // for a client with RSA alone
 	if got := len(h.Pairs()); got != 2 {
 		t.Errorf("got %d pairs, want 2", got)
 	}
 }
 
-// wantServed makes a handshake, by one suite of TLS 1.2 if it is not 0, and wants this certificate and a chain that verifies.
+// wantServed makes a handshake, by one suite of TLS 1.2 if it is not 0, and wants this certificate
+// and a chain that verifies.
 func wantServed(t *testing.T, h *certfile.Holder, root *certtest.Authority, suite uint16, want *certtest.Issued) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -43,7 +44,8 @@ func wantServed(t *testing.T, h *certfile.Holder, root *certtest.Authority, suit
 		client.MaxVersion, client.CipherSuites = tls.VersionTLS12, []uint16{suite}
 	}
 	go func() {
-		_ = tls.Server(far, tlspolicy.Server(h.GetCertificate)).HandshakeContext(context.WithoutCancel(t.Context())) // the client says what is wrong
+		// the client reports the fault
+		_ = tls.Server(far, tlspolicy.Server(h.GetCertificate)).HandshakeContext(context.WithoutCancel(t.Context()))
 		_ = far.Close()
 	}()
 	conn := tls.Client(near, client)

@@ -22,8 +22,9 @@ func (f Files) Load(now time.Time, rules Rules) (pair *Pair, warnings []Reason, 
 	return pair, warnings, nil
 }
 
-// Folder returns the pairs of a folder: each *.crt with the *.key of the same name beside it. Names that begin with a dot are left alone, for
-// Kubernetes keeps its own there, and so is a ca.crt without a key, which cert-manager puts beside what it issued. The error is a *RefusalError.
+// Folder returns the pairs of a folder: each *.crt with the *.key of the same name. It skips names
+// that begin with a dot, which Kubernetes uses. It skips a ca.crt without a key, which cert-manager
+// writes into the folder too. The error is a *RefusalError.
 func Folder(path string) ([]Files, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -58,7 +59,8 @@ func names(pairs []Files) string {
 	return strings.Join(of, ", ")
 }
 
-// LoadAll loads pairs that are to be served together: one, or an ECDSA and an RSA one, which comes back second. One that is refused refuses all.
+// LoadAll loads pairs that will be served together: one, or an ECDSA and an RSA one, which comes
+// back second. One that is refused refuses all.
 func LoadAll(now time.Time, rules Rules, files []Files) (pairs []*Pair, warnings []Reason, err error) {
 	var reasons []Reason
 	for _, f := range files {
@@ -80,7 +82,7 @@ func LoadAll(now time.Time, rules Rules, files []Files) (pairs []*Pair, warnings
 	return pairs, warnings, nil
 }
 
-// digest tells states of the files apart, readable or not, without keeping a key.
+// digest returns a digest of the files' state, readable or not, without keeping a key.
 func digest(files []Files) string {
 	sum := sha256.New()
 	for _, f := range files {

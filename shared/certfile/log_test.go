@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// waitingLog hands on what is logged, line by line.
+// waitingLog hands on log events, line by line.
 type waitingLog struct {
 	said chan string
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Pair is a certificate with its key, in the two forms in which listeners want them. It is never changed once it is made.
+// Pair is a certificate with its key, in the two forms in which listeners want them. It is never
+// changed once it is made.
 type Pair struct {
 	Certificate tls.Certificate // Leaf is set; the leaf first, then what leads to the root
 	Chain       []byte          // PEM, the same certificates in the same order
@@ -17,7 +18,8 @@ type Pair struct {
 	From        Files           // where it was read; what reasons name
 }
 
-// Files names the two files of a pair: PEM, the chain with the leaf first, and the private key. They may be one file that holds both.
+// Files names the two files of a pair: PEM, the chain with the leaf first, and the private key.
+// They may be one file that holds both.
 type Files struct {
 	Chain string
 	Key   string

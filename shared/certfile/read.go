@@ -15,14 +15,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The largest that are read. A chain of four certificates with RSA keys of 4096 bits has 8 KiB; a key of 8192 bits, 7.
+// The largest that are read. A chain of four certificates with RSA keys of 4096 bits has 8 KiB; a
+// key of 8192 bits, 7.
 const (
 	maxChain        = 64 << 10
 	maxKey          = 16 << 10
 	maxCertificates = 10
 )
 
-// Read reads the pair from its files. That it can be read says nothing of whether it is good: see Rules. The error is a *RefusalError.
+// Read reads the pair from its files. A pair that can be read may still be bad: see Rules. The
+// error is a *RefusalError.
 func (f Files) Read() (*Pair, error) {
 	var reasons []Reason
 	chain, err := readFile(f.Chain, maxChain)
@@ -72,7 +74,8 @@ func bare(err error) error {
 	return err
 }
 
-// Parse makes a pair of what the files hold; from is only named in reasons. The error is a *RefusalError.
+// Parse makes a pair from the contents of files; from is only named in reasons. The error is a
+// *RefusalError.
 func Parse(from Files, chain, key []byte) (*Pair, error) {
 	var reasons []Reason
 	certificates, err := parseChain(chain)
@@ -102,7 +105,7 @@ func Parse(from Files, chain, key []byte) (*Pair, error) {
 	return pair, nil
 }
 
-// parseChain takes every certificate; keys beside them are left to parseKey, for files that hold both.
+// parseChain takes every certificate, and leaves keys to parseKey, for files that hold both.
 func parseChain(data []byte) ([]*x509.Certificate, error) {
 	blocks, err := blocks(data)
 	if err != nil {
@@ -190,7 +193,8 @@ func aboutKey(kind string) bool {
 // kind is the type of a block, fit for a log.
 func kind(of string) string { return fmt.Sprintf("%.40q", of) }
 
-// blocks takes a file apart. A block that does not decode is an error: pem.Decode would step over it, and what follows would pass for the leaf.
+// blocks splits a file into its blocks. A block that does not decode is an error: pem.Decode would
+// skip it, and the next one would pass for the leaf.
 func blocks(data []byte) ([]*pem.Block, error) {
 	begun := bytes.Count(data, []byte("-----BEGIN "))
 	var found []*pem.Block

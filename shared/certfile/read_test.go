@@ -40,7 +40,10 @@ func TestReadTakesEveryFormOfKeys(t *testing.T) {
 		{"SEC1", withEC, withEC.ChainPEM(), sec1(t, ecKey)},
 		{"SEC1WithParameters", withEC, withEC.ChainPEM(), append(parameters, sec1(t, ecKey)...)},
 		{"BothInOne", withEC, append(withEC.KeyPEM(t), withEC.ChainPEM()...), append(withEC.ChainPEM(), sec1(t, ecKey)...)},
-		{"TextAround", withEC, []byte("subject=CN = localhost\n\n" + string(withEC.ChainPEM()) + "\nend\n"), withEC.KeyPEM(t)},
+		{
+			"TextAround", withEC, []byte("subject=CN = localhost\n\n" + string(withEC.ChainPEM()) + "\nend\n"),
+			withEC.KeyPEM(t),
+		},
 		{"CarriageReturns", withEC, bytes.ReplaceAll(withEC.ChainPEM(), []byte("\n"), []byte("\r\n")), withEC.KeyPEM(t)},
 	}
 	for _, tt := range tests {
@@ -53,7 +56,8 @@ func TestReadTakesEveryFormOfKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !p.Leaf().Equal(tt.issued.Leaf) || !bytes.Equal(p.Chain, tt.issued.ChainPEM()) || p.Key.Reveal() != string(tt.issued.KeyPEM(t)) || p.From != files {
+			if !p.Leaf().Equal(tt.issued.Leaf) || !bytes.Equal(p.Chain, tt.issued.ChainPEM()) ||
+				p.Key.Reveal() != string(tt.issued.KeyPEM(t)) || p.From != files {
 				t.Errorf("got another pair: %+v", p)
 			}
 			if p.Certificate.Leaf != p.Leaf() || len(p.Certificate.Certificate) != len(tt.issued.Chain) {
@@ -86,14 +90,27 @@ func TestReadRefuses(t *testing.T) {
 		{"CutOffInTheIntermediate", chain[:ends+100], key, "cut off"},
 		{"CutOffKey", chain, key[:len(key)-10], "cut off"},
 		{"DamagedLeaf", damaged, key, "damaged"},
-		{"Garbage", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no certificate")}), key, "certificate 1 cannot be read"},
-		{"GarbageKey", chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("no key at all")}), "the PRIVATE KEY cannot be read"},
-		{"KeyUnderAnotherName", chain, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der(t, key)}), "the RSA PRIVATE KEY cannot be read"},
+		{
+			"Garbage", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no certificate")}), key,
+			"certificate 1 cannot be read",
+		},
+		{
+			"GarbageKey", chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("no key at all")}),
+			"the PRIVATE KEY cannot be read",
+		},
+		{
+			"KeyUnderAnotherName", chain, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der(t, key)}),
+			"the RSA PRIVATE KEY cannot be read",
+		},
 		{"Request", csr, key, `holds a "CERTIFICATE REQUEST"`},
 		{"PublicKey", chain, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte{1}}), `holds a "PUBLIC KEY"`},
-		{"Encrypted", chain, pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte{1}}), "encrypted with a passphrase"},
+		{
+			"Encrypted", chain, pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte{1}}),
+			"encrypted with a passphrase",
+		},
 		{"EncryptedTheOldWay", chain, pem.EncodeToMemory(&pem.Block{
-			Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"}, Bytes: []byte{1},
+			Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"},
+			Bytes: []byte{1},
 		}), "encrypted with a passphrase"},
 		{"TwoKeys", chain, append(bytes.Clone(key), key...), "more than one private key"},
 		{"KeyAgreementOnly", chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: x25519(t)}), "cannot sign"},
@@ -113,7 +130,8 @@ func TestReadRefuses(t *testing.T) {
 	t.Run("Missing", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		err := wantUnreadable(t, certfile.Files{Chain: filepath.Join(dir, "a.crt"), Key: filepath.Join(dir, "a.key")}, "a.key: no such file")
+		err := wantUnreadable(t, certfile.Files{Chain: filepath.Join(dir, "a.crt"), Key: filepath.Join(dir, "a.key")},
+			"a.key: no such file")
 		if strings.Count(err.Error(), "a.crt") != 1 {
 			t.Errorf("got %q, want each name once", err)
 		}

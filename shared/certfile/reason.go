@@ -16,7 +16,7 @@ const (
 	NotYetValid     Code = "not_yet_valid"    // likewise
 	HostMissing     Code = "host_missing"     // a host or address is not among the leaf's names
 	ChainIncomplete Code = "chain_incomplete" // nothing leads from the leaf to a root
-	ChainOrder      Code = "chain_order"      // the issuer does not follow what it issued
+	ChainOrder      Code = "chain_order"      // an issuer does not follow its certificate
 	ChainStray      Code = "chain_stray"      // a certificate that issued nothing here
 	ChainInvalid    Code = "chain_invalid"    // a signature, a length of path, a constraint of names
 	NotServer       Code = "not_server"       // the leaf is not for servers
@@ -24,10 +24,10 @@ const (
 	WeakKey         Code = "weak_key"         // RSA below 2048 bits
 	WeakSignature   Code = "weak_signature"   // SHA-1 or MD5
 	KeyKind         Code = "key_kind"         // an algorithm, a curve or a size outside the policy
-	StapleDemanded  Code = "staple_demanded"  // clients would insist on an OCSP answer that is not sent
+	StapleDemanded  Code = "staple_demanded"  // clients would insist on an OCSP response that is not sent
 	PairsUnfit      Code = "pairs_unfit"      // more pairs than one of each algorithm, or none
 	LongLife        Code = "long_life"        // warning: longer than public authorities give
-	RootUnknown     Code = "root_unknown"     // warning: the root is none that clients know by themselves
+	RootUnknown     Code = "root_unknown"     // warning: no root that clients trust by default
 	RootSent        Code = "root_sent"        // warning: clients have the root, or do not trust it for being sent
 )
 
@@ -46,7 +46,7 @@ func (r Reason) String() string {
 	return r.File + ": " + r.Text
 }
 
-// RefusalError says everything for which a pair is not taken.
+// RefusalError holds all reasons for which a pair is not taken.
 type RefusalError struct {
 	Reasons []Reason
 }

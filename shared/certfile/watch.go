@@ -12,19 +12,24 @@ import (
 
 // Source is where pairs come from, now and whenever there are new ones.
 type Source interface {
-	// Run tells of every change until ctx ends, one call after the other, and returns an error only if it cannot begin.
+	// Run reports every change until ctx ends, one call after the other. It returns an error only
+	// if it cannot begin.
 	Run(ctx context.Context, tell func(context.Context, Update)) error
 }
 
-// Update is what a source has found.
+// Update is a state that a source has found.
 type Update struct {
-	Pairs    []*Pair  // checked, ECDSA before RSA; the same as before, where a refused state was taken back
+	// Pairs are checked, ECDSA before RSA. After a refused state was reverted they are the same as
+	// before.
+	Pairs    []*Pair
 	Warnings []Reason // of the pairs
-	Refusal  error    // instead of pairs, why what was found is not taken: the present ones stay. Often a *RefusalError
+	// Refusal is the reason for which the found files are not taken, instead of pairs: the present
+	// ones stay. It often is a *RefusalError.
+	Refusal error
 }
 
-// Watcher is the source that watches files. It is told by the system of what happens in their folders, and looks by itself every now and then:
-// file systems over a network tell nothing.
+// Watcher is the source that watches files. It receives the system's events for their folders. It
+// also looks at intervals, because file systems over a network send no events.
 type Watcher struct {
 	Path  string  // a folder, see Folder
 	Files []Files // or these
@@ -33,7 +38,7 @@ type Watcher struct {
 	Clock clock.Clock  // nil: the machine's
 	Log   *slog.Logger // nil: the default one
 
-	Look   time.Duration // between two looks that nothing asked for; 0: a minute
+	Look   time.Duration // between two looks without an event; 0: a minute
 	Quiet  time.Duration // from a change to the reading of the files; 0: 200 ms
 	Settle time.Duration // for which a state that is refused may be half of a change; 0: 3 s
 }
@@ -72,8 +77,9 @@ func (w *Watcher) log() *slog.Logger {
 
 var errNothing = errors.New("certfile: a watcher needs a folder or files")
 
-// Run tells of the pairs: of those it finds at once, and of every change. A state with something wrong is told when it has not been mended for
-// Settle, because whoever replaces two files does it one after the other; until then the log has it.
+// Run reports the pairs that it finds at once, and every change. It reports a faulty state if the
+// state has not been corrected for Settle, because an operator replaces two files one after the
+// other. Until then only the log has it.
 func (w *Watcher) Run(ctx context.Context, tell func(context.Context, Update)) error {
 	if w.Path == "" && len(w.Files) == 0 {
 		return errNothing
@@ -122,8 +128,8 @@ type watching struct {
 	settled *time.Timer // when a refused state is no half of a change any more
 	coming  bool        // again runs
 
-	present string // digest of the pairs that were told last
-	refused string // text of the refusal that was told since, or ""
+	present string // digest of the pairs that were reported last
+	refused string // text of the refusal that was reported since, or ""
 	waiting bool   // settled runs, or has run
 	overdue bool   // settled has run
 	bad     string // state that is refused
@@ -137,7 +143,7 @@ func (s *watching) soon() {
 	}
 }
 
-// read looks at the files and tells what is new.
+// read looks at the files and reports a new state.
 func (s *watching) read(ctx context.Context) {
 	files, err := s.files()
 	if err != nil {
@@ -169,11 +175,12 @@ func (s *watching) calm() {
 	s.waiting, s.overdue, s.bad = false, false, ""
 }
 
-// refuse tells of a refusal once, when there was time to mend the state.
+// refuse reports a refusal once, after there was time to correct the state.
 func (s *watching) refuse(ctx context.Context, state string, u Update) {
 	if !s.waiting || s.overdue && state != s.bad {
 		s.waiting, s.overdue, s.bad = true, false, state
-		s.log().InfoContext(ctx, "certificates: waiting for the other half of a change", slog.String("so_far", u.Refusal.Error()))
+		s.log().InfoContext(ctx, "certificates: waiting for the other half of a change",
+			slog.String("so_far", u.Refusal.Error()))
 		s.settled.Reset(cmp.Or(s.Settle, 3*time.Second))
 		return
 	}

@@ -27,8 +27,9 @@ type watched struct {
 	folder  string
 }
 
-// watch runs a watcher of a folder. Unless change says otherwise its looks are an hour apart, so what is seen was told by the system, and so is
-// the time for a change to settle, so nothing is refused.
+// watch runs a watcher of a folder. Its looks are an hour apart unless change sets another time, so
+// that a change is seen by the system's events. The time for a change to settle is an hour too, so
+// nothing is refused.
 func watch(t *testing.T, folder string, prepare func(w *watched), change func(w *certfile.Watcher)) *watched {
 	t.Helper()
 	root := certtest.Root(t)
@@ -98,7 +99,7 @@ func (w *watched) refusal(t *testing.T, code certfile.Code) {
 	}
 }
 
-// none wants no update but those that were taken.
+// none demands that no further update came.
 func (w *watched) none(t *testing.T) {
 	t.Helper()
 	select {
@@ -142,7 +143,7 @@ func TestWatcherKeepsThePresentPairWhenItRefuses(t *testing.T) {
 	w.pairs(t, good)
 
 	other := w.below.Issue(t)
-	certtest.Replace(t, filepath.Join(w.folder, "edge.crt"), other.ChainPEM()) // and nobody brings the key
+	certtest.Replace(t, filepath.Join(w.folder, "edge.crt"), other.ChainPEM()) // and the key never comes
 	w.refusal(t, certfile.KeyMismatch)
 	expired := w.below.Issue(t, certtest.Lives(time.Unix(0, 0), time.Unix(1000, 0)))
 	expired.Write(t, w.folder, "edge")
@@ -157,12 +158,13 @@ func TestWatcherKeepsThePresentPairWhenItRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.refusal(t, certfile.PairsUnfit)
-	good.Write(t, w.folder, "edge") // what was refused is taken back, and that is told
+	good.Write(t, w.folder, "edge") // the refused state is reverted, and that is reported
 	w.pairs(t, good)
 	w.none(t)
 }
 
-// TestWatcherWaitsForTheOtherHalf replaces the certificate long before the key, as whoever copies two files over a slow line.
+// TestWatcherWaitsForTheOtherHalf replaces the certificate long before the key, as it happens
+// when two files are copied over a slow line.
 func TestWatcherWaitsForTheOtherHalf(t *testing.T) {
 	t.Parallel()
 	var log waitingLog
@@ -175,7 +177,8 @@ func TestWatcherWaitsForTheOtherHalf(t *testing.T) {
 	w.pairs(t, first)
 	second := w.below.Issue(t)
 	certtest.Replace(t, filepath.Join(w.folder, "edge.crt"), second.ChainPEM())
-	if line := log.next(t); !strings.Contains(line, "waiting for the other half") || !strings.Contains(line, "is not the key of") {
+	if line := log.next(t); !strings.Contains(line, "waiting for the other half") ||
+		!strings.Contains(line, "is not the key of") {
 		t.Errorf("got %q", line)
 	}
 	w.none(t)
@@ -245,7 +248,8 @@ func TestWatcherTakesTwoAlgorithms(t *testing.T) {
 	w.none(t)
 }
 
-// TestWatcherLooksByItself is for folders that the system says nothing of: one that is not there yet, and one that another takes the place of.
+// TestWatcherLooksByItself is for folders for which the system sends no events: one that does not
+// exist yet, and one that another replaces.
 func TestWatcherLooksByItself(t *testing.T) {
 	t.Parallel()
 	at := filepath.Join(t.TempDir(), "certificates")
@@ -274,7 +278,8 @@ func TestWatcherLooksByItself(t *testing.T) {
 	}
 }
 
-// TestWatcherChecksAgainWhatItRefused refuses a pair of tomorrow, says so once, and takes it tomorrow.
+// TestWatcherChecksAgainWhatItRefused refuses a pair of tomorrow, reports it once, and takes it
+// tomorrow.
 func TestWatcherChecksAgainWhatItRefused(t *testing.T) {
 	t.Parallel()
 	now := readClock{Fake: clock.NewFake(clock.System().Now()), read: make(chan struct{})}
@@ -292,7 +297,7 @@ func TestWatcherChecksAgainWhatItRefused(t *testing.T) {
 	w.pairs(t, issued)
 }
 
-// readClock tells when somebody reads it, if anybody waits for that.
+// readClock reports each reading, if a test waits for it.
 type readClock struct {
 	*clock.Fake
 	read chan struct{}
@@ -313,7 +318,9 @@ func TestWatcherOfFiles(t *testing.T) {
 		first = w.below.Issue(t)
 		first.Write(t, w.folder, "edge")
 	}, func(c *certfile.Watcher) {
-		c.Files, c.Path = []certfile.Files{{Chain: filepath.Join(c.Path, "edge.crt"), Key: filepath.Join(c.Path, "edge.key")}}, ""
+		c.Files, c.Path = []certfile.Files{
+			{Chain: filepath.Join(c.Path, "edge.crt"), Key: filepath.Join(c.Path, "edge.key")},
+		}, ""
 		if pairs, _, err := c.Load(); err != nil || len(pairs) != 1 || !pairs[0].Equal(first.Pair(t)) {
 			t.Errorf("load: got %v, %v", pairs, err)
 		}
