@@ -17,7 +17,10 @@ func TestPrintable(t *testing.T) {
 
 func TestDigits(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]bool{"0": true, "0123456789": true, "": false, "1 2": false, "-1": false, "/": false, ":": false, "１": false} {
+	for in, want := range map[string]bool{
+		"0": true, "0123456789": true, "": false, "1 2": false, "-1": false, "/": false,
+		":": false, "１": false,
+	} {
 		if got := chars.Digits(in); got != want {
 			t.Errorf("%q: got %v, want %v", in, got, want)
 		}

@@ -1,2 +1,2 @@
-// Package chars has what both dialects ask of the characters of a text.
+// Package chars has the checks of characters that both dialects need.
 package chars
