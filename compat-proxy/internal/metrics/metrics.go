@@ -29,10 +29,12 @@ func New() *Metrics {
 	m := &Metrics{
 		Set: metrics.New("causeway_compat"),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_compat_request_seconds", Help: "Time to answer a legacy request, by method and class of outcome.", Buckets: metrics.Latencies(),
+			Name: "causeway_compat_request_seconds", Help: "Time to answer a legacy request, by method and class of outcome.",
+			Buckets: metrics.Latencies(),
 		}, []string{"method", "outcome"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_compat_v1_call_seconds", Help: "Time until v1 answered an attempt at a call, by route, status (none: no answer) and which attempt it was.",
+			Name:    "causeway_compat_v1_call_seconds",
+			Help:    "Time until v1 answered an attempt at a call, by route, status (none: no answer) and which attempt it was.",
 			Buckets: metrics.Latencies(),
 		}, []string{"route", "status", "attempt"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -42,7 +44,8 @@ func New() *Metrics {
 	}
 	m.secret = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "causeway_compat_deduplication_secret_info",
-		Help: "1, with the fingerprint of the deduplication secret: proxies that show different ones recognise no retry of each other's requests.",
+		Help: "1, with the fingerprint of the deduplication secret: proxies that show different ones recognise no retry " +
+			"of each other's requests.",
 	}, []string{"fingerprint"})
 	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "causeway_compat_login_attempts_total",
@@ -88,7 +91,7 @@ func (m *Metrics) CredentialsRead(err error) {
 	m.reads.WithLabelValues(outcome).Inc()
 }
 
-// Shed is Set.Shed, with each request that is turned away counted as answered too.
+// Shed is Set.Shed. It also counts each request that is turned away as handled.
 func (m *Metrics) Shed(busy http.Handler) http.Handler {
 	return m.Set.Shed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.Request(providera.MethodNone, providera.ClassBusy, 0)
