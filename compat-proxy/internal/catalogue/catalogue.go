@@ -2,7 +2,7 @@ package catalogue
 
 import "slices"
 
-// SideEffect says what repeating a call of a method may do.
+// SideEffect is the effect that a repeated call of a method can have.
 type SideEffect string
 
 // The side effect classes.
@@ -12,7 +12,7 @@ const (
 	ReadOnly      SideEffect = "read_only"      // changes nothing
 )
 
-// UseScope is the scope every legacy call needs, whatever it does.
+// UseScope is the scope that every legacy call needs.
 const UseScope = "compat:use"
 
 // Method is one legacy method.
@@ -24,15 +24,16 @@ type Method struct {
 	// HTTPMethod and Path are where it is served; {id} stands for one path segment.
 	HTTPMethod string `json:"http_method"`
 	Path       string `json:"path"`
-	// RPC is the method's name behind the RPC door.
+	// RPC is the method's name in JSON-RPC.
 	RPC string `json:"rpc"`
 	// MapsTo lists the command kinds a call may become.
 	MapsTo []string `json:"maps_to"`
-	// SideEffect is what a repetition may do.
+	// SideEffect is the effect that a repetition can have.
 	SideEffect SideEffect `json:"side_effect"`
-	// Scopes are what the caller's key must hold, all of them.
+	// Scopes are the scopes that the caller's key must have, all of them.
 	Scopes []string `json:"scopes"`
-	// Available tells whether this build answers the method; one that it does not is recognised and refused.
+	// Available reports whether this build serves the method. A method that it does not serve is
+	// recognised and refused.
 	Available bool `json:"available"`
 }
 
@@ -58,7 +59,8 @@ const (
 	pathB = "/compat/provider-b/pts/v2/payments"
 )
 
-// Methods returns the whole catalogue, in its published order. The caller owns the slice, not the lists in it.
+// Methods returns the whole catalogue, in its published order. The caller owns the slice, not the
+// lists in it.
 func Methods() []Method { return slices.Clone(methods) }
 
 // methods is the table. Nothing changes it.
@@ -82,7 +84,8 @@ func Find(provider, name string) (Method, bool) {
 	return methods[i], true
 }
 
-// Missing returns the scopes of m that granted lacks, in the catalogue's order; none means the call is allowed.
+// Missing returns the scopes of m that granted lacks, in the catalogue's order; none means the call
+// is allowed.
 func (m Method) Missing(granted []string) []string {
 	var missing []string
 	for _, s := range m.Scopes {

@@ -43,13 +43,31 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	const xml, rest = "/compat/provider-a/xml", "/compat/provider-b/pts/v2/payments"
 	want := [][]string{
-		{"provider-a", "createTransactionRequest", xml, "money_movement", "payment.authorize, payment.capture, payment.void, payment.refund", "payments:authorize, compat:use"},
+		{
+			"provider-a", "createTransactionRequest", xml, "money_movement",
+			"payment.authorize, payment.capture, payment.void, payment.refund", "payments:authorize, compat:use",
+		},
 		{"provider-a", "getTransactionDetailsRequest", xml, "read_only", "transaction.get", "transactions:read, compat:use"},
-		{"provider-a", "createCustomerProfileRequest", xml, "write_safe", "customer.create, token.create", "customers:write, compat:use"},
-		{"provider-b", "createPayment", rest, "money_movement", "payment.authorize, payment.capture", "payments:authorize, compat:use"},
-		{"provider-b", "capturePayment", rest + "/{id}/captures", "money_movement", "payment.capture", "payments:capture, compat:use"},
-		{"provider-b", "reversePayment", rest + "/{id}/reversals", "money_movement", "payment.void", "payments:authorize, compat:use"},
-		{"provider-b", "refundPayment", rest + "/{id}/refunds", "money_movement", "payment.refund", "refunds:create, compat:use"},
+		{
+			"provider-a", "createCustomerProfileRequest", xml, "write_safe", "customer.create, token.create",
+			"customers:write, compat:use",
+		},
+		{
+			"provider-b", "createPayment", rest, "money_movement", "payment.authorize, payment.capture",
+			"payments:authorize, compat:use",
+		},
+		{
+			"provider-b", "capturePayment", rest + "/{id}/captures", "money_movement", "payment.capture",
+			"payments:capture, compat:use",
+		},
+		{
+			"provider-b", "reversePayment", rest + "/{id}/reversals", "money_movement", "payment.void",
+			"payments:authorize, compat:use",
+		},
+		{
+			"provider-b", "refundPayment", rest + "/{id}/refunds", "money_movement", "payment.refund",
+			"refunds:create, compat:use",
+		},
 	}
 	var got [][]string
 	for _, m := range catalogue.Methods() {
