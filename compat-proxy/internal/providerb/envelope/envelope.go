@@ -15,10 +15,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrUnopened is the only error of Open: whoever sent a request learns nothing of why.
+// ErrUnopened is the only error of Open, so that it does not reveal the reason to the sender of a
+// request.
 var ErrUnopened = errors.New("provider-b: the request cannot be opened")
 
-// What requests may be encrypted with, and answers are. SHA-1 in the padding of a request is old, but nothing is known against it there.
+// The algorithms that requests may be encrypted with, and responses are. SHA-1 in the padding of a
+// request is old, but has no known weakness there.
 var (
 	keyAlgorithms = []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.RSA_OAEP}
 	encryptions   = []jose.ContentEncryption{jose.A256GCM, jose.A128GCM}
@@ -32,7 +34,8 @@ type Keys interface {
 
 // Wrapped returns the JWE of a body that is an encrypted request, and false for any other body.
 func Wrapped(body []byte) (string, bool) {
-	if _, name, _ := bytes.Cut(body, []byte(`"`)); !bytes.HasPrefix(name, []byte("encryptedRequest")) { // nearly always: the look into it is saved
+	// nearly always: the look into it is saved
+	if _, name, _ := bytes.Cut(body, []byte(`"`)); !bytes.HasPrefix(name, []byte("encryptedRequest")) {
 		return "", false
 	}
 	var w struct {
@@ -51,7 +54,8 @@ type header struct {
 	Critical    jsontext.Value `json:"crit"`
 }
 
-// Open decrypts a JWE in compact form. Its size is the caller's to bound; the text is never longer, since compression is refused.
+// Open decrypts a JWE in compact form. Its size is the caller's to bound; the text is never longer,
+// since compression is refused.
 func Open(ctx context.Context, keys Keys, compact string) ([]byte, error) {
 	var h header
 	first, _, _ := strings.Cut(compact, ".")
@@ -76,7 +80,7 @@ func Open(ctx context.Context, keys Keys, compact string) ([]byte, error) {
 	return text, nil
 }
 
-// Seal returns the body that carries text encrypted to key, which the client knows as kid.
+// Seal returns the body that carries text encrypted to key. The client calls the key kid.
 func Seal(text []byte, kid string, key *rsa.PublicKey, now time.Time) ([]byte, error) {
 	to := jose.Recipient{Algorithm: jose.RSA_OAEP_256, Key: key, KeyID: kid}
 	encrypter, err := jose.NewEncrypter(jose.A256GCM, to, (&jose.EncrypterOptions{}).WithHeader("iat", now.Unix()))

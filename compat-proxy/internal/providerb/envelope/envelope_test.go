@@ -37,7 +37,9 @@ var key = sync.OnceValue(func() *rsa.PrivateKey {
 const plain = `{"clientReferenceInformation":{"code":"ORD-1001"}}`
 
 // sealed is plain, encrypted as a client does, with more in its header.
-func sealed(tb testing.TB, to any, alg jose.KeyAlgorithm, enc jose.ContentEncryption, more map[jose.HeaderKey]any) string {
+func sealed(tb testing.TB, to any, alg jose.KeyAlgorithm, enc jose.ContentEncryption,
+	more map[jose.HeaderKey]any,
+) string {
 	tb.Helper()
 	options := &jose.EncrypterOptions{ExtraHeaders: more}
 	if more["zip"] != nil {
@@ -86,21 +88,24 @@ func TestOpenRefuses(t *testing.T) {
 		return strings.Join(p, ".")
 	}
 	for name, compact := range map[string]string{
-		"another key":    sealed(t, other.Public(), jose.RSA_OAEP_256, jose.A256GCM, nil),
-		"RSA 1.5":        sealed(t, key().Public(), jose.RSA1_5, jose.A256GCM, nil),
-		"CBC":            sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256CBC_HS512, nil),
-		"direct":         sealed(t, []byte("0123456789abcdef0123456789abcdef"), jose.DIRECT, jose.A256GCM, nil),
-		"compressed":     sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256GCM, map[jose.HeaderKey]any{"zip": "DEF"}),
-		"nothing":        "",
-		"a word":         "word",
-		"a header only":  parts[0],
-		"a part less":    strings.Join(parts[:4], "."),
-		"no header":      change(0, ""),
-		"unknown kid":    change(0, base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RSA-OAEP-256","enc":"A256GCM","kid":"x"}`))),
-		"header changed": change(0, base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RSA-OAEP-256","enc":"A256GCM","kid":"1700000000000999","a":1}`))),
-		"key cut":        change(1, parts[1][:40]),
-		"other text":     change(3, parts[3][:len(parts[3])-2]),
-		"other tag":      change(4, strings.Repeat("A", len(parts[4]))),
+		"another key":   sealed(t, other.Public(), jose.RSA_OAEP_256, jose.A256GCM, nil),
+		"RSA 1.5":       sealed(t, key().Public(), jose.RSA1_5, jose.A256GCM, nil),
+		"CBC":           sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256CBC_HS512, nil),
+		"direct":        sealed(t, []byte("0123456789abcdef0123456789abcdef"), jose.DIRECT, jose.A256GCM, nil),
+		"compressed":    sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256GCM, map[jose.HeaderKey]any{"zip": "DEF"}),
+		"nothing":       "",
+		"a word":        "word",
+		"a header only": parts[0],
+		"a part less":   strings.Join(parts[:4], "."),
+		"no header":     change(0, ""),
+		"unknown kid": change(0,
+			base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RSA-OAEP-256","enc":"A256GCM","kid":"x"}`))),
+		"header changed": change(0,
+			base64.RawURLEncoding.EncodeToString(
+				[]byte(`{"alg":"RSA-OAEP-256","enc":"A256GCM","kid":"1700000000000999","a":1}`))),
+		"key cut":    change(1, parts[1][:40]),
+		"other text": change(3, parts[3][:len(parts[3])-2]),
+		"other tag":  change(4, strings.Repeat("A", len(parts[4]))),
 	} {
 		got, err := envelope.Open(t.Context(), ring{"1700000000000999": key()}, compact)
 		if !errors.Is(err, envelope.ErrUnopened) || got != nil {
@@ -125,7 +130,8 @@ func TestWrapped(t *testing.T) {
 	}
 	for _, body := range []string{
 		"", "{}", plain, `{"encryptedRequest":null}`, `{"encryptedRequest":1}`, `{"encryptedRequest":"a","code":"b"}`,
-		`["encryptedRequest"]`, `{"encryptedRequest":"a"`, `{"encryptedRequest":"a","encryptedRequest":"b"}`, `{"comment":"encryptedRequest"}`,
+		`["encryptedRequest"]`, `{"encryptedRequest":"a"`, `{"encryptedRequest":"a","encryptedRequest":"b"}`,
+		`{"comment":"encryptedRequest"}`,
 	} {
 		if got, ok := envelope.Wrapped([]byte(body)); ok {
 			t.Errorf("%s: got %q, want that it is no encrypted request", body, got)
@@ -148,7 +154,10 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"alg":"RSA-OAEP-256"`, `"enc":"A256GCM"`, `"kid":"1700000000000456"`, `"iat":1764565463`} {
+	for _, want := range []string{
+		`"alg":"RSA-OAEP-256"`, `"enc":"A256GCM"`, `"kid":"1700000000000456"`,
+		`"iat":1764565463`,
+	} {
 		if !strings.Contains(string(header), want) {
 			t.Errorf("header = %s, want %s in it", header, want)
 		}
