@@ -1,4 +1,5 @@
-// Package rpc is the JSON-RPC 2.0 door to every legacy method of the catalogue: one call is one legacy request, its params are the
-// JSON body that the method has at its own door, and its result is the JSON answer it would get there, errors of the method included.
-// A JSON-RPC error says that the method was not reached.
+// Package rpc is the JSON-RPC 2.0 endpoint for every legacy method of the catalogue. One call is
+// one legacy request, and its params are the JSON body that the method takes at its own endpoint.
+// The result is the JSON response of that endpoint, errors of the method included. A JSON-RPC error
+// means that the method was not reached.
 package rpc

@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// The error codes: those of JSON-RPC 2.0, and of its range for servers one for a method that this build does not serve.
+// The error codes: the codes of JSON-RPC 2.0 and, in its range for servers, one for a method that
+// this build does not serve.
 const (
 	codeParse     = -32700
 	codeRequest   = -32600
@@ -28,26 +29,28 @@ const (
 	mark          = "\xef\xbb\xbf" // which some clients write at the beginning of UTF-8
 )
 
-// ErrUnserved is what a Dialect returns for a method that it knows and this build does not serve.
+// ErrUnserved is the error of a Dialect for a method of the catalogue that this build does not
+// serve.
 var ErrUnserved = errors.New("rpc: method not served")
 
-// ParamsError is what a Dialect returns for params that never reached the method.
+// ParamsError is the error of a Dialect for params that never reached the method.
 type ParamsError struct {
 	// Code and Text are the dialect's own words for the fault.
 	Code, Text string
 }
 
-// Error implements error. It leaves the text out, which may repeat what the client sent.
+// Error implements error. It leaves the text out, which may repeat the client's input.
 func (e *ParamsError) Error() string { return "rpc: params refused with " + e.Code }
 
-// Dialect serves calls in the place of its own door.
+// Dialect serves calls that do not come to its own endpoint.
 type Dialect interface {
-	// Call executes the method of that name in the dialect and returns its JSON answer. The error is ErrUnserved or a *ParamsError; with either
-	// nothing was executed.
+	// Call executes the method of that name in the dialect and returns its JSON response. The error
+	// is ErrUnserved or a *ParamsError; with either nothing was executed.
 	Call(ctx context.Context, name string, params jsontext.Value, asked Asked) (jsontext.Value, error)
 }
 
-// Asked is the request that a call is in, as it was received: some dialects' clients log in by signing it.
+// Asked is the request that a call is in, as it was received: some dialects' clients log in by
+// signing it.
 type Asked struct {
 	Method, Host string
 	// Target is the escaped path with its query.
@@ -64,7 +67,7 @@ type Method struct {
 	Name    string  // in the dialect
 }
 
-// Handler is the door. Its zero value knows no method.
+// Handler is the JSON-RPC endpoint. Its zero value serves no method.
 type Handler struct {
 	// Methods are keyed by their RPC names.
 	Methods map[string]Method
@@ -83,7 +86,7 @@ type request struct {
 	Params  jsontext.Value `json:"params"`
 }
 
-// response is the answer to one call: Result or Error.
+// response is the response to one call: Result or Error.
 type response struct {
 	Version string         `json:"jsonrpc"`
 	Result  jsontext.Value `json:"result,omitempty"`
@@ -98,14 +101,14 @@ type fault struct {
 	Data    *faultData `json:"data,omitempty"`
 }
 
-// faultData tells a fault in the dialect's own words.
+// faultData is a fault in the dialect's own words.
 type faultData struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
 }
 
-// ServeHTTP answers a call or a batch with status 200, and what holds only notifications with 204. A notification is not executed: money
-// must not move without an answer.
+// ServeHTTP responds to a call or a batch with status 200, and to a body of only notifications with
+// 204. A notification is not executed: money must not move without a response.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := httpx.ReadBody(w, r, h.MaxBytes)
 	if err != nil {
@@ -159,13 +162,17 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.V
 	write(w, append(out, ']'))
 }
 
-// one answers one call; false for a notification.
+// one executes one call and returns its response; false for a notification.
 func (h *Handler) one(r *http.Request, call jsontext.Value, in Asked) (response, bool) {
 	event := httpx.EventFrom(r.Context())
 	var q request
-	if err := json.Unmarshal(call, &q, json.RejectUnknownMembers(true)); err != nil || call.Kind() != jsontext.KindBeginObject {
+	if err := json.Unmarshal(call, &q, json.RejectUnknownMembers(true)); err != nil ||
+		call.Kind() != jsontext.KindBeginObject {
 		event.SetOutcome(strconv.Itoa(codeRequest))
-		return response{Error: &fault{Code: codeRequest, Message: "A call has jsonrpc, id, method and params, and nothing else."}}, true
+		return response{Error: &fault{
+			Code:    codeRequest,
+			Message: "A call has jsonrpc, id, method and params, and nothing else.",
+		}}, true
 	}
 	answer, name := response{ID: q.ID}, text(q.Method)
 	switch {
@@ -191,7 +198,10 @@ func (h *Handler) call(r *http.Request, name string, params jsontext.Value, in A
 		return nil, &fault{Code: codeMethod, Message: "There is no such method. GET /compat/methods lists what there is."}
 	}
 	if params.Kind() != jsontext.KindBeginObject {
-		return nil, &fault{Code: codeParams, Message: "params is an object: the JSON body of the method, without its wrapper."}
+		return nil, &fault{
+			Code:    codeParams,
+			Message: "params is an object: the JSON body of the method, without its wrapper.",
+		}
 	}
 	if m.Dialect == nil {
 		return nil, unserved()
@@ -202,7 +212,10 @@ func (h *Handler) call(r *http.Request, name string, params jsontext.Value, in A
 	case err == nil:
 		return result, nil
 	case errors.As(err, &refused):
-		return nil, &fault{Code: codeParams, Message: "The method does not take these params.", Data: &faultData{refused.Code, refused.Text}}
+		return nil, &fault{
+			Code: codeParams, Message: "The method does not take these params.",
+			Data: &faultData{refused.Code, refused.Text},
+		}
 	case errors.Is(err, ErrUnserved):
 		return nil, unserved()
 	}
@@ -240,7 +253,7 @@ func encode(a response) []byte {
 	return out
 }
 
-// Busy answers a request that there is no room for.
+// Busy rejects a request because the proxy is at its limit.
 func Busy(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeBusy))
 	w.Header().Set("Retry-After", "1")
@@ -256,5 +269,5 @@ func write(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // the client is gone; what was done stays done
+	_, _ = w.Write(body) // the client is gone; the effect of the call stays
 }
