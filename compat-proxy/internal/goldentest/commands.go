@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Executor is what a dialect has commands run by.
+// Executor is the executor to which a dialect sends its commands.
 type Executor interface {
 	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
@@ -35,7 +35,7 @@ func (r *Recorder) Execute(ctx context.Context, key secret.String, commands []co
 	return r.Executor.Execute(ctx, key, commands)
 }
 
-// Commands is the golden form of what was seen; card numbers do not show in it.
+// Commands is the golden form of the recorded commands, without card numbers.
 func (r *Recorder) Commands(t *testing.T) []byte {
 	t.Helper()
 	type entry struct {

@@ -1,3 +1,3 @@
-// Package goldentest runs the golden cases of the dialects: a scripted v1, the commands that a request was decoded to, and files that
-// `go test -update` writes.
+// Package goldentest runs the golden cases of the dialects. It has a scripted v1, records the
+// decoded commands, and compares them with files that `go test -update` writes.
 package goldentest

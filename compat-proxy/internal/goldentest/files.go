@@ -37,7 +37,7 @@ func Run(t *testing.T, run func(t *testing.T, dir string)) {
 	}
 }
 
-// Case reads testdata/<case>/case.json into s, which must know all of its members.
+// Case reads testdata/<case>/case.json into s, which must have all of its members.
 func Case(t *testing.T, path string, s any) {
 	t.Helper()
 	if err := json.Unmarshal(MustRead(t, path), s, json.RejectUnknownMembers(true)); err != nil {
@@ -73,7 +73,7 @@ func WithIDs(s string) string {
 	})
 }
 
-// MustRead is what a file has.
+// MustRead returns the content of a file.
 func MustRead(tb testing.TB, path string) []byte {
 	tb.Helper()
 	b, err := os.ReadFile(path)

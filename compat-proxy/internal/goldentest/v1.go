@@ -14,23 +14,23 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Exchange is one thing that v1 is asked and what it answers. Ids may be written as "txn:123".
+// Exchange is one request to v1 and its response. Ids may be written as "txn:123".
 type Exchange struct {
 	Ask    string         `json:"ask"`
 	Status int            `json:"status"`
 	Answer jsontext.Value `json:"answer,omitzero"`
-	// Replayed: it is the answer to an earlier request under the same Idempotency-Key.
+	// Replayed: it is the response to an earlier request under the same Idempotency-Key.
 	Replayed bool `json:"replayed,omitzero"`
 }
 
-// APIKey is the one key that the scripted v1 knows.
+// APIKey is the only key of the scripted v1.
 const APIKey = "sk_test_0123456789abcdef"
 
 // Secret is the deduplication secret of proxies in tests.
 func Secret() secret.String { return secret.New("a deduplication secret for tests only") }
 
-// Identified has next asked for nothing but effects: each API key is one of the same merchant, in
-// test mode.
+// Identified handles requests about keys itself, and hands only requests with effects to next. Each
+// API key is one of the same merchant, in test mode.
 func Identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/api_keys/current" {
@@ -41,7 +41,8 @@ func Identified(next http.Handler) http.Handler {
 	})
 }
 
-// Script plays v1: it answers what the case says, in order, and fails the test for anything else.
+// Script plays v1: it sends the responses of the case, in order, and fails the test for any other
+// request.
 type Script struct {
 	t      *testing.T
 	scopes []string
@@ -50,14 +51,16 @@ type Script struct {
 	left []Exchange // guarded by mu
 }
 
-// NewScript returns a v1 that is asked these in order, by a key with these scopes; nil means all.
+// NewScript returns a v1 that expects these requests in order, by a key with these scopes; nil
+// means all.
 func NewScript(t *testing.T, asked []Exchange, scopes []string) *Script {
 	t.Helper()
 	return &Script{t: t, left: asked, scopes: scopes}
 }
 
-// FullScopes are those of a key that may do everything, as JSON.
-const FullScopes = `["payments:authorize","payments:capture","refunds:create","transactions:read","customers:write","customers:read","tokens:create","compat:use"]`
+// FullScopes are the scopes of a key that may do everything, as JSON.
+const FullScopes = `["payments:authorize","payments:capture","refunds:create","transactions:read",` +
+	`"customers:write","customers:read","tokens:create","compat:use"]`
 
 // ServeHTTP implements http.Handler.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +89,8 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Script) current(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+APIKey {
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"","status":401,"request_id":""}}`)
+		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"",`+
+			`"status":401,"request_id":""}}`)
 		return
 	}
 	scopes := FullScopes
@@ -96,7 +100,7 @@ func (s *Script) current(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":`+scopes+`}`)
 }
 
-// echoing gives back the reference that v1 was given where a case leaves it out of the answer, which then is in no place of its own.
+// echoing copies the request's reference into the response if a case leaves it out.
 func echoing(r *http.Request, answer []byte) []byte {
 	var asked struct {
 		Reference jsontext.Value `json:"reference"`
@@ -122,7 +126,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return &again
 }
 
-// Remaining is how many questions of the case were not asked.
+// Remaining is how many requests of the case did not come.
 func (s *Script) Remaining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
