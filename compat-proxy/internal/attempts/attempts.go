@@ -20,9 +20,9 @@ const (
 	Blocked  = "blocked" // not judged, because too many were refused before
 )
 
-// The bounds of an address, of a login at an address, and of a login at all addresses: beyond the
+// The bounds of an address, of a login at an address, and of a login at all addresses. Beyond the
 // last one, refusals are slow. An address may have the right logins of any number of merchants in
-// flight, so its parallel attempts can exceed its bound once, and wait for it afterwards.
+// flight. So its parallel attempts can exceed its bound once, and wait for it afterwards.
 var (
 	perAddress = allowance{burst: 60, most: 120, every: time.Second}
 	perPair    = allowance{burst: 10, most: 10, every: 10 * time.Second}
@@ -38,7 +38,7 @@ const (
 	complainEvery = 10 * time.Second
 )
 
-// Config is what a Limiter needs. Clock and Log are required.
+// Config holds the settings of a Limiter. Clock and Log are required.
 type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
@@ -81,18 +81,18 @@ type Attempt struct {
 	reserved       bool // End must give a reservation back
 }
 
-// Begin returns the attempt of a request to log in as login, which may be empty if the request names
-// none. It returns false if the attempt is blocked: then the caller must refuse it as it refuses a
-// wrong login, without judging it. Else the caller must call End.
+// Begin returns the attempt of a request to log in as login, which may be empty if the request
+// names none. It returns false if the attempt is blocked. The caller must then refuse it as it
+// refuses a wrong login, without judging it. Else the caller must call End.
 //
-// guess is what the request tries: its secret, or the id of its key if the proof differs in each
+// guess is the secret that the request tries, or the id of its key if the proof differs in each
 // request. An attempt reserves a refusal of its login at its address, so that no more guesses are
 // judged in parallel than one after the other. Attempts with the same guess share a reservation: a
 // client with many requests in flight tries one secret.
 //
-// API keys share a reservation too, whatever they are. An API key has at least 128 random bits and
-// identifies itself: the login beside it is free text, and many merchants behind an address may send
-// the same. As many wrong API keys can be judged at once as the proxy handles requests. Each is
+// All API keys share one reservation. An API key has at least 128 random bits and identifies
+// itself. The login in its request is free text, and many merchants behind an address may send the
+// same. As many wrong API keys can be judged at once as the proxy handles requests. Each is
 // counted, so the address then waits as after any other refusals.
 func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) (*Attempt, bool) {
 	if l == nil {

@@ -52,7 +52,8 @@ func setup(forwarded bool) *bench {
 func from(t *testing.T, address string) context.Context {
 	t.Helper()
 	var ctx context.Context
-	h := httpx.ClientAddress(secret.String{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
+	h := httpx.ClientAddress(secret.String{},
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 	r.RemoteAddr = address
 	if strings.Contains(address, ":") {
@@ -120,7 +121,8 @@ func TestFloodForOneLogin(t *testing.T) {
 	if got := b.fail(from(t, attacker), "shop", 10); got != 1 {
 		t.Errorf("ten seconds later: judged %d attempts, want 1", got)
 	}
-	if b.counted[attempts.Accepted] != 2 || b.counted[attempts.Blocked] != 990+1+9 || b.counted[attempts.Refused] != 10+2000+1 {
+	if b.counted[attempts.Accepted] != 2 || b.counted[attempts.Blocked] != 990+1+9 ||
+		b.counted[attempts.Refused] != 10+2000+1 {
 		t.Errorf("counted %v", b.counted)
 	}
 	if got := strings.Count(b.log.String(), "client_address="+attacker); got != 2 {

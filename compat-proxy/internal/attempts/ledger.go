@@ -80,8 +80,8 @@ func (l *ledger) giveBack(name string, guess digest) {
 	}
 }
 
-// charge counts one refusal. A name of which most are remembered stays so for as long as one refusal
-// takes to be forgotten, however many come.
+// charge counts one refusal. A name of which most are remembered stays so for as long as one
+// refusal takes to be forgotten, however many come.
 func (l *ledger) charge(name string, now time.Time) {
 	key, at := digestOf(name), now.UnixNano()
 	l.mu.Lock()

@@ -36,8 +36,8 @@ func (b *bench) together(
 	return allowed.Load()
 }
 
-// TestParallelGuesses: of many secrets for one login that are tried at once, no more are judged than
-// of secrets that are tried one after the other.
+// TestParallelGuesses: many secrets for one login are tried at once. No more of them are judged
+// than of secrets that are tried one after the other.
 func TestParallelGuesses(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -63,7 +63,7 @@ func TestParallelGuesses(t *testing.T) {
 }
 
 // TestParallelRequestsOfAClient: requests with one secret are one guess. They block neither each
-// other nor, once they have ended, another secret, whatever their outcome.
+// other nor, once they have ended with any outcome, another secret.
 func TestParallelRequestsOfAClient(t *testing.T) {
 	t.Parallel()
 	for name, judge := range map[string]func(*attempts.Attempt){
@@ -90,8 +90,8 @@ func TestParallelRequestsOfAClient(t *testing.T) {
 	}
 }
 
-// TestParallelRequestsWithAWrongSecret: their refusals block no longer than those of guesses, and
-// requests with a secret that is being judged find it reserved.
+// TestParallelRequestsWithAWrongSecret: their refusals block no longer than the refusals of
+// guesses. Requests with a secret that is being judged find it reserved.
 func TestParallelRequestsWithAWrongSecret(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -113,7 +113,7 @@ func TestParallelRequestsWithAWrongSecret(t *testing.T) {
 }
 
 // TestReservationsAreGivenBack: attempts with different secrets that are neither accepted nor
-// refused leave the allowance as it was, and so does a client that changes its secret.
+// refused leave the allowance as it was. A client that changes its secret does so too.
 func TestReservationsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -153,8 +153,8 @@ func TestParallelAPIKeys(t *testing.T) {
 	}
 }
 
-// TestParallelWrongAPIKeys: wrong API keys that are tried at once count as any refusals. The address
-// waits afterwards, whatever the login. Behind 20 of them only their login waits.
+// TestParallelWrongAPIKeys: wrong API keys that are tried at once count as any refusals. The
+// address waits afterwards, with every login. Behind 20 of them only their login waits.
 func TestParallelWrongAPIKeys(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"", "me"} {
@@ -178,8 +178,8 @@ func TestParallelWrongAPIKeys(t *testing.T) {
 	}
 }
 
-// TestParallelLogins: the bound of an address is not exact, because its clients may be many. Refusals
-// beyond it delay the next attempts, up to as many again.
+// TestParallelLogins: the bound of an address is not exact, because its clients may be many.
+// Refusals beyond it delay the next attempts, up to as many again.
 func TestParallelLogins(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
