@@ -13,24 +13,24 @@ import (
 type reads uint8
 
 const (
-	never reads = iota // a type of which only the general decoder knows
+	never reads = iota // a type that only the general decoder reads
 	text
 	whole // a whole number
 	truth
 	moment   // v1.Time
 	textMap  // map[string]string
-	list     // a slice of what elem says
-	pointer  // to what elem says
+	list     // a slice of elem
+	pointer  // to elem
 	document // a struct
 	hidden   // secret.String, which is only written
 )
 
-// plan says how values of one type are read. It is made once for each type and not changed.
+// plan describes how values of one type are read. It is made once for each type and not changed.
 type plan struct {
 	reads  reads
 	typ    reflect.Type
 	elem   *plan
-	fields []field // of a document, in the order of the struct, which is that of v1's answers
+	fields []field // of a document, in the order of the struct, which is that of v1's responses
 }
 
 type field struct {
@@ -41,15 +41,15 @@ type field struct {
 	plan  *plan
 }
 
-// omits says when a member is left out.
+// omits is the rule by which a member is left out.
 type omits uint8
 
 const (
 	always        omits = iota // written
 	ifZero                     // left out when it is the zero value
-	ifEmpty                    // left out when what is written of it is empty
+	ifEmpty                    // left out if its JSON is empty
 	ifZeroOrEmpty              // the same, and the zero value always is
-	ownZero                    // left out by a rule that only the general encoder knows
+	ownZero                    // left out by a rule of the general encoder alone
 )
 
 func omitsOf(options string, t reflect.Type) omits {
@@ -68,7 +68,7 @@ func omitsOf(options string, t reflect.Type) omits {
 	return ifEmpty
 }
 
-// maxFields is how many members a document may have: one bit each tells which ones came.
+// maxFields is how many members a document may have: one bit for each records which ones came.
 const maxFields = 64
 
 // plans are by reflect.Type.
@@ -114,7 +114,10 @@ func newPlan(t reflect.Type, depth int) *plan {
 
 // ownWay reports whether a type has methods by which decoders read it or encoders write it.
 func ownWay(t reflect.Type) bool {
-	for _, name := range []string{"UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText", "MarshalJSON", "MarshalJSONTo", "MarshalText"} {
+	for _, name := range []string{
+		"UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText", "MarshalJSON", "MarshalJSONTo",
+		"MarshalText",
+	} {
 		if _, has := reflect.PointerTo(t).MethodByName(name); has {
 			return true
 		}
@@ -131,7 +134,11 @@ func (p *plan) document(depth int) {
 		if f.Anonymous || !f.IsExported() || name == "" || strings.ContainsAny(name, `-'\`) || !plain || i == maxFields {
 			return
 		}
-		p.fields = append(p.fields, field{name: name, label: `"` + name + `":`, index: i, omit: omitsOf(options, f.Type), plan: newPlan(f.Type, depth+1)})
+		p.fields = append(p.fields,
+			field{
+				name: name, label: `"` + name + `":`, index: i, omit: omitsOf(options, f.Type),
+				plan: newPlan(f.Type, depth+1),
+			})
 	}
 	p.reads = document
 }

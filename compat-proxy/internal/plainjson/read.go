@@ -21,7 +21,8 @@ func Unmarshal(b []byte, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// reader reads from the front of rest. Its methods report false on what is not plain; what they have read then does not count.
+// reader reads from the front of rest. Its methods report false on input that is not plain; the
+// part that they have read then does not count.
 type reader struct{ rest string }
 
 func (r *reader) value(p *plan, v reflect.Value) bool {
@@ -57,7 +58,7 @@ func (r *reader) value(p *plan, v reflect.Value) bool {
 	return false
 }
 
-// take takes what is next if it is s.
+// take takes s if it is next.
 func (r *reader) take(s string) bool {
 	rest, ok := strings.CutPrefix(r.rest, s)
 	r.rest = rest
@@ -85,7 +86,8 @@ func (r *reader) text() (string, bool) {
 // maxDigits of any number fit into 64 bits.
 const maxDigits = 18
 
-// whole takes a whole number. What makes it another number, a point or an exponent, follows it then and is not plain.
+// whole takes a whole number. A point or an exponent after it makes it another number, which is not
+// plain.
 func (r *reader) whole() (int64, bool) {
 	negative := r.take("-")
 	n, i := int64(0), 0
@@ -109,7 +111,7 @@ func (r *reader) moment(v reflect.Value) bool {
 	return ok && is && t.UnmarshalText([]byte(s)) == nil
 }
 
-// next takes what stands after a member or an element: it reports false for more when end does.
+// next takes the character after a member or an element: it reports false for more when end does.
 func (r *reader) next(end string) (more, ok bool) {
 	if r.take(",") {
 		return true, true
@@ -183,7 +185,8 @@ func (r *reader) document(p *plan, v reflect.Value) bool {
 	return ok
 }
 
-// find returns where the member of that name is, or -1. It looks from a place where it is likely to be.
+// find returns where the member of that name is, or -1. It looks from a place where it is likely to
+// be.
 func (p *plan) find(name string, from int) int {
 	at := from
 	for range p.fields {

@@ -11,17 +11,23 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// sale is what v1 answers a sale with.
-const sale = `{"id":"txn_38fwgpjdt1vby","object":"transaction","mode":"test","status":"captured","amount":2450,"currency":"usd",` +
+// sale is v1's response to a sale.
+const sale = `{"id":"txn_38fwgpjdt1vby","object":"transaction","mode":"test","status":"captured","amount":2450,` +
+	`"currency":"usd",` +
 	`"amount_authorized":2450,"amount_captured":2450,"amount_refunded":0,"amount_capturable":0,"amount_refundable":2450,` +
-	`"settlement":"pending","capture":"automatic","partial_authorization":"never","payment_method":"card","card":{"brand":"visa",` +
-	`"last4":"1111","exp_month":12,"exp_year":2032,"fingerprint":"075c8a4e8a102c4e2842f0ae74e3512b"},"checks":{"cvc":"match",` +
-	`"address_line":"match","postal_code":"match"},"authorization":{"code":"U0LY0U","network_transaction_id":"I9ECET0CVBHKTLTNPWFUWOY",` +
-	`"response_code":"00","balance":-5,"avs_result_code":"Y","cvc_result_code":"M"},"reference":"aaaa","description":"Two mugs","billing":` +
-	`{"address":{"line1":"1 Elm St","postal_code":"98004"},"first_name":"Ana","last_name":"Ruiz"},"metadata":{"client_reference":"ord-1001",` +
+	`"settlement":"pending","capture":"automatic","partial_authorization":"never","payment_method":"card",` +
+	`"card":{"brand":"visa",` +
+	`"last4":"1111","exp_month":12,"exp_year":2032,"fingerprint":"075c8a4e8a102c4e2842f0ae74e3512b"},` +
+	`"checks":{"cvc":"match",` +
+	`"address_line":"match","postal_code":"match"},"authorization":{"code":"U0LY0U",` +
+	`"network_transaction_id":"I9ECET0CVBHKTLTNPWFUWOY",` +
+	`"response_code":"00","balance":-5,"avs_result_code":"Y","cvc_result_code":"M"},"reference":"aaaa",` +
+	`"description":"Two mugs","billing":` +
+	`{"address":{"line1":"1 Elm St","postal_code":"98004"},"first_name":"Ana","last_name":"Ruiz"},` +
+	`"metadata":{"client_reference":"ord-1001",` +
 	`"b":""},"version":1,"created_at":"2026-11-21T05:12:59.357Z","updated_at":"2026-11-21T05:12:59.357Z"}`
 
-// kind is a type that the executor reads answers into.
+// kind is a type that the executor reads responses into.
 type kind struct {
 	name string
 	made func() any
@@ -55,9 +61,11 @@ func same(t *testing.T, text string) {
 	}
 }
 
+const twoSales = `{"data":[` + sale + `,` + sale + `],"has_more":true}`
+
 // variants are documents that are just not plain, or just are.
 func variants() []string {
-	all := []string{"", "{", "{}", "[]", "null", `""`, "0", sale, sale + " ", sale + "}", " " + sale, `{"data":[` + sale + `,` + sale + `],"has_more":true}`}
+	all := []string{"", "{", "{}", "[]", "null", `""`, "0", sale, sale + " ", sale + "}", " " + sale, twoSales}
 	for _, pair := range [][2]string{
 		{`2450`, `24.5`},
 		{`2450`, `-0`},
@@ -115,7 +123,8 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 	}
 }
 
-// TestSaleIsPlain: the answer to most requests is read without the general decoder, which makes many more allocations.
+// TestSaleIsPlain: the response to most requests is read without the general decoder, which makes
+// many more allocations.
 func TestSaleIsPlain(t *testing.T) {
 	count := func(read func([]byte, any) error) float64 {
 		return testing.AllocsPerRun(100, func() {

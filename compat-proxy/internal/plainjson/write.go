@@ -39,7 +39,8 @@ func write(v any, reveal bool) ([]byte, bool) {
 	return w.b, ok
 }
 
-// writer writes to the end of b. Its methods report false on what is not plain; what they have written then does not count.
+// writer writes to the end of b. Its methods report false on a value that is not plain; the part
+// that they have written then does not count.
 type writer struct {
 	b      []byte
 	reveal bool

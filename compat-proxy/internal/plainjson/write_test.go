@@ -13,7 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// written are the types that the executor sends and provider-b answers with, and some that have to be left to the general encoder.
+// written are the types that the executor sends and that provider-b's responses have. Some others
+// must be left to the general encoder.
 func written() []kind {
 	return append(
 		kinds(),
@@ -26,7 +27,7 @@ func written() []kind {
 	)
 }
 
-// odd has what those types have not.
+// odd has members that the other types lack.
 type odd struct {
 	Zero   v1.Time            `json:"zero,omitzero"`
 	Number int                `json:"number,omitempty"`
@@ -39,12 +40,13 @@ type odd struct {
 	Secret secret.String      `json:"secret,omitempty"`
 }
 
-// alike holds Marshal and MarshalRevealed to what they stand for.
+// alike compares Marshal and MarshalRevealed with the general encoder.
 func alike(t *testing.T, name string, v any) {
 	t.Helper()
 	got, gotErr := plainjson.Marshal(v)
 	want, wantErr := json.Marshal(v, json.Deterministic(true))
-	if (gotErr == nil) != (wantErr == nil) || wantErr == nil && len(got) != len(want) { // the general encoder has maps in any order
+	// the general encoder has maps in any order
+	if (gotErr == nil) != (wantErr == nil) || wantErr == nil && len(got) != len(want) {
 		t.Errorf("%s: got %s, %v, want %s, %v", name, got, gotErr, want, wantErr)
 	}
 	got, gotErr = plainjson.MarshalRevealed(v)
@@ -55,12 +57,17 @@ func alike(t *testing.T, name string, v any) {
 }
 
 const (
-	request = `{"amount":10221,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,"exp_year":2031,` +
-		`"cvc":"123","holder":"Ana \"A\" L\u00f3pez\n"},"capture":"manual","reference":"","billing":{"first_name":"Ana","address":{}},` +
+	request = `{"amount":10221,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111",` +
+		`"exp_month":12,"exp_year":2031,` +
+		`"cvc":"123","holder":"Ana \"A\" L\u00f3pez\n"},"capture":"manual","reference":"","billing":{"first_name":"Ana",` +
+		`"address":{}},` +
 		`"metadata":{"b":"2","a":"1","\u00e9":"\u2028"}}`
-	answered = `{"_links":{"self":{"href":"/pts/v2/payments/1","method":"GET"}},"id":"1","status":"AUTHORIZED","details":[{"field":"a","reason":"b"},` +
-		`{"field":"","reason":""}],"clientReferenceInformation":{"code":"<A&B>"},"orderInformation":{"amountDetails":{}},"paymentInformation":{}}`
-	oddities = `{"zero":"2026-11-21T05:12:59.357Z","number":1,"truth":true,"count":1,"inner":{"A":1},"map":{"a":"b"},"list":["a"],"any":[1]}`
+	answered = `{"_links":{"self":{"href":"/pts/v2/payments/1","method":"GET"}},"id":"1","status":"AUTHORIZED",` +
+		`"details":[{"field":"a","reason":"b"},` +
+		`{"field":"","reason":""}],"clientReferenceInformation":{"code":"<A&B>"},"orderInformation":{"amountDetails":{}},` +
+		`"paymentInformation":{}}`
+	oddities = `{"zero":"2026-11-21T05:12:59.357Z","number":1,"truth":true,"count":1,"inner":{"A":1},"map":{"a":"b"},` +
+		`"list":["a"],"any":[1]}`
 )
 
 func TestWritesAsTheGeneralEncoder(t *testing.T) {
@@ -68,15 +75,17 @@ func TestWritesAsTheGeneralEncoder(t *testing.T) {
 	for _, text := range []string{"{}", sale, request, answered, oddities, `{"data":[` + sale + `]}`} {
 		for _, k := range written() {
 			v := k.made()
-			_ = json.Unmarshal([]byte(text), v) // what could be read of it is a value like any other
+			_ = json.Unmarshal([]byte(text), v) // the part that could be read is a value like any other
 			alike(t, k.name, v)
 			alike(t, k.name, reflect.ValueOf(v).Elem().Interface())
 		}
 	}
 	bad := "\xff"
 	for name, v := range map[string]any{
-		"nil": nil, "text": "a", "no UTF-8": wire.Answer{ID: bad}, "no UTF-8 in a map": odd{Map: map[string]string{bad: ""}}, "masked": secret.New("4111"),
-		"function": func() {}, "nil list": []string(nil), "nil map": odd{}, "quotes": wire.Answer{ID: `"\`}, "control": wire.Answer{ID: "\x01\x7f<>"},
+		"nil": nil, "text": "a", "no UTF-8": wire.Answer{ID: bad}, "no UTF-8 in a map": odd{Map: map[string]string{bad: ""}},
+		"masked":   secret.New("4111"),
+		"function": func() {}, "nil list": []string(nil), "nil map": odd{}, "quotes": wire.Answer{ID: `"\`},
+		"control":      wire.Answer{ID: "\x01\x7f<>"},
 		"secret in it": odd{Secret: secret.New("4111111111111111")},
 	} {
 		alike(t, name, v)
@@ -103,7 +112,7 @@ func FuzzWritesAsTheGeneralEncoder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, k := range written() {
 			v := k.made()
-			_ = json.Unmarshal([]byte(text), v) // what could be read of it is a value like any other
+			_ = json.Unmarshal([]byte(text), v) // the part that could be read is a value like any other
 			alike(t, k.name, v)
 		}
 	})
@@ -114,7 +123,10 @@ func BenchmarkRequest(b *testing.B) {
 	if err := json.Unmarshal([]byte(request), v); err != nil {
 		b.Fatal(err)
 	}
-	for name, write := range map[string]func(any) ([]byte, error){"Plain": plainjson.MarshalRevealed, "General": v1.Marshal} {
+	for name, write := range map[string]func(any) ([]byte, error){
+		"Plain":   plainjson.MarshalRevealed,
+		"General": v1.Marshal,
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
