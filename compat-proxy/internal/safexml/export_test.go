@@ -1,6 +1,7 @@
 package safexml
 
-// Plain and Stream are the two ways to read a document that scan let pass; Plain is nil for one that is not plain.
+// Plain and Stream are the two ways to read a document that scan let pass; Plain is nil for one
+// that is not plain.
 var (
 	Plain  = readPlain
 	Stream = stream

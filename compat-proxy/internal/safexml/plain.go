@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// plain reads the documents that nearly all clients send: elements, namespace declarations in double quotes and text without references,
-// behind at most one of the usual declarations. It gives up on everything else, good or bad, and then the token stream decides; so what
-// it returns is the tree that the stream would have given, at a tenth of the work. Its strings are parts of one copy of the body.
+// plain reads the documents that nearly all clients send, at a tenth of the work. They consist of
+// elements, namespace declarations in double quotes and text without references, behind at most one
+// of the usual declarations. On any other document, good or bad, it stops, and the token stream
+// decides. So it returns the tree that the stream would return. Its strings are parts of one copy
+// of the body.
 type plain struct {
 	src   string
 	at    int
@@ -28,7 +30,7 @@ type plainFrame struct {
 // maxPlainAttrs is how many namespace declarations a plain document has at most.
 const maxPlainAttrs = 8
 
-// prologs are the declarations that plain knows.
+// prologs are the declarations that plain accepts.
 var prologs = []string{
 	`<?xml version="1.0" encoding="utf-8"?>`,
 	`<?xml version="1.0" encoding="UTF-8"?>`,
@@ -156,7 +158,8 @@ func (p *plain) push(el *Element) {
 	parent.Children = append(parent.Children, el)
 }
 
-// declaration reads one xmlns="…" or xmlns:p="…". A prefix needs no more than that, since a name that has one is not plain.
+// declaration reads one xmlns="…" or xmlns:p="…". A prefix needs no more than that, since a name
+// that has one is not plain.
 func (p *plain) declaration(f *plainFrame) bool {
 	const xmlns = "xmlns"
 	if len(p.prefixes) == maxPlainAttrs || !strings.HasPrefix(p.src[p.at:], xmlns) {

@@ -87,7 +87,7 @@ func TestPlainAgreesWithTheStream(t *testing.T) {
 	}
 }
 
-// The dialect's own examples are what the short way is for.
+// TestExamplesArePlain: plain reads the dialect's own examples.
 func TestExamplesArePlain(t *testing.T) {
 	t.Parallel()
 	examples, err := filepath.Glob("../providera/testdata/*/request.xml")

@@ -38,7 +38,7 @@ type Attr struct {
 	Space, Name, Value string
 }
 
-// Reason says why a document was refused.
+// Reason is the reason for which a document was refused.
 type Reason string
 
 // The reasons of an Error.
@@ -97,7 +97,7 @@ func stream(body []byte) (*Element, error) {
 	return p.root, nil
 }
 
-// scan finds what may stand nowhere in a document, comments included.
+// scan finds characters that a document may not contain, comments included.
 func scan(body []byte) (int, Reason) {
 	for i := 0; i < len(body); i++ {
 		c := body[i]
