@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxInformed is how many 1xx answers may precede the one that counts.
+// maxInformed is how many 1xx responses may precede the final one.
 const maxInformed = 5
 
 // conn is one connection. It belongs to one request at a time.
@@ -23,9 +23,9 @@ type conn struct {
 	look   func(uintptr) bool // lookNow, made once
 	in     *bufio.Reader
 	out    *bufio.Writer
-	reused bool // an answer came over it before
+	reused bool // a response came over it before
 	idle   time.Time
-	peeked error // what the last look at it said
+	peeked error // the result of the last look at it
 
 	// Of the present request:
 	sent, received, left int64
@@ -41,13 +41,13 @@ func newConn(c net.Conn) *conn {
 	return made
 }
 
-// begin readies c for a request whose answer has at most that many bytes.
+// begin readies c for a request whose response has at most that many bytes.
 func (c *conn) begin(maxAnswer int64) { c.sent, c.received, c.left = 0, 0, maxAnswer }
 
 // cut ends what waits for c. It may be called from any goroutine.
 func (c *conn) cut() { _ = c.SetDeadline(time.Unix(1, 0)) } // a connection that takes no deadline is gone
 
-// exchange writes the request, of which it closes the body, and reads the answer to its end.
+// exchange writes the request, whose body it closes, and reads the response to its end.
 func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	if err := r.Write(c.out); err != nil {
 		return nil, fmt.Errorf("write request: %w", err)
@@ -60,7 +60,7 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if answer.ContentLength > c.left+int64(c.in.Buffered()) {
-		return nil, ErrTooLarge // without waiting for what is not going to be read
+		return nil, ErrTooLarge // without waiting for a body that is never read
 	}
 	text, err := readBody(answer)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// header reads the header of the answer that counts.
+// header reads the header of the final response.
 func (c *conn) header(r *http.Request) (*http.Response, error) {
 	for range maxInformed + 1 {
 		answer, err := http.ReadResponse(c.in, r)
@@ -102,7 +102,7 @@ func readBody(answer *http.Response) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// reader and writer count what passes, and reader ends an answer that is too long.
+// reader and writer count the bytes, and reader ends a response that is too long.
 type (
 	reader struct{ *conn }
 	writer struct{ *conn }
@@ -126,7 +126,8 @@ func (w writer) Write(b []byte) (int, error) {
 
 var errSpoken = errors.New("upstream: something came that nobody asked for")
 
-// alive reports whether the other side has kept the connection open and quiet, as far as this side was told.
+// alive reports whether the other side has kept the connection open and quiet, by the bytes and
+// events that have arrived.
 func (c *conn) alive() bool {
 	if c.raw == nil {
 		return true
@@ -138,7 +139,8 @@ func (c *conn) alive() bool {
 	return c.peeked == nil
 }
 
-// lookNow reads without waiting. What there is to read ends the connection: its end, or what nobody asked for.
+// lookNow reads without waiting. Anything to read ends the connection: its end, or bytes that
+// belong to no request.
 func (c *conn) lookNow(fd uintptr) bool {
 	var b [1]byte
 	switch n, err := readNow(fd, b[:]); {

@@ -17,12 +17,13 @@ import (
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-// step is what the far side does with one request that it has read; "close" ends the connection.
+// step is the far side's reaction to one request that it has read; "close" ends the connection.
 type step string
 
 const end step = "close"
 
-// far plays v1: the nth connection follows the nth list of steps, and then waits for the other side to close it.
+// far plays v1: the nth connection follows the nth list of steps, and then waits for the other side
+// to close it.
 type far struct {
 	addr string
 

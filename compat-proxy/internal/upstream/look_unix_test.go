@@ -12,11 +12,15 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
-// TestClosedWhileKept: a connection that the far side has closed, or spoken on unasked, in the meantime is noticed before anything is
-// sent on it, so that also what must not be repeated gets through.
+// TestClosedWhileKept: the far side closes a kept connection, or sends bytes on it unasked. The
+// transport notices before it sends on it, so that a request that must not be repeated gets
+// through, too.
 func TestClosedWhileKept(t *testing.T) {
 	t.Parallel()
-	for name, after := range map[string]step{"Closed": ok + end, "Spoken": ok + "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"} {
+	for name, after := range map[string]step{
+		"Closed": ok + end,
+		"Spoken": ok + "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFar(t, []step{after}, []step{ok, ok})
@@ -38,7 +42,8 @@ func TestClosedWhileKept(t *testing.T) {
 	}
 }
 
-// awaitInput returns when there is something to read on c, or its end, without reading it. It is not there yet only for a moment.
+// awaitInput returns when there is something to read on c, or its end, without reading it. It is
+// not there yet only for a moment.
 func awaitInput(t *testing.T, c net.Conn) {
 	t.Helper()
 	raw, err := c.(*net.TCPConn).SyscallConn()

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// pool keeps connections that wait for a request, by the address they go to. The last one in is the first one out, so that what a peak
-// needed grows old and is closed.
+// pool keeps connections that wait for a request, by their address. The last one in is the first
+// one out, so that the connections of a peak grow old and are closed.
 type pool struct {
 	limit int
 	life  time.Duration
@@ -18,7 +18,7 @@ type pool struct {
 
 	mu      sync.Mutex
 	kept    map[string][]*conn // guarded by mu; in the order they were put
-	closing bool               // guarded by mu; since closeAll, until one is asked for again
+	closing bool               // guarded by mu; since closeAll, until the next request
 }
 
 func newPool(limit int, life time.Duration, c clock.Clock) *pool {
@@ -57,7 +57,8 @@ func (p *pool) pop(addr string) *conn {
 	return c
 }
 
-// put keeps c for the next request to addr. It closes the one that was kept longest if there is no room, or it is too old.
+// put keeps c for the next request to addr. It closes the one that was kept longest if there is no
+// room, or it is too old.
 func (p *pool) put(addr string, c *conn) {
 	c.reused, c.idle = true, p.clock.Now()
 	if surplus := p.add(addr, c); surplus != nil {
@@ -65,7 +66,7 @@ func (p *pool) put(addr string, c *conn) {
 	}
 }
 
-// add returns what is to be closed, if anything.
+// add returns the connection that the caller must close, if any.
 func (p *pool) add(addr string, c *conn) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +83,8 @@ func (p *pool) add(addr string, c *conn) *conn {
 	return old
 }
 
-// closeAll closes what is kept, and has what comes back from requests under way closed.
+// closeAll closes the kept connections. Connections that come back from requests under way are
+// closed too.
 func (p *pool) closeAll() {
 	p.mu.Lock()
 	all := p.kept

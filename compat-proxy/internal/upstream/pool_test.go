@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestIdle: connections are kept as many and as long as was said, and closed when told to.
+// TestIdle: as many connections are kept as configured, for as long as configured, and closed on
+// demand.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	t.Run("Limit", func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// together makes n requests at once, each on a connection of its own.
+// together makes n requests at once, each on a separate connection.
 func together(t *testing.T, tr http.RoundTripper, f *far, n int) {
 	t.Helper()
 	var ready sync.WaitGroup

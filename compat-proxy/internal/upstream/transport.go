@@ -14,23 +14,27 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Config says how a Transport keeps its connections. Every zero value has a meaning.
+// Config describes how a Transport keeps its connections. Every zero value has a meaning.
 type Config struct {
 	// Dial makes a connection. Nil means a net.Dialer with a timeout of 5 s.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Idle is how many connections to one host are kept, IdleTime for how long. Zero means 256 and 90 s.
+	// Idle is how many connections to one host are kept, IdleTime for how long. Zero means 256 and
+	// 90 s.
 	Idle     int
 	IdleTime time.Duration
-	// MaxAnswer bounds the bytes of one answer, with its header. Zero means 4 MiB.
+	// MaxAnswer bounds the bytes of one response, with its header. Zero means 4 MiB.
 	MaxAnswer int64
-	// Clock tells how long a connection was idle. Nil means the system's.
+	// Clock measures how long a connection was idle. Nil means the system's.
 	Clock clock.Clock
 }
 
-// Transport is an http.RoundTripper for plain HTTP/1.1. It returns when the whole answer has come, and the body it returns is in memory. As
-// http.Transport does, it sends a request a second time by itself when a connection that it had kept breaks under it before any answer,
-// if nothing of it was written or it is idempotent by its method or an Idempotency-Key; a GotConn of httptrace is called each time.
-// It knows no proxies, and it is safe for concurrent use.
+// Transport is an http.RoundTripper for plain HTTP/1.1. It returns when the whole response has
+// come, and the body it returns is in memory. It uses no HTTP proxies, and it is safe for
+// concurrent use.
+//
+// As http.Transport does, it sends a request a second time if a kept connection breaks before any
+// response. It does so only if nothing of the request was written, or if the request is idempotent
+// by its method or an Idempotency-Key. A GotConn of httptrace is called each time.
 type Transport struct {
 	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
 	maxAnswer int64
@@ -39,7 +43,7 @@ type Transport struct {
 
 var _ http.RoundTripper = (*Transport)(nil)
 
-// Errors of RoundTrip, besides those of net and of the request's context.
+// Errors of RoundTrip, besides errors of net and of the request's context.
 var (
 	ErrScheme   = errors.New("upstream: not an http URL")
 	ErrTooLarge = errors.New("upstream: answer too large")
@@ -58,10 +62,10 @@ func New(cfg Config) *Transport {
 	return t
 }
 
-// CloseIdleConnections closes what is kept. Requests under way are not cut.
+// CloseIdleConnections closes the kept connections. Requests under way are not cut.
 func (t *Transport) CloseIdleConnections() { t.pool.closeAll() }
 
-// RoundTrip sends r and returns its answer, whatever the status is.
+// RoundTrip sends r and returns its response, with any status.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL == nil || r.URL.Scheme != "http" || r.URL.Host == "" {
 		closeBody(r)
@@ -96,12 +100,12 @@ func (t *Transport) fresh(r *http.Request, addr string) (*http.Response, error) 
 	dialed, err := t.dial(r.Context(), "tcp", addr)
 	if err != nil {
 		closeBody(r)
-		return nil, err // a net.OpError says what was not reached, and that nothing was sent
+		return nil, err // a net.OpError names the address, and proves that nothing was sent
 	}
 	return t.exchange(newConn(dialed), r, addr)
 }
 
-// exchange sends r over c and reads the answer. It leaves c in the pool or closed.
+// exchange sends r over c and reads the response. It leaves c in the pool or closed.
 func (t *Transport) exchange(c *conn, r *http.Request, addr string) (*http.Response, error) {
 	ctx := r.Context()
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
@@ -111,7 +115,7 @@ func (t *Transport) exchange(c *conn, r *http.Request, addr string) (*http.Respo
 	stop := context.AfterFunc(ctx, c.cut)
 	answer, err := c.exchange(r)
 	if !stop() || err != nil || answer.Close || r.Close || c.in.Buffered() > 0 {
-		_ = c.Close() // the answer is whole, or lost anyway
+		_ = c.Close() // the response is whole, or lost anyway
 	} else {
 		t.pool.put(addr, c)
 	}
@@ -124,8 +128,9 @@ func (t *Transport) exchange(c *conn, r *http.Request, addr string) (*http.Respo
 	return answer, nil
 }
 
-// again reports whether r, to which the kept connection c gave no answer, may be sent once more: the other side may have closed it just
-// before. One that was made for the request is not to break.
+// again reports whether r, to which the kept connection c gave no response, may be sent once more.
+// The other side may have closed c just before. A connection that was made for the request does not
+// break so.
 func again(c *conn, r *http.Request) bool {
 	if c.received > 0 || r.Context().Err() != nil {
 		return false

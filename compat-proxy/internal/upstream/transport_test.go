@@ -19,27 +19,37 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
-// TestAnswers: whatever form an answer has, it is read as a whole, and the connection serves the next request unless it may not.
+// TestAnswers: a response of any form is read as a whole, and the connection serves the next
+// request unless it may not.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		method, answer, want string
 		conns                int // that two requests take
 	}{
-		"Length":        {"GET", ok, "200 ok", 1},
-		"Empty":         {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "200 ", 1},
-		"NoContent":     {"DELETE", "HTTP/1.1 204 No Content\r\n\r\n", "204 ", 1},
-		"Redirect":      {"GET", "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "307 ", 1},
-		"Head":          {"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "200 ", 1},
-		"Chunked":       {"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n", "200 ok", 1},
-		"Trailers":      {"GET", "HTTP/1.1 200 OK\r\nTrailer: X\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: 1\r\n\r\n", "200 ok", 1},
-		"Informed":      {"GET", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + ok, "200 ok", 1},
+		"Length":    {"GET", ok, "200 ok", 1},
+		"Empty":     {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "200 ", 1},
+		"NoContent": {"DELETE", "HTTP/1.1 204 No Content\r\n\r\n", "204 ", 1},
+		"Redirect": {"GET", "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: " +
+			"0\r\n\r\n", "307 ", 1},
+		"Head": {"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "200 ", 1},
+		"Chunked": {
+			"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n",
+			"200 ok", 1,
+		},
+		"Trailers": {"GET", "HTTP/1.1 200 OK\r\nTrailer: X\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: " +
+			"1\r\n\r\n", "200 ok", 1},
+		"Informed": {
+			"GET", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + ok, "200 ok",
+			1,
+		},
 		"Close":         {"GET", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "200 ok", 2},
 		"OldVersion":    {"GET", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", "200 ok", 2},
 		"UntilTheEnd":   {"GET", "HTTP/1.1 200 OK\r\n\r\nok" + string(end), "200 ok", 2},
 		"MoreThanAsked": {"GET", ok + "HTTP/1.1 200 OK\r\n\r\n", "200 ok", 2},
 		"Long": {
-			"GET", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000), "200 " + strings.Repeat("a", 100000), 1,
+			"GET", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000),
+			"200 " + strings.Repeat("a", 100000), 1,
 		},
 	}
 	for name, tt := range tests {
@@ -57,24 +67,31 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: what is not one whole answer is an error, and is not asked for again on a new connection.
+// TestNoAnswer: anything but one whole response is an error, and the request is not repeated on a
+// new connection.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		answer string
 		want   error
 	}{
-		"Closed":          {"", io.ErrUnexpectedEOF},
-		"HalfAHeader":     {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", io.ErrUnexpectedEOF},
-		"HalfABody":       {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", io.ErrUnexpectedEOF},
-		"HalfAChunk":      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf", io.ErrUnexpectedEOF},
-		"NoLastChunk":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n", io.ErrUnexpectedEOF},
-		"OtherProtocol":   {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n", upstream.ErrProtocol},
+		"Closed":      {"", io.ErrUnexpectedEOF},
+		"HalfAHeader": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", io.ErrUnexpectedEOF},
+		"HalfABody":   {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", io.ErrUnexpectedEOF},
+		"HalfAChunk":  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf", io.ErrUnexpectedEOF},
+		"NoLastChunk": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n", io.ErrUnexpectedEOF},
+		"OtherProtocol": {
+			"HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n",
+			upstream.ErrProtocol,
+		},
 		"OnlyInformation": {strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 6) + ok, upstream.ErrProtocol},
 		"LongHeader":      {"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 1100), upstream.ErrTooLarge},
-		"LongBody":        {"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("a", 2000), upstream.ErrTooLarge},
-		"LongBodyToCome":  {"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n", upstream.ErrTooLarge},
-		"EndlessBody":     {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("a", 2000), upstream.ErrTooLarge},
+		"LongBody": {
+			"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("a", 2000),
+			upstream.ErrTooLarge,
+		},
+		"LongBodyToCome": {"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n", upstream.ErrTooLarge},
+		"EndlessBody":    {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("a", 2000), upstream.ErrTooLarge},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,13 +109,14 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestKeptConnectionBreaks: the far side closes a kept connection when it gets the second request. What may be sent again is, once.
+// TestKeptConnectionBreaks: the far side closes a kept connection when it gets the second request.
+// A request that may be sent again is, once.
 func TestKeptConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		method, body string
 		header       []string
-		half         string // of the answer, before it breaks
+		half         string // of the response, before it breaks
 		again        bool
 	}{
 		"Read":              {method: "GET", again: true},
@@ -115,7 +133,8 @@ func TestKeptConnectionBreaks(t *testing.T) {
 			mustDo(t, tr, mustRequest(t, "GET", "http://"+f.addr+"/", ""), "200 ok")
 			r := mustRequest(t, tt.method, "http://"+f.addr+"/", tt.body, tt.header...)
 			conns := 0
-			r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { conns++ }}))
+			r = r.WithContext(httptrace.WithClientTrace(r.Context(),
+				&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { conns++ }}))
 			status, _, err := do(tr, r)
 			if got := err == nil && status == http.StatusOK; got != tt.again {
 				t.Fatalf("got %d, %v, want an answer: %t", status, err, tt.again)
@@ -133,7 +152,7 @@ func TestKeptConnectionBreaks(t *testing.T) {
 	}
 }
 
-// TestBodyThatCanNotBeReadAgain is not sent a second time, whatever its request's key says.
+// TestBodyThatCanNotBeReadAgain is not sent a second time, not even with an idempotency key.
 func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 	t.Parallel()
 	f := newFar(t, []step{ok, end}, []step{ok})
@@ -146,7 +165,8 @@ func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 	}
 }
 
-// TestContext: whoever waits is let go when the context ends, with its error, and the connection is not used again.
+// TestContext: a waiting caller returns when the context ends, with its error, and the connection
+// is not used again.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -157,9 +177,12 @@ func TestContext(t *testing.T) {
 		"DeadlineBeforeTheHeader": {"", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Millisecond)
 		}, context.DeadlineExceeded},
-		"DeadlineInTheBody": {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nha", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 20*time.Millisecond)
-		}, context.DeadlineExceeded},
+		"DeadlineInTheBody": {
+			"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nha",
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, 20*time.Millisecond)
+			}, context.DeadlineExceeded,
+		},
 		"Canceled": {"", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(20*time.Millisecond, cancel)
@@ -213,14 +236,18 @@ func TestContextThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestRefused: what can not be sent says why, says that nothing was, and closes the body all the same.
+// TestRefused: a request that cannot be sent returns the reason, proves that nothing was sent, and
+// closes the body.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	dial := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: io.EOF}
 	}
 	tr := newTransport(t, upstream.Config{Dial: dial})
-	for url, want := range map[string]error{"https://a/": upstream.ErrScheme, "http:///": upstream.ErrScheme, "http://a/": io.EOF} {
+	for url, want := range map[string]error{
+		"https://a/": upstream.ErrScheme, "http:///": upstream.ErrScheme,
+		"http://a/": io.EOF,
+	} {
 		body := &tracked{Reader: strings.NewReader("body")}
 		r := mustRequest(t, "POST", "http://a/", "")
 		u, err := r.URL.Parse(url)
@@ -230,7 +257,8 @@ func TestRefused(t *testing.T) {
 		r.URL, r.Body, r.ContentLength = u, body, 4
 		_, _, err = do(tr, r)
 		var op *net.OpError
-		if !errors.Is(err, want) || want == io.EOF && (!errors.As(err, &op) || op.Op != "dial") || !body.closed { //nolint:errorlint // the table's own
+		dialed := !errors.As(err, &op) || op.Op != "dial"
+		if !errors.Is(err, want) || want == io.EOF && dialed || !body.closed { //nolint:errorlint // the table's own
 			t.Errorf("%s: got %v, body closed %t, want %v", url, err, body.closed, want)
 		}
 	}
@@ -251,7 +279,8 @@ func TestSameBytes(t *testing.T) {
 	std := &http.Transport{DisableCompression: true}
 	t.Cleanup(std.CloseIdleConnections)
 	for _, tr := range []http.RoundTripper{newTransport(t, upstream.Config{}), std} {
-		mustDo(t, tr, mustRequest(t, "POST", "http://"+f.addr+"/v1/a?b=c%20d", `{"a":1}`, "Content-Type", "application/json", "Idempotency-Key", "k"), "200 ok")
+		mustDo(t, tr, mustRequest(t, "POST", "http://"+f.addr+"/v1/a?b=c%20d", `{"a":1}`, "Content-Type", "application/json",
+			"Idempotency-Key", "k"), "200 ok")
 		mustDo(t, tr, mustRequest(t, "GET", "http://"+f.addr, "", "Authorization", "Bearer x"), "200 ok")
 		r := mustRequest(t, "POST", "http://"+f.addr+"/", "")
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("of unknown length")), -1
@@ -263,7 +292,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: every request gets its own answer, though the server drops a connection now and then.
+// TestManyAtOnce: every request gets its own response, though the server drops a connection now and
+// then.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	var count atomic.Int64
