@@ -62,7 +62,10 @@ func (r *Record) mac(key []byte) []byte {
 	put(r.Previous)
 	put(strconv.AppendInt(nil, r.Sequence, 10))
 	put(strconv.AppendInt(nil, r.At.UnixMilli(), 10))
-	for _, text := range []string{r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome, r.RequestID} {
+	for _, text := range []string{
+		r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome,
+		r.RequestID,
+	} {
 		put([]byte(text))
 	}
 	return h.Sum(nil)

@@ -34,7 +34,8 @@ func (v *Verifier) Add(r *Record) error {
 	case r.Sequence != v.head.Sequence+1:
 		return fmt.Errorf("%w: record %d follows record %d", ErrBroken, r.Sequence, v.head.Sequence)
 	case !bytes.Equal(r.Previous, v.head.MAC):
-		return fmt.Errorf("%w: record %d was not written after record %d as it is now", ErrBroken, r.Sequence, v.head.Sequence)
+		return fmt.Errorf("%w: record %d was not written after record %d as it is now", ErrBroken, r.Sequence,
+			v.head.Sequence)
 	}
 	v.head = Head{r.Sequence, r.MAC}
 	if r.Action == Purged {
@@ -64,7 +65,8 @@ func (v *Verifier) End() (Head, error) {
 	if v.first != nil && v.known.Sequence < v.first.Sequence {
 		return v.head, nil // it was purged, which begins has checked
 	}
-	return v.head, fmt.Errorf("%w: record %d was logged, and the last one is record %d", ErrBroken, v.known.Sequence, v.head.Sequence)
+	return v.head, fmt.Errorf("%w: record %d was logged, and the last one is record %d", ErrBroken, v.known.Sequence,
+		v.head.Sequence)
 }
 
 // begins checks that the chain begins with record 1, or behind the records that a purge removed.
@@ -78,7 +80,8 @@ func (v *Verifier) begins() error {
 		}
 		return nil
 	case v.purge == nil || v.purge.Sequence != v.first.Sequence-1 || !bytes.Equal(v.purge.MAC, v.first.Previous):
-		return fmt.Errorf("%w: the records before record %d are missing, and no purge removed them", ErrBroken, v.first.Sequence)
+		return fmt.Errorf("%w: the records before record %d are missing, and no purge removed them", ErrBroken,
+			v.first.Sequence)
 	}
 	return nil
 }
