@@ -1,3 +1,4 @@
-// Package seal keeps out of the database what an answer showed once: an answer that holds a secret is stored encrypted, so that it can be
-// given again to whoever sends the same request, and says nothing to whoever reads the file.
+// Package seal keeps secrets that a response shows once out of the database. Such a response is
+// stored encrypted, so that a retry of the same request gets it again. A reader of the file without
+// the request cannot decrypt it.
 package seal

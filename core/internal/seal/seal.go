@@ -30,8 +30,8 @@ type Sealer struct{ roots *root.Ring }
 // New returns a Sealer under the keys of a ring.
 func New(roots *root.Ring) *Sealer { return &Sealer{roots} }
 
-// aead draws a nonce for each text. Each place has a key of its own, for at the rate of payments
-// one key would soon encrypt more texts than random nonces allow.
+// aead draws a nonce for each text. Each place has its own key: at the rate of payments, one key
+// would soon encrypt more texts than random nonces allow.
 func aead(key root.Key, place []byte) cipher.AEAD {
 	mac := hmac.New(sha256.New, key.Bytes)
 	mac.Write(place)
@@ -58,7 +58,7 @@ func beginning(version int64) []byte {
 }
 
 // Before returns the range of everything sealed under a version of the root secret older than this
-// one: from first, which may be in it, to end, which is not.
+// one. The range includes first and excludes end.
 func Before(version int64) (first, end []byte) { return beginning(0), beginning(version) }
 
 // Sealed reports whether Seal made b.

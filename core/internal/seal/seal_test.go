@@ -98,8 +98,8 @@ func (k *kept) Read(context.Context) ([]byte, error) { return k.set.Bytes() }
 // String implements root.Place.
 func (*kept) String() string { return "a test" }
 
-// TestOpenReadsANewVersion: another core seals under a version of the root secret that this core has
-// not read. Open reads the root secret again and opens the text.
+// TestOpenReadsANewVersion: another core seals under a version of the root secret that this core
+// has not read. Open reads the root secret again and opens the text.
 func TestOpenReadsANewVersion(t *testing.T) {
 	t.Parallel()
 	c, at := clock.NewFake(birth), &kept{MustSet(t)}
