@@ -1,2 +1,3 @@
-// Package ratelimit bounds how many requests a second one API key may make: a token bucket each, in memory.
+// Package ratelimit bounds how many requests a second one API key may make: a token bucket each, in
+// memory.
 package ratelimit

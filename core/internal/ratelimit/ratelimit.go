@@ -22,7 +22,7 @@ type Limiter struct {
 	buckets map[int64]*rate.Limiter // guarded by mu
 }
 
-// Verdict is what the bucket says of one request.
+// Verdict is the result of the bucket for one request.
 type Verdict struct {
 	Allowed    bool
 	Remaining  int // requests that would be allowed right now
@@ -30,7 +30,8 @@ type Verdict struct {
 	RetryAfter int // seconds until a refused request would be allowed, 0 for an allowed one
 }
 
-// New returns a Limiter that allows perSecond requests a second, and twice as many at once to a key that has been idle.
+// New returns a Limiter that allows perSecond requests a second, and twice as many at once to a key
+// that has been idle.
 func New(perSecond int) *Limiter {
 	burst := 2 * perSecond
 	return &Limiter{
@@ -39,7 +40,8 @@ func New(perSecond int) *Limiter {
 	}
 }
 
-// Policy is the value of the RateLimit-Policy header field: how many requests (q) in how many seconds (w).
+// Policy is the value of the RateLimit-Policy header field: how many requests (q) in how many
+// seconds (w).
 func (l *Limiter) Policy() string { return l.policy }
 
 // Take counts a request of the key.
@@ -81,8 +83,8 @@ func (l *Limiter) bucket(key int64, now time.Time) *rate.Limiter {
 	return b
 }
 
-// sweep makes room. A full bucket says nothing that a new one would not say; only when too few are full, others go too, and their keys
-// begin anew.
+// sweep makes room. A full bucket is equal to a new one, so it is removed first. If too few are
+// full, others are removed too, and their keys begin anew.
 func (l *Limiter) sweep(now time.Time) {
 	for key, b := range l.buckets {
 		if b.TokensAt(now) >= float64(l.burst) {
