@@ -12,10 +12,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ErrMalformed says that a string is no API key of ours, whoever issued it.
+// ErrMalformed reports that a string is no API key of ours.
 var ErrMalformed = errors.New("apikey: malformed key")
 
-// Kind says where a key may be used, in the words of the v1 contract.
+// Kind is where a key may be used, in the words of the v1 contract.
 type Kind string
 
 // The kinds of keys.
@@ -24,7 +24,7 @@ const (
 	Publishable Kind = "publishable" // browsers and mobile apps
 )
 
-// Mode says whether a key moves real money, in the words of the v1 contract.
+// Mode is whether a key moves real money, in the words of the v1 contract.
 type Mode string
 
 // The modes of keys.
@@ -33,7 +33,7 @@ const (
 	Live Mode = "live"
 )
 
-// Parsed is what a key says about itself. It proves nothing: only the stored hash does.
+// Parsed holds the claims of a key's text. It proves nothing: only the stored hash does.
 type Parsed struct {
 	Kind Kind
 	Mode Mode
@@ -50,8 +50,8 @@ const (
 	Length = prefixLen + bodyLen + sumLen
 )
 
-// New makes a key from 32 bytes of random, which is crypto/rand.Reader outside of tests. It fails when random does, or when kind
-// or mode is none of the constants above.
+// New makes a key from 32 bytes of random, which is crypto/rand.Reader outside of tests. It fails
+// when random does, or when kind or mode is none of the constants above.
 func New(kind Kind, mode Mode, random io.Reader) (secret.String, error) {
 	prefix, ok := prefixOf(kind, mode)
 	if !ok {
@@ -67,8 +67,8 @@ func New(kind Kind, mode Mode, random io.Reader) (secret.String, error) {
 	return secret.New(string(appendSum(key))), nil
 }
 
-// Parse tells a key from garbage by its prefix, length, alphabet and checksum, without the store. Its error is ErrMalformed
-// and never repeats the key.
+// Parse distinguishes a key from garbage by its prefix, length, alphabet and checksum, without the
+// store. Its error is ErrMalformed and never repeats the key.
 func Parse(key string) (Parsed, error) {
 	if len(key) != Length {
 		return Parsed{}, ErrMalformed
@@ -88,7 +88,8 @@ func Parse(key string) (Parsed, error) {
 	return p, nil
 }
 
-// Hash is what the store keeps in place of a key: its HMAC-SHA256 under pepper, so that a stolen table alone confirms no guess.
+// Hash returns the value that the store keeps instead of a key: its HMAC-SHA256 under pepper. So a
+// stolen table alone confirms no guess.
 func Hash(pepper []byte, key string) [32]byte {
 	mac := hmac.New(sha256.New, pepper)
 	mac.Write([]byte(key))
@@ -97,8 +98,9 @@ func Hash(pepper []byte, key string) [32]byte {
 	return sum
 }
 
-// Hint is the last four characters of a key, by which its owner recognizes it. They belong to the checksum, so they reveal
-// almost nothing of the secret. A string too short to be a key has no hint.
+// Hint is the last four characters of a key, by which its owner recognizes it. They belong to the
+// checksum, so they reveal almost nothing of the secret. A string too short to be a key has no
+// hint.
 func Hint(key string) string {
 	if len(key) < Length {
 		return ""

@@ -56,7 +56,8 @@ func TestNew(t *testing.T) {
 	})
 	t.Run("ErrShortRandom", func(t *testing.T) {
 		t.Parallel()
-		if _, err := apikey.New(apikey.Secret, apikey.Test, strings.NewReader("short")); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := apikey.New(apikey.Secret, apikey.Test, strings.NewReader("short")); !errors.Is(err,
+			io.ErrUnexpectedEOF) {
 			t.Errorf("got %v, want %v", err, io.ErrUnexpectedEOF)
 		}
 	})
@@ -115,7 +116,8 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// FuzzParse holds Parse against a second implementation of the format: whatever it accepts, New makes from the same 32 bytes.
+// FuzzParse compares Parse with a second implementation of the format. New must make every accepted
+// key from the same 32 bytes.
 func FuzzParse(f *testing.F) {
 	f.Add(golden)
 	f.Add("pk_live_" + golden[8:])

@@ -2,7 +2,8 @@ package apikey
 
 import "slices"
 
-// The scopes, in the words of the v1 contract. Each names what a key may do, apart from what its kind forbids.
+// The scopes, in the words of the v1 contract. Each names an action that a key may do, apart from
+// the limits of its kind.
 const (
 	ScopePaymentsAuthorize = "payments:authorize" // create and void transactions
 	ScopePaymentsCapture   = "payments:capture"
@@ -28,8 +29,9 @@ func AllScopes() []string {
 	}
 }
 
-// DefaultScopes returns what a key of this kind may do unless it is made with less: everything for a secret key, tokens and
-// confirmation for a publishable one, which may never have more. An unknown kind may do nothing. The slice is the caller's.
+// DefaultScopes returns the scopes of a key of this kind unless it is made with fewer. A secret key
+// has all. A publishable key has tokens and confirmation, and may never have more. An unknown kind
+// has none. The slice is the caller's.
 func DefaultScopes(kind Kind) []string {
 	switch kind {
 	case Secret:
@@ -40,7 +42,7 @@ func DefaultScopes(kind Kind) []string {
 	return nil
 }
 
-// ValidScope says whether s is one of AllScopes.
+// ValidScope reports whether s is one of AllScopes.
 func ValidScope(s string) bool {
 	return slices.Contains(AllScopes(), s)
 }
