@@ -14,10 +14,11 @@ const Root = "/admin/v1"
 //go:embed admin.openapi.yaml
 var openAPI string
 
-// OpenAPI returns the contract: an OpenAPI 3.0 document in YAML. The caller may keep and change the copy.
+// OpenAPI returns the contract: an OpenAPI 3.0 document in YAML. The caller may keep and change the
+// copy.
 func OpenAPI() []byte { return []byte(openAPI) }
 
-// Status says whether a merchant is in service.
+// Status is whether a merchant is in service.
 type Status string
 
 // The statuses of merchants.
@@ -29,7 +30,7 @@ const (
 // ObjectMerchant is the object of a Merchant.
 const ObjectMerchant = "merchant"
 
-// Merchant is whom payments are taken for.
+// Merchant is a merchant that takes payments.
 type Merchant struct {
 	ID              string `json:"id"`
 	Object          string `json:"object"`
@@ -65,7 +66,7 @@ type MerchantCreate struct {
 	KeepCustomersDays *int `json:"keep_customers_days,omitempty"`
 }
 
-// MerchantUpdate is the body of an update. What is nil stays as it is.
+// MerchantUpdate is the body of an update. A nil field stays as it is.
 type MerchantUpdate struct {
 	Name            *string `json:"name,omitempty"`
 	TimeZone        *string `json:"time_zone,omitempty"`
@@ -85,7 +86,7 @@ type APIKeyCreate struct {
 	ExpiresAt *v1.Time      `json:"expires_at,omitempty"`
 }
 
-// EventCreate is the body of an announcement. Of a type, a merchant is told once per name.
+// EventCreate is the body of an announcement. Of a type, a merchant gets one event per name.
 type EventCreate struct {
 	Mode   v1.Mode        `json:"mode"`
 	Type   v1.EventType   `json:"type"`
@@ -93,7 +94,8 @@ type EventCreate struct {
 	Object jsontext.Value `json:"object"`
 }
 
-// BroadcastCreate is the body of what all merchants are told. Of a type, they are told once per name.
+// BroadcastCreate is the body of an announcement to all merchants. Of a type, each gets one event
+// per name.
 type BroadcastCreate struct {
 	Type   v1.EventType   `json:"type"`
 	Name   string         `json:"name"`
@@ -103,7 +105,7 @@ type BroadcastCreate struct {
 // ObjectBroadcast is the object of a Broadcast.
 const ObjectBroadcast = "broadcast"
 
-// BroadcastStatus says whether all merchants were told.
+// BroadcastStatus is whether all merchants have the event.
 type BroadcastStatus string
 
 // The statuses of broadcasts.
@@ -112,7 +114,7 @@ const (
 	Told    BroadcastStatus = "told"
 )
 
-// Broadcast is what all merchants are told, and how far that has come.
+// Broadcast is an announcement to all merchants, and how far it has come.
 type Broadcast struct {
 	Object     string          `json:"object"`
 	Type       v1.EventType    `json:"type"`
@@ -128,8 +130,9 @@ const ObjectStep = "step"
 
 // Step is a request to the acquirer whose outcome is not known, or a pending reversal.
 type Step struct {
-	ID            string   `json:"id"`        // rev_… of a pending reversal, otherwise Reference
-	Reference     string   `json:"reference"` // the acquirer's, of the attempt; of a reversal: of the step that it reverses
+	ID string `json:"id"` // rev_… of a pending reversal, otherwise Reference
+	// the acquirer's, of the attempt; of a reversal: of the step that it reverses
+	Reference     string   `json:"reference"`
 	Object        string   `json:"object"`
 	Kind          string   `json:"kind"` // authorize, void, capture, refund, credit (an unlinked refund) or reversal
 	Merchant      string   `json:"merchant"`

@@ -5,7 +5,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Role is what an operator token may do.
+// Role is the set of actions that an operator token may do.
 type Role string
 
 // The roles.
