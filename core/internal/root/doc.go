@@ -1,4 +1,4 @@
-// Package root holds the root secrets of a store: the versions from which core derives the keys of
-// API key hashes, stored responses and client secrets, and the lasting keys of values that must
-// stay the same for ever.
+// Package root holds the root secrets of a store. From their versions, core derives the keys of API
+// key hashes, stored responses and client secrets. Lasting keys are for values that must stay the
+// same for ever.
 package root

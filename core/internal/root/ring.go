@@ -29,7 +29,7 @@ type Ring struct {
 	at    Place // nil: the set never changes
 	clock clock.Clock
 
-	mu     sync.RWMutex // guards what follows
+	mu     sync.RWMutex // guards the fields below
 	set    *Set
 	kept   []byte    // as it was read
 	missed time.Time // when Missed read last

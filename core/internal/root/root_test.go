@@ -35,7 +35,7 @@ func mustRotate(t *testing.T, s *root.Set, now time.Time) *root.Set {
 	return next
 }
 
-// TestVersions: a new version is used for new values from its activation on, older ones stay for
+// TestVersions: a new version is used for new values from its activation on. Older ones stay for
 // the values made with them, and lasting keys never change.
 func TestVersions(t *testing.T) {
 	t.Parallel()
@@ -61,10 +61,14 @@ func TestVersions(t *testing.T) {
 	if kept := after.Keys(root.APIKeys)[1]; !bytes.Equal(old.Bytes, kept.Bytes) {
 		t.Error("the older version has another key")
 	}
-	if bytes.Equal(old.Bytes, after.Keys(root.APIKeys)[0].Bytes) || bytes.Equal(old.Bytes, before.Keys(root.Responses)[0].Bytes) {
+	if bytes.Equal(old.Bytes, after.Keys(root.APIKeys)[0].Bytes) ||
+		bytes.Equal(old.Bytes, before.Keys(root.Responses)[0].Bytes) {
 		t.Error("two versions or purposes share a key")
 	}
-	for _, l := range []root.Lasting{root.CardFingerprints, root.Requests, root.WebhookSecrets, root.AuditRecords, root.VaultKEK} {
+	for _, l := range []root.Lasting{
+		root.CardFingerprints, root.Requests, root.WebhookSecrets, root.AuditRecords,
+		root.VaultKEK,
+	} {
 		if was, is := before.Lasting(l), after.Lasting(l); len(was) != 32 || !bytes.Equal(was, is) {
 			t.Errorf("%s has changed", l)
 		}
@@ -114,7 +118,8 @@ func TestStored(t *testing.T) {
 	}
 	for _, bad := range [][]byte{
 		nil, []byte("short"), kept[:len(kept)-1], bytes.Replace(kept, []byte(`"number":2`), []byte(`"number":1`), 1),
-		bytes.Replace(kept, []byte(`"webhook-secret":"`), []byte(`"webhook-secret":"AAAA`), 1), []byte(`{"format":1,"versions":[]}`),
+		bytes.Replace(kept, []byte(`"webhook-secret":"`), []byte(`"webhook-secret":"AAAA`), 1),
+		[]byte(`{"format":1,"versions":[]}`),
 		bytes.Replace(kept, []byte(`"format":1`), []byte(`"format":2`), 1),
 	} {
 		if _, err := root.Parse("here", bad); err == nil {
@@ -122,7 +127,8 @@ func TestStored(t *testing.T) {
 		}
 	}
 	v := s.Newest()
-	if got := fmt.Sprintf("%v %+v %#v %s", v, v, v, s.Versions()); bytes.Contains([]byte(got), v.Secret) || len(got) > 200 {
+	if got := fmt.Sprintf("%v %+v %#v %s", v, v, v, s.Versions()); bytes.Contains([]byte(got), v.Secret) ||
+		len(got) > 200 {
 		t.Errorf("printed: %s", got)
 	}
 }

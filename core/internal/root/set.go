@@ -15,7 +15,7 @@ import (
 // size is the length of each secret and derived key in bytes.
 const size = 32
 
-// Purpose is what a key derived from a version is for. Purposes never share a key.
+// Purpose is the use of a key derived from a version. Purposes never share a key.
 type Purpose string
 
 // The purposes of derived keys, which a rotation changes.
@@ -25,11 +25,11 @@ const (
 	ClientSecrets Purpose = "client-secret"
 )
 
-// Lasting is what a key is for that no rotation changes, since the values made with it must stay
+// Lasting is the use of a key that no rotation changes, since the values made with it must stay
 // equal.
 type Lasting string
 
-// The lasting keys. Each is a random secret of its own.
+// The lasting keys. Each is a separate random secret.
 const (
 	CardFingerprints Lasting = "card-fingerprint"
 	Requests         Lasting = "request-fingerprint" // and names of idempotency keys
@@ -79,11 +79,11 @@ func purposes() []Purpose { return []Purpose{APIKeys, Responses, ClientSecrets} 
 // read it: they do every ReadEvery.
 const Activation = time.Minute
 
-// Overlap is how long a version stays needed after the next one is active: responses and client
+// Overlap is how long a version stays needed after the next one is active. Responses and client
 // secrets made under it are stored for 24 h.
 const Overlap = 24 * time.Hour
 
-// What a rotation or a drop is refused for.
+// The reasons to refuse a rotation or a drop.
 var (
 	// ErrPending: the newest version is not active yet.
 	ErrPending = errors.New("root secret: the newest version is not in use yet")
