@@ -1,3 +1,4 @@
-// Package backup is the form of a backup: a folder of files, and a manifest that says how long each is and what it hashes to, so that a
-// restore notices what a disk or a transfer did to it. It knows nothing of what the files hold.
+// Package backup is the form of a backup: a folder of files, and a manifest with the length and the
+// hash of each. So a restore notices files that a disk or a transfer damaged. The package does not
+// read the content of the files.
 package backup

@@ -22,10 +22,10 @@ const ManifestFile = "manifest.json"
 // format counts up when the form changes.
 const format = 1
 
-// ErrDamaged is wrapped by what Read and Copy say of a backup that is not as it was made.
+// ErrDamaged is wrapped by the errors of Read and Copy for a backup that is not as it was made.
 var ErrDamaged = errors.New("backup: damaged")
 
-// Manifest is what a backup consists of.
+// Manifest lists the files of a backup.
 type Manifest struct {
 	Format    int       `json:"format"`
 	CreatedAt time.Time `json:"created_at"`
@@ -39,7 +39,8 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Seal makes the folder a backup: it syncs the files, describes them in the manifest, and syncs that.
+// Seal makes the folder a backup: it syncs the files, describes them in the manifest, and syncs
+// that.
 func Seal(dir string, names []string, now time.Time) error {
 	m := Manifest{Format: format, CreatedAt: now.UTC().Truncate(time.Second)}
 	for _, name := range names {
@@ -64,7 +65,8 @@ func Seal(dir string, names []string, now time.Time) error {
 	return nil
 }
 
-// Read reads the manifest of a backup. Only the given names may be in it, and those that are required must be.
+// Read reads the manifest of a backup. Only the given names may be in it, and the required ones
+// must be.
 func Read(dir string, allowed map[string]bool) (Manifest, error) {
 	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if err != nil {
@@ -89,7 +91,8 @@ func Read(dir string, allowed map[string]bool) (Manifest, error) {
 	return m, nil
 }
 
-// Fetch copies one file of the backup from one folder to another, durably, and fails unless it is what the manifest says.
+// Fetch copies one file of the backup from one folder to another, durably, and fails unless it
+// matches the manifest.
 func (f File) Fetch(from, to string) error {
 	target := filepath.Join(to, f.Name)
 	if err := Copy(filepath.Join(from, f.Name), target); err != nil {
@@ -105,8 +108,8 @@ func (f File) Fetch(from, to string) error {
 	return nil
 }
 
-// Copy copies a file that exists to one that does not, durably and readable to the owner alone. What it leaves of a failure is for the
-// caller to remove with the folder.
+// Copy copies a file that exists to one that does not, durably and readable to the owner alone.
+// After a failure the caller removes the folder with its remains.
 func Copy(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
