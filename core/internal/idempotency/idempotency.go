@@ -18,14 +18,14 @@ const (
 	byPublishableKey
 )
 
-// nameSize is the length of a name in bytes, before it is written as hexadecimal digits. Half of the
-// HMAC is as long as a UUID and keeps the index of the keys short.
+// nameSize is the length of a name in bytes, before it is written as hexadecimal digits. Half of
+// the HMAC is as long as a UUID and keeps the index of the keys short.
 const nameSize = sha256.Size / 2
 
-// Name returns the name under which the store keeps an idempotency key: 32 hexadecimal digits of its
-// HMAC under the pepper. A key can hold any text of a client, a card number included, so the store
-// holds no key itself. The same key has another name if it came with a publishable API key: a payer
-// cannot take a key away from the merchant's servers.
+// Name returns the name under which the store keeps an idempotency key: 32 hexadecimal digits of
+// its HMAC under the pepper. A key can hold any text of a client, a card number included, so the
+// store holds no key itself. The same key has another name if it came with a publishable API key: a
+// payer cannot take a key away from the merchant's servers.
 func Name(pepper []byte, key string, publishable bool) string {
 	sender := byServer
 	if publishable {
@@ -38,10 +38,10 @@ func Name(pepper []byte, key string, publishable bool) string {
 }
 
 // Fingerprint returns the HMAC of method, path and body under the pepper. Bodies with the same
-// canonical form have the same fingerprint: the order of names and white space do not count, and an
-// empty body counts as an empty object. Security codes do not count either, because a stored HMAC confirms
-// guesses to a reader of the pepper. All bodies that are not JSON count as one, and so do those that
-// nest too deep: each is rejected, and its fingerprint is never stored.
+// canonical form have the same fingerprint. The order of names and white space do not count, and an
+// empty body counts as an empty object. Security codes do not count either, because a stored HMAC
+// confirms guesses to a reader of the pepper. All bodies that are not JSON, or nest too deep, count
+// as one. Each of them is rejected, and its fingerprint is never stored.
 func Fingerprint(pepper []byte, method, path string, body []byte) []byte {
 	mac := hmac.New(sha256.New, pepper)
 	for _, part := range [][]byte{[]byte(method), []byte(path), comparableBody(body)} {
@@ -57,8 +57,8 @@ var codes = map[jsonscan.Member]bool{
 	{Depth: 1, Name: "card_cvc"}:            true,
 }
 
-// comparableBody returns the canonical form of a body without its security codes. It returns nil if the
-// body is not JSON or nests too deep.
+// comparableBody returns the canonical form of a body without its security codes. It returns nil if
+// the body is not JSON or nests too deep.
 func comparableBody(body []byte) []byte {
 	canonical := keyheader.Canonical(body)
 	if !bytes.Contains(canonical, []byte(`cvc":`)) { // the canonical form has no escapes in it

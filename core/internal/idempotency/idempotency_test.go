@@ -15,7 +15,10 @@ func TestFingerprint(t *testing.T) {
 		return idempotency.Fingerprint(secret, method, path, []byte(body))
 	}
 	base := of("POST", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[1,2]}}`)
-	for _, same := range []string{`{"b":{"d":[1,2],"c":"é"},"a":1}`, "{ \"a\" : 1,\n\t\"b\":{\"c\":\"\\u00e9\",\"d\":[1 ,2]}}"} {
+	for _, same := range []string{
+		`{"b":{"d":[1,2],"c":"é"},"a":1}`,
+		"{ \"a\" : 1,\n\t\"b\":{\"c\":\"\\u00e9\",\"d\":[1 ,2]}}",
+	} {
 		if !bytes.Equal(of("POST", "/v1/refunds", same), base) {
 			t.Errorf("%s counts as another request", same)
 		}
@@ -24,11 +27,15 @@ func TestFingerprint(t *testing.T) {
 		t.Error("no body and an empty object count as two requests")
 	}
 	others := [][]byte{
-		of("PUT", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[1,2]}}`), of("POST", "/v1/refunds/", `{"a":1,"b":{"c":"é","d":[1,2]}}`),
-		of("POST", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[2,1]}}`), of("POST", "/v1/refunds", `{"a":"1","b":{"c":"é","d":[1,2]}}`),
+		of("PUT", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[1,2]}}`),
+		of("POST", "/v1/refunds/", `{"a":1,"b":{"c":"é","d":[1,2]}}`),
+		of("POST", "/v1/refunds", `{"a":1,"b":{"c":"é","d":[2,1]}}`),
+		of("POST", "/v1/refunds", `{"a":"1","b":{"c":"é","d":[1,2]}}`),
 		of("POST", "/v1/refunds", `{}`), of("POST", "/v1/refunds", `{`),
-		of("POSTT", "/v1/refunds", ``), of("POST", "T/v1/refunds", ``), of("POST", "/v1/refunds", `{"a":999999999999}`), of("POST", "/v1/refunds", `{"a":999999999998}`),
-		of("POST", "/v1/refunds", `{"a":9007199254740993}`), of("POST", "/v1/refunds", `{"a":9007199254740992}`), // one double
+		of("POSTT", "/v1/refunds", ``), of("POST", "T/v1/refunds", ``), of("POST", "/v1/refunds", `{"a":999999999999}`),
+		of("POST", "/v1/refunds", `{"a":999999999998}`),
+		// one double
+		of("POST", "/v1/refunds", `{"a":9007199254740993}`), of("POST", "/v1/refunds", `{"a":9007199254740992}`),
 		of("POST", "/v1/refunds", `{"a":5e-324}`), of("POST", "/v1/refunds", `{"a":4e-324}`),
 		idempotency.Fingerprint([]byte("another"), "POST", "/v1/refunds", nil),
 	}
@@ -57,8 +64,8 @@ func TestFingerprintOfDeepBodies(t *testing.T) {
 	}
 }
 
-// TestFingerprintWithoutSecurityCodes wants a code to have no effect, however it is written, and all
-// else to have one.
+// TestFingerprintWithoutSecurityCodes wants a code to have no effect, however it is written, and
+// all else to have one.
 func TestFingerprintWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	of := func(body string) string {
@@ -66,11 +73,16 @@ func TestFingerprintWithoutSecurityCodes(t *testing.T) {
 	}
 	for base, same := range map[string][]string{
 		`{"a":1,"card":{"number":"4"}}`: {
-			`{"card":{"number":"4","cvc":"123"},"a":1}`, `{"a":1,"card":{"cvc":"321","number":"4"}}`, `{"a":1,"card":{"c\u0076c":321,"number":"4"}}`,
+			`{"card":{"number":"4","cvc":"123"},"a":1}`, `{"a":1,"card":{"cvc":"321","number":"4"}}`,
+			`{"a":1,"card":{"c\u0076c":321,"number":"4"}}`,
 			`{"a":1,"c\u0061rd":{"cvc":{"x":[1]},"number":"4"}}`, `{"a":1,"card":{"number":"4"},"card_cvc":"12"}`,
 		},
 		`{}`: {`{"card_cvc":"123"}`, ` { "card_cvc" : "321" } `},
-		`{`:  {`{ `, `{"card":{"cvc":"123"}`, `{"card_cvc":"123"`, `{"card_cvc":"1","card_cvc":"2"}`, "{\"card_cvc\":\"\xff\"}"}, // no JSON
+		// no JSON
+		`{`: {
+			`{ `, `{"card":{"cvc":"123"}`, `{"card_cvc":"123"`, `{"card_cvc":"1","card_cvc":"2"}`,
+			"{\"card_cvc\":\"\xff\"}",
+		},
 	} {
 		for _, body := range same {
 			if of(body) != of(base) {
