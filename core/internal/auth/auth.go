@@ -12,14 +12,17 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// ErrInvalidKey says that a string is no valid API key: malformed, unknown, revoked or expired. Which of them is not told.
+// ErrInvalidKey reports that a string is no valid API key: malformed, unknown, revoked or expired.
+// It does not reveal which of them.
 var ErrInvalidKey = errors.New("auth: invalid api key")
 
-// ErrMerchantDisabled says that the key is valid, but an operator has taken its merchant out of service.
+// ErrMerchantDisabled reports that the key is valid, but an operator has taken its merchant out of
+// service.
 var ErrMerchantDisabled = errors.New("auth: merchant disabled")
 
-// A key found in the store is believed for cacheTime without looking again, so that is how long a change by another process takes
-// to be felt by what only reads. Its expiry is checked at every use. What changes anything looks at the key's row in its own command (store.UseKey).
+// A key found in the store is cached for cacheTime. A change by another process takes as long to
+// reach requests that only read. The expiry is checked at every use. A command that writes reads
+// the key's row itself (store.UseKey).
 const (
 	cacheTime = time.Second
 	cacheSize = 4096
@@ -31,7 +34,7 @@ type Authenticator struct {
 	clock clock.Clock
 	roots *root.Ring
 
-	mu      sync.RWMutex // guards what follows
+	mu      sync.RWMutex // guards the fields below
 	cache   map[[32]byte]cached
 	changes int // counts Forget
 
@@ -51,7 +54,8 @@ func New(db *store.DB, c clock.Clock, roots *root.Ring) *Authenticator {
 	}
 }
 
-// Authenticate returns the key, ErrInvalidKey, ErrMerchantDisabled, or another error when the store could not be asked. The result is shared: read only.
+// Authenticate returns the key, ErrInvalidKey, ErrMerchantDisabled, or another error if the store
+// could not be read. The result is shared: read only.
 func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Key, error) {
 	if _, err := apikey.Parse(key); err != nil {
 		return nil, ErrInvalidKey
@@ -104,7 +108,7 @@ func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*s
 	return nil, store.ErrNotFound
 }
 
-// Again is what the store says now of a key that Authenticate returned.
+// Again reads a key that Authenticate returned from the store again.
 func (a *Authenticator) Again(ctx context.Context, k *store.Key) (*store.Key, error) {
 	k, err := a.store.KeyByID(ctx, k.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -126,7 +130,8 @@ func usable(k *store.Key, now time.Time) error {
 	return nil
 }
 
-// Forget makes the next use of every key look into the store. Call it when a change of keys is committed, before that is answered.
+// Forget makes the next use of every key read the store. Call it when a change of keys is
+// committed, before the response.
 func (a *Authenticator) Forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,7 +149,8 @@ func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *store.Key, chan
 	return c.key, a.changes
 }
 
-// remember keeps what was read, unless keys have changed since the read began: it may be from before.
+// remember keeps a key that was read, unless keys have changed since the read began: it may be from
+// before.
 func (a *Authenticator) remember(hash [32]byte, c cached, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,7 +21,8 @@ func TestAuthenticate(t *testing.T) {
 		t.Fatal(err)
 	}
 	roots := root.Of(set, s.Clock)
-	key, err := auth.Create(t.Context(), s.DB, s.IDs, roots, rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Live: true, Kind: apikey.Publishable})
+	key, err := auth.Create(t.Context(), s.DB, s.IDs, roots, rand.Reader,
+		auth.KeySpec{Merchant: s.Tenant.Merchant, Live: true, Kind: apikey.Publishable})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,8 @@ func TestAuthenticate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Tenant.Merchant != s.Tenant.Merchant || !got.Tenant.Live || got.Kind != string(apikey.Publishable) || len(got.Scopes) != 2 {
+		if got.Tenant.Merchant != s.Tenant.Merchant || !got.Tenant.Live || got.Kind != string(apikey.Publishable) ||
+			len(got.Scopes) != 2 {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -52,7 +54,8 @@ func TestAuthenticate(t *testing.T) {
 func TestCreateForNobody(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	_, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: 1, Kind: apikey.Secret})
+	_, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader,
+		auth.KeySpec{Merchant: 1, Kind: apikey.Secret})
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, store.ErrNotFound)
 	}
@@ -62,7 +65,8 @@ func TestExpiry(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	a := auth.New(s.DB, s.Clock, coretest.Roots())
-	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader,
+		auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// KeySpec says what kind of key to make.
+// KeySpec describes the key to make.
 type KeySpec struct {
 	Merchant  int64
 	Live      bool
@@ -28,7 +28,7 @@ type KeySpec struct {
 // Minted is a key that was made and is not stored yet. The secret is nowhere else.
 type Minted struct {
 	Key    *store.Key // without an id
-	Hash   []byte     // what the store finds it by
+	Hash   []byte     // by which the store finds it
 	Secret secret.String
 }
 
@@ -63,9 +63,11 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	}, nil
 }
 
-// Create makes a key and stores its hash. The secret is returned here and never again. store.ErrNotFound when there is no such
-// merchant.
-func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ring, random io.Reader, s KeySpec) (secret.String, error) {
+// Create makes a key and stores its hash. The secret is returned here and never again.
+// store.ErrNotFound when there is no such merchant.
+func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ring, random io.Reader,
+	s KeySpec,
+) (secret.String, error) {
 	m, err := Mint(roots, random, s)
 	if err != nil {
 		return secret.String{}, err

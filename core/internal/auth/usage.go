@@ -15,9 +15,10 @@ import (
 // touchBatch is how many keys one commit writes the last use of.
 const touchBatch = 128
 
-// usage remembers when keys were last used, to the minute, until it is written. Noting costs no write that a request waits for.
+// usage remembers when keys were last used, to the minute, until it is written. Noting costs no
+// write that a request waits for.
 type usage struct {
-	mu      sync.RWMutex // guards the map, not what it holds
+	mu      sync.RWMutex // guards the map, not its values
 	minutes map[int64]*minutes
 	rehash  map[int64]store.Rehash // keys to be written under a newer version of the root secret, by id
 }
@@ -29,7 +30,7 @@ func (u *usage) note(key int64, now time.Time) {
 	minute := now.Unix() / 60
 	u.mu.RLock()
 	m, ok := u.minutes[key]
-	if ok && m.used.Load() < minute { // most requests find it noted, and then nobody writes to memory that all read
+	if ok && m.used.Load() < minute { // most requests find it set, and write to no shared memory
 		m.used.Store(minute)
 	}
 	u.mu.RUnlock()
@@ -79,7 +80,8 @@ func (a *Authenticator) flushRehashes(ctx context.Context) error {
 	return nil
 }
 
-// LastUsed is when the key was last used, to the minute: what the store knows, or what this process has not written yet.
+// LastUsed is when the key was last used, to the minute. It is the store's value, or the one that
+// this process has not written yet.
 func (a *Authenticator) LastUsed(k *store.Key) time.Time {
 	a.usage.mu.RLock()
 	defer a.usage.mu.RUnlock()
@@ -113,7 +115,8 @@ func (a *Authenticator) FlushUsage(ctx context.Context) error {
 	return nil
 }
 
-// pending is what was not written yet. What was written and is idle since is dropped, so that the map holds keys in use only.
+// pending returns the uses that were not written yet. It drops keys that were written and are idle
+// since, so that the map holds keys in use only.
 func (u *usage) pending(now time.Time) map[int64]int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestUsageIsWrittenInBatches: more keys than one commit takes, none of them twice, and never an older time over a newer one.
+// TestUsageIsWrittenInBatches: more keys than one commit takes, none of them twice, and never an
+// older time over a newer one.
 func TestUsageIsWrittenInBatches(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -29,7 +30,8 @@ func TestUsageIsWrittenInBatches(t *testing.T) {
 		if err := a.FlushUsage(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Number(t, "SELECT COUNT(*) FROM api_keys WHERE last_used_at = ?", coretest.Birth.UnixMilli()); got != want {
+		if got := s.Number(t, "SELECT COUNT(*) FROM api_keys WHERE last_used_at = ?",
+			coretest.Birth.UnixMilli()); got != want {
 			t.Errorf("used at birth: got %d, want %d", got, want)
 		}
 	}
@@ -64,7 +66,8 @@ func MustMint(t *testing.T, s *coretest.Service) auth.Minted {
 	return m
 }
 
-// TestForgetAtOnce: what was read before a change is not remembered after it, however the two fall.
+// TestForgetAtOnce: a key that was read before a change is not cached after it, in any order of
+// both.
 func TestForgetAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -73,9 +76,10 @@ func TestForgetAtOnce(t *testing.T) {
 		m := MustMint(t, s)
 		var wg sync.WaitGroup
 		for range 3 {
-			wg.Go(func() { _, _ = a.Authenticate(t.Context(), m.Secret.Reveal()) }) // either answer is right while it is revoked
+			wg.Go(func() { _, _ = a.Authenticate(t.Context(), m.Secret.Reveal()) }) // either result is right while it is revoked
 		}
-		if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.RevokeKey(s.Tenant, m.Key.ID, true) }); err != nil {
+		if err := s.DB.Update(t.Context(),
+			func(tx *store.Tx) error { return tx.RevokeKey(s.Tenant, m.Key.ID, true) }); err != nil {
 			t.Fatal(err)
 		}
 		a.Forget()
