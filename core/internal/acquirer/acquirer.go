@@ -8,47 +8,50 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// What an acquirer's methods return besides an answer. Anything else counts as ErrUnknown: nothing is guessed.
+// The errors of an acquirer's methods. Any other error counts as ErrUnknown: nothing is guessed.
 var (
 	// ErrUnknown: the request may or may not have had its effect (a timeout, a broken connection).
 	ErrUnknown = errors.New("acquirer: outcome unknown")
 	// ErrUnavailable: the request certainly had no effect.
 	ErrUnavailable = errors.New("acquirer: unavailable")
-	// ErrNotFound: Inquire knows no request by this reference.
+	// ErrNotFound: Inquire found no request by this reference.
 	ErrNotFound = errors.New("acquirer: no such reference")
 )
 
-// Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a repeated reference as the same
-// request: the first answer is given again.
+// Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a
+// repeated reference as the same request: they return the first outcome again.
 type Acquirer interface {
-	// Authorize reserves, and with Capture also takes, the amount. A decline is an Answer, not an error.
+	// Authorize reserves, and with Capture also takes, the amount. A decline is an [Answer], not an
+	// error.
 	Authorize(ctx context.Context, r Authorize) (Answer, error)
-	// Capture takes part or all of an authorized amount. With Final it also releases the rest of the
-	// authorization, so that the payer can use that money at once. A connector to an acquirer that has no
-	// such flag must request the release of the rest once the capture is approved, and must repeat that
-	// request until it has a response: the same Capture comes again if its response is lost.
+	// Capture takes part or all of an authorized amount. With Final it also releases the rest of
+	// the authorization, so that the payer can use that money at once. A connector to an acquirer
+	// without such a flag must request the release of the rest once the capture is approved. It
+	// must repeat that request until it has a response: the same Capture comes again if its
+	// response is lost.
 	Capture(ctx context.Context, r Follow) (Answer, error)
-	// Void releases an authorization or cancels what has not settled. To void what the acquirer never saw is approved: it is also how
-	// the engine reverses a request whose answer was lost. What arrives after that should be declined; an acquirer that approves it all the
-	// same is found out by Inquire.
+	// Void releases an authorization or cancels a payment that has not settled. To void a request
+	// that the acquirer never saw is approved: so the engine reverses a request whose response was
+	// lost. If the request arrives after that, the acquirer should decline it. Inquire finds an
+	// acquirer that approves it.
 	Void(ctx context.Context, r Follow) (Answer, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Answer, error)
 	// Credit gives money to a source that none was taken from before.
 	Credit(ctx context.Context, r Credit) (Answer, error)
-	// Inquire returns the answer once given to the request with this reference, and whether it was released since, or ErrNotFound. What is not
-	// found may still be on its way.
+	// Inquire returns the outcome of the request with this reference, and whether it was released
+	// since, or ErrNotFound. A request that is not found may still be on its way.
 	Inquire(ctx context.Context, reference string) (Answer, error)
 }
 
-// Authorize asks for money from a payer.
+// Authorize is a request for money from a payer.
 type Authorize struct {
 	Reference string // unique per request, the acquirer's idempotency key
-	Amount    int64  // minor units; 0 asks whether the card is good, and reserves nothing
+	Amount    int64  // minor units; 0 checks the card and reserves nothing
 	Currency  string // ISO 4217, lower case
 	Capture   bool   // take the money at once when approved; always for a bank account
 	Partial   bool   // less than Amount may be approved; else all of it or nothing
-	PriorCode string // the issuer approved before under this code: take the money without asking it; "" as a rule
+	PriorCode string // the issuer's code of an earlier approval: take the money without a new one; mostly ""
 	Source
 	Billing      Billing
 	ThreeDSecure ThreeDSecure
@@ -63,22 +66,22 @@ type Card struct {
 	ExpYear  int           // four digits
 }
 
-// Billing is what the issuer verifies the payer's address by. Empty fields were not given.
+// Billing is the address by which the issuer verifies the payer. Empty fields were not given.
 type Billing struct {
 	AddressLine string
 	PostalCode  string
 }
 
-// Follow asks for a step on an earlier authorization.
+// Follow is a request for a step on an earlier authorization.
 type Follow struct {
 	Reference     string // unique per request, the acquirer's idempotency key
 	Authorization string // Reference of the authorization it follows
-	Amount        int64  // minor units; for a void, what was authorized
+	Amount        int64  // minor units; for a void, the authorized amount
 	Currency      string // ISO 4217, lower case
 	Final         bool   // of a capture: release the part of the authorization that is not captured
 }
 
-// Credit asks for money to be given to a card or bank account.
+// Credit is a request to give money to a card or bank account.
 type Credit struct {
 	Reference string // unique per request, the acquirer's idempotency key
 	Amount    int64  // minor units
@@ -88,8 +91,10 @@ type Credit struct {
 
 // Answer is the acquirer's word on a request.
 type Answer struct {
-	Approved             bool
-	Code                 string // the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own checks then declined
+	Approved bool
+	// the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own
+	// checks then declined
+	Code                 string
 	NetworkTransactionID string // empty where the network gave none
 	ResponseCode         string // ISO 8583 field 39, "00" when approved
 	DeclineCode          string // one of the contract's decline codes; empty when approved
@@ -97,16 +102,17 @@ type Answer struct {
 	Balance              Balance
 	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero where that has no meaning
 	Checks               Checks
-	Released             bool // a void has taken back what was approved; only Inquire tells
+	Released             bool // a void has reversed the approval; only Inquire sets it
 }
 
-// Balance is what is left on a card after a payment. The zero Balance was not told.
+// Balance is the rest on a card after a payment. The zero Balance is unknown.
 type Balance struct {
 	Given  bool
 	Amount int64 // minor units of the payment's currency; below 0 when the card is overdrawn
 }
 
-// Checks is what the issuer verified, each a v1 check result: match, no_match, unavailable, not_provided or not_processed.
+// Checks are the issuer's verifications, each a v1 check result: match, no_match, unavailable,
+// not_provided or not_processed.
 type Checks struct {
 	CVC         string
 	AddressLine string
@@ -114,7 +120,7 @@ type Checks struct {
 	Codes       ResultCodes
 }
 
-// ResultCodes are the networks' own characters for what was checked, one each, as they came; "" where there was none.
+// ResultCodes are the networks' own characters for the checks, one each, as they came; "" for none.
 type ResultCodes struct {
 	AVS  string // of the billing address
 	CVC  string

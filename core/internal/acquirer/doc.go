@@ -1,5 +1,7 @@
-// Package acquirer is the port to whoever moves the money: what the engine asks of an acquirer and what it may hear back.
+// Package acquirer is the port to the company that moves the money: the engine's requests to an
+// acquirer and the possible outcomes.
 //
-// An acquirer is never called inside a store transaction. The engine commits the intent, calls, and commits the outcome; every
-// request carries a reference the acquirer must treat as its idempotency key, and by which Inquire finds the answer again.
+// An acquirer is never called inside a store transaction. The engine commits the intent, calls, and
+// commits the outcome. Every request carries a reference. The acquirer must treat it as the
+// idempotency key, and Inquire finds the outcome by it.
 package acquirer

@@ -2,7 +2,8 @@ package acquirer
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// Source is what the money comes from: exactly one of its fields has a number. It must not outlive the call.
+// Source is the card or account that the money comes from: exactly one of its fields has a number.
+// It must not outlive the call.
 type Source struct {
 	Card         Card
 	NetworkToken NetworkToken
@@ -27,7 +28,7 @@ type BankAccount struct {
 	Holder        string
 }
 
-// ThreeDSecure is what an authentication of the cardholder gave. The zero value is none.
+// ThreeDSecure is the result of an authentication of the cardholder. The zero value is none.
 type ThreeDSecure struct {
 	ECI             string        // two digits
 	CAVV            secret.String // base64; zero when none was given
@@ -35,7 +36,8 @@ type ThreeDSecure struct {
 	Version         string
 }
 
-// Initiator is who asks for the payment and why, in the words of the v1 contract. The zero value is the customer, for this once.
+// Initiator is the party that started the payment and the reason, in the words of the v1 contract.
+// The zero value is the customer, for this once.
 type Initiator struct {
 	Type                         string // customer or merchant
 	Reason                       string // of a stored credential, "" for none

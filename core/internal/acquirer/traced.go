@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// Traced returns a with a span for every call, which says what was asked and what came of it, and nothing of the payment. With a nil tracer it
-// is a itself.
+// Traced returns a with a span for every call. The span has the kind of call and its outcome, and
+// nothing of the payment. With a nil tracer it returns a itself.
 func Traced(a Acquirer, t *telemetry.Tracer) Acquirer {
 	if t == nil {
 		return a
@@ -42,7 +42,8 @@ func (a *traced) Credit(ctx context.Context, r Credit) (Answer, error) {
 }
 
 func (a *traced) Inquire(ctx context.Context, reference string) (Answer, error) {
-	return a.span(ctx, "acquirer inquire", func(ctx context.Context) (Answer, error) { return a.next.Inquire(ctx, reference) })
+	return a.span(ctx, "acquirer inquire",
+		func(ctx context.Context) (Answer, error) { return a.next.Inquire(ctx, reference) })
 }
 
 func (a *traced) span(ctx context.Context, name string, call func(context.Context) (Answer, error)) (Answer, error) {
@@ -57,7 +58,8 @@ func (a *traced) span(ctx context.Context, name string, call func(context.Contex
 	return answer, err
 }
 
-// Outcome is what came of a call, in a word: approved, declined, not_found, unavailable or unknown.
+// Outcome returns the outcome of a call in a word: approved, declined, not_found, unavailable or
+// unknown.
 func Outcome(a Answer, err error) string {
 	switch {
 	case errors.Is(err, ErrNotFound):
