@@ -33,25 +33,30 @@ type Metrics struct {
 	purges
 }
 
-// Config is what is asked when the series are read. All fields but Server are required.
+// Config holds the functions that are called when the series are read. All fields but Server are
+// required.
 type Config struct {
 	// Waiting is how many commands wait for the store's writer.
 	Waiting func() int
-	// Pending counts the webhook deliveries that are pending, and tells when the oldest was made. It is called at every scrape.
+	// Pending counts the pending webhook deliveries, and returns the time of the oldest. It is
+	// called at every scrape.
 	Pending func(context.Context) (n int64, oldest time.Time, err error)
 	Clock   clock.Clock
-	// Leads reports whether this core does what is done once among those that share its database.
+	// Leads reports whether this core is the leader of the cores that share its database.
 	Leads func() bool
 	// Secrets returns the ages of the secrets that operators rotate, by name. Nil: there are none.
 	Secrets func(context.Context) (map[string]time.Duration, error)
-	// Server is what is asked of a store on a server, nil for one in a folder.
+	// Server has the functions for a store on a server. It is nil for a store in a folder.
 	Server *Server
 }
 
 // latencies are the bucket bounds of everything that takes time, in seconds.
 var latencies = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// New returns metrics. What can be counted stands at 0 before the first of it.
+// commands are the buckets for the commands of a commit.
+var commands = prometheus.ExponentialBuckets(1, 2, 9)
+
+// New returns metrics. A counter stands at 0 before the first event.
 func New(c Config) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -59,19 +64,22 @@ func New(c Config) *Metrics {
 			Name: "causeway_request_seconds", Help: "Time to answer a request, by route and status.", Buckets: latencies,
 		}, []string{"route", "status"}),
 		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_group_commands", Help: "Commands that shared one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 9),
+			Name: "causeway_store_group_commands", Help: "Commands that shared one commit.", Buckets: commands,
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "causeway_store_group_seconds", Help: "Time from the begin to the end of a group commit.", Buckets: latencies,
 		}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group had waited for the writer.", Buckets: latencies,
+			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group had waited for the writer.",
+			Buckets: latencies,
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_refused_requests_total", Help: "Requests turned away unserved: over their key's rate limit, or over what is served at once.",
+			Name: "causeway_refused_requests_total",
+			Help: "Requests turned away unserved: over their key's rate limit, or over what is served at once.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_operator_logins_total", Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many refused ones.",
+			Name: "causeway_operator_logins_total",
+			Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many refused ones.",
 		}, []string{"result"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
@@ -89,7 +97,8 @@ func New(c Config) *Metrics {
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
 		}, func() float64 { return float64(c.Waiting()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "causeway_core_leads", Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
+			Name: "causeway_core_leads",
+			Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(pending{c}, secrets{c})
@@ -102,7 +111,8 @@ func New(c Config) *Metrics {
 	return m
 }
 
-// Handler serves the series in Prometheus' text form, and those of others, whose names must be other ones.
+// Handler serves the series in Prometheus' text form, together with the series of others, which
+// must have other names.
 func (m *Metrics) Handler(others ...prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(append(prometheus.Gatherers{m.registry}, others...), promhttp.HandlerOpts{})
 }

@@ -27,7 +27,8 @@ func newPasses(c clock.Clock) passes {
 	p := passes{
 		clock: c,
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "causeway_pass_last_success_timestamp_seconds", Help: "When the last pass of settlement or expiry ended that did all that was due.",
+			Name: "causeway_pass_last_success_timestamp_seconds",
+			Help: "When the last pass of settlement or expiry ended that did all that was due.",
 		}, []string{"pass"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are made again.",
@@ -36,18 +37,22 @@ func newPasses(c clock.Clock) passes {
 			Name: "causeway_pass_transactions_total", Help: "Transactions that a pass settled or expired.",
 		}, []string{"pass"}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "causeway_settlement_lag_seconds", Help: "Time since the end of the oldest day of which a capture is not settled, 0 for none.",
+			Name: "causeway_settlement_lag_seconds",
+			Help: "Time since the end of the oldest day of which a capture is not settled, 0 for none.",
 		}),
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_settlement_skipped",
-			Help: "What the last pass left unsettled although its day has ended: merchants for time_zone, transactions for void and failed.",
+			Help: "What the last pass left unsettled although its day has ended: merchants for time_zone, transactions for " +
+				"void and failed.",
 		}, []string{"reason"}),
 		left: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_skipped_objects_total",
-			Help: "Objects that a background pass left as they were because of a failure of their own. A later pass tries again.",
+			Help: "Objects that a background pass left as they were because of a failure of their own. A later pass tries " +
+				"again.",
 		}, []string{"pass"}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "causeway_core_clock_behind_rows_seconds", Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
+			Name: "causeway_core_clock_behind_rows_seconds",
+			Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
 		}),
 		ahead: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_unconfirmed_seconds",

@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// purges are the removals of what is past its time.
+// purges are the removals of rows past their retention.
 type purges struct {
 	clock clock.Clock
 	rows  *prometheus.CounterVec
@@ -29,7 +29,8 @@ func newPurges(c clock.Clock) purges {
 			Name: "causeway_purged_rows_total", Help: "Rows that were removed because they are past their time, by kind.",
 		}, []string{"kind"}),
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "causeway_purge_last_success_timestamp_seconds", Help: "When the last purge ended that removed all that was past its time, by kind.",
+			Name: "causeway_purge_last_success_timestamp_seconds",
+			Help: "When the last purge ended that removed all that was past its time, by kind.",
 		}, []string{"kind"}),
 	}
 	for _, kind := range []string{keys, tokens, deliveries, events, personal} {

@@ -24,17 +24,20 @@ func newRecovery(c clock.Clock) recovery {
 	oldest := &atomic.Int64{}
 	r := recovery{
 		attempted: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_recovery_taken_up_total", Help: "Steps that recovery took up because nobody worked on them any more, by kind; again counts again.",
+			Name: "causeway_recovery_taken_up_total",
+			Help: "Steps that recovery took up because nobody worked on them any more, by kind; again counts again.",
 		}, []string{"step"}),
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_recovery_finished_total", Help: "Steps that recovery brought to their end, by kind.",
 		}, []string{"step"}),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "causeway_recovery_open_steps", Help: "Steps that were open for a moment or longer when recovery looked last, by kind.",
+			Name: "causeway_recovery_open_steps",
+			Help: "Steps that were open for a moment or longer when recovery looked last, by kind.",
 		}, []string{"step"}),
 		oldest: oldest,
 		age: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "causeway_recovery_oldest_open_seconds", Help: "Age of the oldest step that was open when recovery looked last, 0 for none.",
+			Name: "causeway_recovery_oldest_open_seconds",
+			Help: "Age of the oldest step that was open when recovery looked last, 0 for none.",
 		}, func() float64 {
 			if ms := oldest.Load(); ms != 0 {
 				return age(c, time.UnixMilli(ms))
@@ -43,7 +46,8 @@ func newRecovery(c clock.Clock) recovery {
 		}),
 	}
 	r.contradictions = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "causeway_acquirer_contradictions_total", Help: "Responses of acquirers that did not fit what was recorded, by kind of step and of contradiction.",
+		Name: "causeway_acquirer_contradictions_total",
+		Help: "Responses of acquirers that did not fit what was recorded, by kind of step and of contradiction.",
 	}, []string{"step", "kind"})
 	for _, step := range engine.Steps() {
 		for _, kind := range engine.Contradictions() {

@@ -11,35 +11,47 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Server is what is asked of a store on a server, and of the cores that share it. All fields are required.
+// Server holds the functions for a store on a server, and for the cores that share it. All fields
+// are required.
 type Server struct {
 	Pressure func() store.Pressure
-	// Frontier is the number of the oldest transaction of a core that has not ended, and the one behind all, of anybody, that have. It is called at every scrape.
+	// Frontier returns the number of the oldest transaction of a core that has not ended. It also
+	// returns the number behind all transactions, of any client, that have. It is called at every
+	// scrape.
 	Frontier func(context.Context) (oldest, next int64, err error)
 	Alive    func() int
 	Offset   func() time.Duration // of this core's clock to the server's
 }
 
 var (
-	connections = prometheus.NewDesc("causeway_store_connections", "Connections to the server, by what they are for and what they do.", []string{"pool", "state"}, nil)
-	most        = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.", []string{"pool"}, nil)
-	waited      = prometheus.NewDesc("causeway_store_connection_waits_total", "How often somebody had to wait for a connection.", []string{"pool"}, nil)
-	waiting     = prometheus.NewDesc("causeway_store_connection_wait_seconds_total", "How long was waited for connections, in all.", []string{"pool"}, nil)
-	takenBack   = prometheus.NewDesc("causeway_store_taken_back_total", "Commands that were taken back because of others and run again, by what did it.", []string{"reason"}, nil)
-	unavailable = prometheus.NewDesc("causeway_store_unavailable_total", "Commands that ended because the server could not be reached or took nothing.", nil, nil)
-	peers       = prometheus.NewDesc("causeway_core_peers", "Cores on this store that have said lately that they live, this one included.", nil, nil)
-	offset      = prometheus.NewDesc("causeway_core_clock_offset_seconds", "How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
-	held        = prometheus.NewDesc("causeway_events_held_back_seconds",
-		"How long one command of a core has been seen to hold new events back from lists, 0 for none. It is told at the second look.", nil, nil)
+	connections = prometheus.NewDesc("causeway_store_connections",
+		"Connections to the server, by what they are for and what they do.", []string{"pool", "state"}, nil)
+	most = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.",
+		[]string{"pool"}, nil)
+	waited = prometheus.NewDesc("causeway_store_connection_waits_total",
+		"How often somebody had to wait for a connection.", []string{"pool"}, nil)
+	waiting = prometheus.NewDesc("causeway_store_connection_wait_seconds_total",
+		"How long was waited for connections, in all.", []string{"pool"}, nil)
+	takenBack = prometheus.NewDesc("causeway_store_taken_back_total",
+		"Commands that were taken back because of others and run again, by what did it.", []string{"reason"}, nil)
+	unavailable = prometheus.NewDesc("causeway_store_unavailable_total",
+		"Commands that ended because the server could not be reached or took nothing.", nil, nil)
+	peers = prometheus.NewDesc("causeway_core_peers",
+		"Cores on this store that have said lately that they live, this one included.", nil, nil)
+	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
+		"How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
+	held = prometheus.NewDesc("causeway_events_held_back_seconds",
+		"How long one command of a core has been seen to hold new events back from lists, 0 for none. It is told at the "+
+			"second look.", nil, nil)
 )
 
-// onServer asks at a scrape. What cannot be told while the server is away is missing.
+// onServer collects series at a scrape. While the server is away, the series are missing.
 type onServer struct {
 	Server
 	clock clock.Clock
 
 	mu     sync.Mutex
-	oldest int64     // guarded by mu: the frontier at the last scrape, where something had ended behind it
+	oldest int64     // guarded by mu: the low-water mark at the last scrape, if a transaction behind it had ended
 	since  time.Time // guarded by mu: when it was first seen
 }
 
@@ -76,7 +88,8 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// heldFor is how long the frontier has been seen where it is, while others have ended behind it. No right to look at others' transactions is needed for it.
+// heldFor returns how long the low-water mark has not moved while transactions behind it ended. It
+// needs no right to see the transactions of others.
 func (s *onServer) heldFor(oldest, next int64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

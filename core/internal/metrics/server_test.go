@@ -13,14 +13,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestServer: what is told of a store on a server; how long events are held back is told by a frontier that stands still while others have begun behind
-// it, and by no other.
+// TestServer reads the series of a store on a server. Events count as held back while the low-water
+// mark stands still and transactions behind it have begun, and at no other time.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(time.Unix(1_800_000_000, 0))
 	oldest, next, away, leads := int64(7), int64(7), error(nil), true
 	m := metrics.New(metrics.Config{
-		Waiting: func() int { return 0 }, Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now, Leads: func() bool { return leads },
+		Waiting: func() int { return 0 },
+		Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now,
+		Leads: func() bool { return leads },
 		Server: &metrics.Server{
 			Pressure: func() store.Pressure {
 				return store.Pressure{
@@ -42,10 +44,13 @@ func TestServer(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`causeway_store_connections{pool="write",state="in_use"} 3`, `causeway_store_connections{pool="write",state="idle"} 2`,
+		`causeway_store_connections{pool="write",state="in_use"} 3`,
+		`causeway_store_connections{pool="write",state="idle"} 2`,
 		`causeway_store_connections_max{pool="write"} 16`, `causeway_store_connection_waits_total{pool="write"} 5`,
-		`causeway_store_connection_wait_seconds_total{pool="write"} 1.5`, `causeway_store_taken_back_total{reason="deadlock"} 4`,
-		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_peers 2`, `causeway_core_clock_offset_seconds -90`,
+		`causeway_store_connection_wait_seconds_total{pool="write"} 1.5`,
+		`causeway_store_taken_back_total{reason="deadlock"} 4`,
+		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_peers 2`,
+		`causeway_core_clock_offset_seconds -90`,
 		`causeway_events_held_back_seconds 0`,
 	} {
 		scrape(want, "")

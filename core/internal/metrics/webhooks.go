@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 )
 
-// pendingPatience bounds the count of pending deliveries, so that a store in trouble does not hide all other series.
+// pendingPatience bounds the count of pending deliveries, so that a store in trouble does not hide
+// all other series.
 const pendingPatience = 2 * time.Second
 
 type webhooks struct {
@@ -23,17 +24,21 @@ type webhooks struct {
 func newWebhooks() webhooks {
 	w := webhooks{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_webhook_attempts_total", Help: "Attempts to deliver a webhook that ended, by outcome: accepted, or the class of the failure.",
+			Name: "causeway_webhook_attempts_total",
+			Help: "Attempts to deliver a webhook that ended, by outcome: accepted, or the class of the failure.",
 		}, []string{"outcome"}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_webhook_deliveries_total", Help: "Webhook deliveries that ended: accepted by the receiver, or given up.",
+			Name: "causeway_webhook_deliveries_total",
+			Help: "Webhook deliveries that ended: accepted by the receiver, or given up.",
 		}, []string{"status"}),
 		disabled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_webhook_endpoints_disabled_total", Help: "Webhook endpoints that were disabled for what they answered.",
+			Name: "causeway_webhook_endpoints_disabled_total",
+			Help: "Webhook endpoints that were disabled for what they answered.",
 		}, []string{"reason"}),
 	}
 	for _, outcome := range []string{
-		"accepted", webhook.ErrorTimeout, webhook.ErrorDNS, webhook.ErrorAddress, webhook.ErrorTLS, webhook.ErrorConnection, webhook.ErrorRedirect,
+		"accepted", webhook.ErrorTimeout, webhook.ErrorDNS, webhook.ErrorAddress, webhook.ErrorTLS, webhook.ErrorConnection,
+		webhook.ErrorRedirect,
 		webhook.ErrorStatus,
 	} {
 		w.attempts.WithLabelValues(outcome)
@@ -65,11 +70,14 @@ func (w *webhooks) EndpointDisabled(reason store.EndpointReason) {
 }
 
 var (
-	pendingCount = prometheus.NewDesc("causeway_webhook_pending_deliveries", "Webhook deliveries that wait for an attempt or are under way.", nil, nil)
-	pendingAge   = prometheus.NewDesc("causeway_webhook_oldest_pending_seconds", "Age of the oldest pending webhook delivery, 0 for none.", nil, nil)
+	pendingCount = prometheus.NewDesc("causeway_webhook_pending_deliveries",
+		"Webhook deliveries that wait for an attempt or are under way.", nil, nil)
+	pendingAge = prometheus.NewDesc("causeway_webhook_oldest_pending_seconds",
+		"Age of the oldest pending webhook delivery, 0 for none.", nil, nil)
 )
 
-// pending counts the pending deliveries at a scrape. While the store cannot be read, both series are missing.
+// pending counts the pending deliveries at a scrape. While the store cannot be read, both series
+// are missing.
 type pending struct{ Config }
 
 // Describe implements prometheus.Collector.
