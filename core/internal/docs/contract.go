@@ -13,7 +13,7 @@ type contract struct {
 	Intro   []string // paragraphs
 	Groups  []group
 	Schemas []schema
-	Headers []field // that answers have
+	Headers []field // of its responses
 }
 
 // group is the endpoints of one tag.
@@ -32,15 +32,15 @@ type endpoint struct {
 	Open        bool   // needs no API key
 	Scope       string // that its key needs, "" for none
 	Parameters  []field
-	Body        *schema // what is sent, nil for nothing
+	Body        *schema // of the request, nil for none
 	Example     string  // a request for a shell
 	Answers     []response
 }
 
-// Status is what the endpoint answers when all went well.
+// Status is the status of the endpoint's response to a valid request.
 func (e *endpoint) Status() string { return e.Answers[0].Status }
 
-// response is what an endpoint answers.
+// response is one of an endpoint's responses.
 type response struct {
 	Status      string
 	Description string
@@ -98,7 +98,7 @@ func read(document []byte) (*contract, error) {
 	return c, nil
 }
 
-// explain has a field that says nothing of itself say what its schema says, and spares the reader a jump.
+// explain copies a schema's description into fields that have none, and spares the reader a jump.
 func (c *contract) explain() {
 	for i := range c.Schemas {
 		for j := range c.Schemas[i].Fields {
@@ -155,7 +155,8 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 		}
 		r := asNode(item.Value)
 		e.Answers = append(e.Answers, response{
-			Status: name(item), Description: r.text("description"), Schema: reference(r.child("content").child("application/json").child("schema")),
+			Status: name(item), Description: r.text("description"),
+			Schema: reference(r.child("content").child("application/json").child("schema")),
 		})
 	}
 	return e
@@ -165,18 +166,23 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 func readField(title string, n node) field {
 	s := n.child("schema")
 	return field{
-		Name: title, Place: n.text("in"), Type: kind(s), Limits: limits(s), Values: s.texts("enum"), Link: link(s), Required: n.flag("required"),
+		Name: title, Place: n.text("in"), Type: kind(s), Limits: limits(s), Values: s.texts("enum"), Link: link(s),
+		Required:    n.flag("required"),
 		Description: n.text("description"),
 	}
 }
 
 func readSchema(title string, s node) schema {
-	out := schema{Name: title, Type: kind(s), Limits: limits(s), Values: s.texts("enum"), Description: paragraphs(s.text("description"))}
+	out := schema{
+		Name: title, Type: kind(s), Limits: limits(s), Values: s.texts("enum"),
+		Description: paragraphs(s.text("description")),
+	}
 	required := s.texts("required")
 	for _, item := range s.child("properties") {
 		p := asNode(item.Value)
 		out.Fields = append(out.Fields, field{
-			Name: name(item), Type: kind(p), Limits: limits(p), Values: p.texts("enum"), Link: link(p), Required: slices.Contains(required, name(item)),
+			Name: name(item), Type: kind(p), Limits: limits(p), Values: p.texts("enum"), Link: link(p),
+			Required:    slices.Contains(required, name(item)),
 			Description: p.text("description"),
 		})
 	}
@@ -210,7 +216,10 @@ func kind(s node) string {
 func limits(s node) string {
 	var words []string
 	for _, l := range []struct{ least, most, unit string }{
-		{"minLength", "maxLength", "characters"}, {"minItems", "maxItems", "entries"}, {"minProperties", "maxProperties", "entries"}, {"minimum", "maximum", ""},
+		{"minLength", "maxLength", "characters"},
+		{"minItems", "maxItems", "entries"},
+		{"minProperties", "maxProperties", "entries"},
+		{"minimum", "maximum", ""},
 	} {
 		if w := span(s.text(l.least), s.text(l.most)); w != "" {
 			words = append(words, strings.TrimSpace(w+" "+l.unit))

@@ -19,7 +19,7 @@ var pageSource string
 //go:embed style.css
 var Style []byte
 
-// Script is what the page runs. It works without.
+// Script is the page's script. The page works without.
 //
 //go:embed script.js
 var Script []byte
@@ -30,13 +30,13 @@ type Card struct {
 	Number        string
 	Brand         string
 	Outcome       string // approved, or the decline code
-	Behaviour     string // none, or what the simulator does before it answers
+	Behaviour     string // none, or the simulator's behaviour before its response
 }
 
-// Trigger is a value that makes the simulator answer in its own way.
+// Trigger is a value with which the simulator behaves in its own way.
 type Trigger struct {
 	Field   string // where it stands
-	Value   string // the value, or what it must be like
+	Value   string // the value, or its form
 	Effect  string // in words, with codes between backquotes
 	Outcome string // approved, or the decline code
 }
@@ -49,13 +49,13 @@ type Fault struct {
 	Message string // "" where the message depends on the case
 }
 
-// Source is what the page shows.
+// Source holds the documents from which the page is made.
 type Source struct {
 	Contract []byte // OpenAPI 3.0 in YAML
 	Cards    []Card
 	Triggers []Trigger
 	Faults   []Fault
-	Scopes   map[string]string // what a key needs, by method, space, path
+	Scopes   map[string]string // the scopes of an endpoint, by method, space, path
 }
 
 // Docs makes the contract's two forms, each once. It is safe for concurrent use.
@@ -64,7 +64,7 @@ type Docs struct {
 	page     func() ([]byte, error)
 }
 
-// New returns the docs of s. Nothing is made before it is asked for: the service must start fast.
+// New returns the docs of s. Nothing is made before the first request: the service must start fast.
 func New(s Source) *Docs {
 	return &Docs{
 		contract: sync.OnceValues(func() ([]byte, error) {
@@ -81,7 +81,7 @@ func New(s Source) *Docs {
 // Contract returns the OpenAPI document as JSON.
 func (d *Docs) Contract() ([]byte, error) { return d.contract() }
 
-// Page returns the page as HTML. It wants Style and Script beside it, as style.css and script.js.
+// Page returns the page as HTML. It loads Style and Script as style.css and script.js.
 func (d *Docs) Page() ([]byte, error) { return d.page() }
 
 // part is a piece of a text, or of code where the text had backquotes.
@@ -121,7 +121,7 @@ func pieces(s string) []piece {
 	return out
 }
 
-// complete adds to the endpoints what the contract does not say.
+// complete adds the data to the endpoints that the contract lacks.
 func (c *contract) complete(s Source) error {
 	for _, g := range c.Groups {
 		for i := range g.Endpoints {
@@ -144,7 +144,8 @@ func render(s Source) ([]byte, error) {
 	if err := c.complete(s); err != nil {
 		return nil, err
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"marked": marked, "pieces": pieces, "words": words, "breakable": breakable}).Parse(pageSource)
+	t, err := template.New("page").Funcs(
+		template.FuncMap{"marked": marked, "pieces": pieces, "words": words, "breakable": breakable}).Parse(pageSource)
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
@@ -155,7 +156,8 @@ func render(s Source) ([]byte, error) {
 		Triggers             []Trigger
 		Faults               []Fault
 		First, Keyed, Listed string // examples of the guide
-	}{c, s.Cards, s.Triggers, s.Faults, guide("POST", "/v1/transactions", "", sale), guide("POST", "/v1/transactions", "order-1042", sale), guide("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
+	}{c, s.Cards, s.Triggers, s.Faults, guide("POST", "/v1/transactions", "", sale), guide("POST", "/v1/transactions",
+		"order-1042", sale), guide("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil
@@ -170,8 +172,10 @@ func words(tag string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// breakable lets a path go on in the next line where a word of it begins, and nowhere else if it can be helped.
+// breakable lets a path go on in the next line where a word of it begins, and nowhere else if it
+// can be helped.
 func breakable(path string) template.HTML {
 	text := template.HTMLEscapeString(path)
-	return template.HTML(strings.NewReplacer("/{", "/<wbr>{", "_", "_<wbr>", "}/", "}<wbr>/").Replace(text)) //nolint:gosec // escaped
+	text = strings.NewReplacer("/{", "/<wbr>{", "_", "_<wbr>", "}/", "}<wbr>/").Replace(text)
+	return template.HTML(text) //nolint:gosec // it was escaped
 }

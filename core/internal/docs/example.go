@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What stands in the examples until the page's script puts the reader's own in its place.
+// The placeholders in the examples. The page's script replaces them by the reader's values.
 const (
 	exampleOrigin = "http://127.0.0.1:8080"
 	exampleKey    = "sk_test_…"
@@ -14,17 +14,17 @@ const (
 
 // example is a request that works when it is pasted into a shell.
 type example struct {
-	needs []string          // what must be there first, by the names of recipes
+	needs []string          // objects that must be made first, by the names of recipes
 	path  map[string]string // the path's variables, by the shell variables or texts that they are
 	query string
 	key   string // the Idempotency-Key it is sent under
 	body  string // JSON; a shell variable stands as '$name'
 }
 
-// recipe makes an object and keeps its id in a shell variable of its own name.
+// recipe makes an object and keeps its id in a shell variable named after it.
 type recipe struct {
 	prefix string // of the id
-	kid    string // in place of it: what stands before a key id or a value, as grep has it
+	kid    string // instead: the text before a key id or a value, for grep
 	path   string
 	key    string
 	body   string // "" for a GET
@@ -35,72 +35,110 @@ const (
 	sale       = `{"amount": 1250, "currency": "usd", "payment_method": "card"}`
 	authorized = `{"amount": 1250, "currency": "usd", "payment_method": "card", "capture": "manual"}`
 	card       = `{"card": {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}}`
-	publicKey  = `{"jwk": {"kty": "EC", "crv": "P-256", "alg": "ECDH-ES+A256KW", "use": "enc", "x": "` + exampleX + `", "y": "` + exampleY + `"}}`
+	publicKey  = `{"jwk": {"kty": "EC", "crv": "P-256", "alg": "ECDH-ES+A256KW", "use": "enc", "x": "` + exampleX +
+		`", "y": "` + exampleY + `"}}`
 	endpointOf = `{"url": "https://shop.example/webhooks", "enabled_events": ["*"]}`
 )
 
 var recipes = map[string]recipe{
-	"transaction":      {prefix: "txn", path: "/v1/transactions", body: sale},
-	"authorized":       {prefix: "txn", path: "/v1/transactions", body: authorized},
-	"waiting":          {prefix: "txn", path: "/v1/transactions", body: `{"amount": 1250, "currency": "usd", "confirm": false}`},
-	"keyed":            {prefix: "txn", path: "/v1/transactions", key: "order-1042", body: sale},
-	"capture":          {prefix: "cap", path: "/v1/transactions/$authorized/captures", body: `{"amount": 1000}`, needs: []string{"authorized"}},
-	"refund":           {prefix: "re", path: "/v1/refunds", body: `{"transaction": "'$transaction'"}`, needs: []string{"transaction"}},
-	"token":            {prefix: "tok", path: "/v1/tokens", body: card},
-	"token_value":      {kid: `"value":"`, path: "/v1/tokens", body: card},
-	"customer":         {prefix: "cus", path: "/v1/customers", body: `{"first_name": "Ada", "email": "ada@example.com"}`},
-	"payment_method":   {prefix: "pm", path: "/v1/customers/$customer/payment_methods", body: `{"token": "'$token_value'"}`, needs: []string{"customer", "token_value"}},
+	"transaction": {prefix: "txn", path: "/v1/transactions", body: sale},
+	"authorized":  {prefix: "txn", path: "/v1/transactions", body: authorized},
+	"waiting": {
+		prefix: "txn", path: "/v1/transactions",
+		body: `{"amount": 1250, "currency": "usd", "confirm": false}`,
+	},
+	"keyed": {prefix: "txn", path: "/v1/transactions", key: "order-1042", body: sale},
+	"capture": {
+		prefix: "cap", path: "/v1/transactions/$authorized/captures", body: `{"amount": 1000}`,
+		needs: []string{"authorized"},
+	},
+	"refund": {
+		prefix: "re", path: "/v1/refunds", body: `{"transaction": "'$transaction'"}`,
+		needs: []string{"transaction"},
+	},
+	"token":       {prefix: "tok", path: "/v1/tokens", body: card},
+	"token_value": {kid: `"value":"`, path: "/v1/tokens", body: card},
+	"customer":    {prefix: "cus", path: "/v1/customers", body: `{"first_name": "Ada", "email": "ada@example.com"}`},
+	"payment_method": {
+		prefix: "pm", path: "/v1/customers/$customer/payment_methods",
+		body: `{"token": "'$token_value'"}`, needs: []string{"customer", "token_value"},
+	},
 	"api_key":          {prefix: "key", path: "/v1/api_keys", body: `{"kind": "secret", "scopes": ["transactions:read"]}`},
 	"webhook_endpoint": {prefix: "we", path: "/v1/webhook_endpoints", body: endpointOf},
 	"event":            {prefix: "evt", path: "/v1/events?limit=1", needs: []string{"customer"}},
 	"mle_key":          {kid: `"kid":"`, path: "/v1/mle/keys/current"},
-	"previous_key":     {kid: `"previous":{[^}]*"kid":"`, path: "/v1/mle/keys/rotate", body: `{"expires_in": 86400}`, needs: []string{"mle_key"}},
-	"response_key":     {kid: `"kid":"`, path: "/v1/mle/response_keys", body: publicKey},
+	"previous_key": {
+		kid: `"previous":{[^}]*"kid":"`, path: "/v1/mle/keys/rotate", body: `{"expires_in": 86400}`,
+		needs: []string{"mle_key"},
+	},
+	"response_key": {kid: `"kid":"`, path: "/v1/mle/response_keys", body: publicKey},
 }
 
-// examples are those of operations that need anything beside their path.
+// examples are the examples of operations that need more than their path.
 var examples = map[string]example{
-	"createTransaction":       {body: `{"amount": 1250, "currency": "usd", "payment_method": "card", "reference": "order-1043"}`},
-	"listTransactions":        {query: "?status=captured&limit=3"},
-	"getTransaction":          of("transaction"),
-	"confirmTransaction":      {needs: []string{"waiting"}, path: id("waiting"), body: `{"payment_method": "pm_card_visa"}`},
+	"createTransaction": {
+		body: `{"amount": 1250, "currency": "usd", "payment_method": "card", "reference": "order-1043"}`,
+	},
+	"listTransactions": {query: "?status=captured&limit=3"},
+	"getTransaction":   of("transaction"),
+	"confirmTransaction": {
+		needs: []string{"waiting"}, path: id("waiting"),
+		body: `{"payment_method": "pm_card_visa"}`,
+	},
 	"voidTransaction":         of("authorized"),
 	"listTransactionCaptures": of("transaction"),
-	"createCapture":           {needs: []string{"authorized"}, path: id("authorized"), body: `{"amount": 1000, "final": true}`},
-	"getCapture":              of("capture"),
-	"createRefund":            {needs: []string{"transaction"}, body: `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`},
-	"getRefund":               of("refund"),
-	"createToken":             {body: card},
-	"getToken":                of("token"),
-	"createCustomer":          {body: `{"first_name": "Ada", "email": "ada@example.com", "metadata": {"plan": "gold"}}`},
-	"getCustomer":             of("customer"),
-	"updateCustomer":          {needs: []string{"customer"}, path: id("customer"), body: `{"phone": "+43 1 5550100"}`},
-	"deleteCustomer":          of("customer"),
-	"listPaymentMethods":      of("customer"),
-	"attachPaymentMethod":     {needs: []string{"customer", "token_value"}, path: id("customer"), body: `{"token": "'$token_value'"}`},
-	"getPaymentMethod":        method(),
-	"detachPaymentMethod":     method(),
-	"createAPIKey":            {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
-	"revokeAPIKey":            of("api_key"),
-	"rollAPIKey":              {needs: []string{"api_key"}, path: id("api_key"), body: `{"expires_in": 3600}`},
-	"reserveIdempotencyKey":   {key: "nonce-7f2d", body: `{"purpose": "nonce"}`},
-	"getIdempotencyKey":       {needs: []string{"keyed"}, path: map[string]string{"key": "order-1042"}},
-	"getEvent":                of("event"),
-	"redeliverEvent":          of("event"),
-	"createWebhookEndpoint":   {body: `{"url": "https://shop.example/webhooks", "enabled_events": ["transaction.captured", "refund.succeeded"]}`},
-	"getWebhookEndpoint":      of("webhook_endpoint"),
-	"updateWebhookEndpoint":   {needs: []string{"webhook_endpoint"}, path: id("webhook_endpoint"), body: `{"enabled_events": ["*"]}`},
-	"deleteWebhookEndpoint":   of("webhook_endpoint"),
-	"rollWebhookSecret":       of("webhook_endpoint"),
-	"listWebhookDeliveries":   of("webhook_endpoint"),
-	"rotateMLEKey":            {body: `{"expires_in": 86400}`},
-	"endMLEKey":               {needs: []string{"mle_key", "previous_key"}, path: map[string]string{"kid": "$previous_key"}},
-	"createMLEResponseKey":    {body: publicKey},
-	"deleteMLEResponseKey":    {needs: []string{"response_key"}, path: map[string]string{"kid": "$response_key"}},
-	"answerMLEChallenge":      {path: map[string]string{"kid": exampleKid}, body: `{"answer": "…"}`},
-	"settleTransaction":       of("transaction"),
-	"expireTransaction":       of("authorized"),
-	"advanceTestClock":        {body: `{"seconds": 86400}`},
+	"createCapture": {
+		needs: []string{"authorized"}, path: id("authorized"),
+		body: `{"amount": 1000, "final": true}`,
+	},
+	"getCapture": of("capture"),
+	"createRefund": {
+		needs: []string{"transaction"},
+		body:  `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`,
+	},
+	"getRefund":          of("refund"),
+	"createToken":        {body: card},
+	"getToken":           of("token"),
+	"createCustomer":     {body: `{"first_name": "Ada", "email": "ada@example.com", "metadata": {"plan": "gold"}}`},
+	"getCustomer":        of("customer"),
+	"updateCustomer":     {needs: []string{"customer"}, path: id("customer"), body: `{"phone": "+43 1 5550100"}`},
+	"deleteCustomer":     of("customer"),
+	"listPaymentMethods": of("customer"),
+	"attachPaymentMethod": {
+		needs: []string{"customer", "token_value"}, path: id("customer"),
+		body: `{"token": "'$token_value'"}`,
+	},
+	"getPaymentMethod":      method(),
+	"detachPaymentMethod":   method(),
+	"createAPIKey":          {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
+	"revokeAPIKey":          of("api_key"),
+	"rollAPIKey":            {needs: []string{"api_key"}, path: id("api_key"), body: `{"expires_in": 3600}`},
+	"reserveIdempotencyKey": {key: "nonce-7f2d", body: `{"purpose": "nonce"}`},
+	"getIdempotencyKey":     {needs: []string{"keyed"}, path: map[string]string{"key": "order-1042"}},
+	"getEvent":              of("event"),
+	"redeliverEvent":        of("event"),
+	"createWebhookEndpoint": {
+		body: `{"url": "https://shop.example/webhooks", "enabled_events": ["transaction.captured", "refund.succeeded"]}`,
+	},
+	"getWebhookEndpoint": of("webhook_endpoint"),
+	"updateWebhookEndpoint": {
+		needs: []string{"webhook_endpoint"}, path: id("webhook_endpoint"),
+		body: `{"enabled_events": ["*"]}`,
+	},
+	"deleteWebhookEndpoint": of("webhook_endpoint"),
+	"rollWebhookSecret":     of("webhook_endpoint"),
+	"listWebhookDeliveries": of("webhook_endpoint"),
+	"rotateMLEKey":          {body: `{"expires_in": 86400}`},
+	"endMLEKey": {
+		needs: []string{"mle_key", "previous_key"},
+		path:  map[string]string{"kid": "$previous_key"},
+	},
+	"createMLEResponseKey": {body: publicKey},
+	"deleteMLEResponseKey": {needs: []string{"response_key"}, path: map[string]string{"kid": "$response_key"}},
+	"answerMLEChallenge":   {path: map[string]string{"kid": exampleKid}, body: `{"answer": "…"}`},
+	"settleTransaction":    of("transaction"),
+	"expireTransaction":    of("authorized"),
+	"advanceTestClock":     {body: `{"seconds": 86400}`},
 }
 
 // exampleKid is the thumbprint of a key: that of RFC 7638's own example.
@@ -124,7 +162,8 @@ func method() example {
 	return e
 }
 
-// shell is the example of an endpoint, and an error where the table above lacks what the path needs.
+// shell returns the example of an endpoint. It returns an error if the table above lacks an object
+// that the path needs.
 func shell(e endpoint) (string, error) {
 	x := examples[e.ID]
 	var b strings.Builder
@@ -146,7 +185,8 @@ func shell(e endpoint) (string, error) {
 
 var variable = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// prepare writes what makes an object, after what makes those that it needs itself, each once.
+// prepare writes the requests that make an object, after the requests for the objects that it
+// needs, each once.
 func prepare(b *strings.Builder, name string, done map[string]bool) {
 	if done[name] {
 		return
